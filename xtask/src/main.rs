@@ -1,0 +1,3 @@
+//! Repository checks.
+
+fn main() {}
