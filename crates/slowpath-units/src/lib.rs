@@ -4,7 +4,7 @@
 //! quantity is an integer in one fixed unit, so that equal plans give equal bytes:
 //!
 //! * [`Time`] and [`Duration`]: nanoseconds from the start of a run.
-//! * [`BitRate`]: bits per second, [`Layer`] says which bytes of a packet a rate counts.
+//! * [`BitRate`]: bits per second; [`Layer`] says which bytes of a packet a rate counts.
 //! * [`ByteCount`]: bytes.
 //! * [`Ratio`]: parts per billion, for loss and the like.
 //!
@@ -14,8 +14,8 @@
 #![forbid(unsafe_code)]
 
 mod parse;
-pub mod ratio;
 pub mod rate;
+pub mod ratio;
 pub mod size;
 pub mod time;
 

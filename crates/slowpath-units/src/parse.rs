@@ -42,7 +42,9 @@ impl fmt::Display for ParseError {
                     write!(f, " ({hint})")?;
                 }
             }
-            ParseErrorKind::OutOfRange => write!(f, "\"{}\" is too large or too fine to hold exactly", self.text)?,
+            ParseErrorKind::OutOfRange => {
+                write!(f, "\"{}\" is too large or too fine to hold exactly", self.text)?;
+            }
         }
         write!(f, "; expected {}", self.expected)
     }
@@ -59,7 +61,11 @@ pub(crate) struct Number<'a> {
 
 impl<'a> Number<'a> {
     pub(crate) fn split(text: &'a str, expected: &'static str) -> Result<Self, ParseError> {
-        let error = |kind| ParseError { text: text.to_owned(), kind, expected };
+        let error = |kind| ParseError {
+            text: text.to_owned(),
+            kind,
+            expected,
+        };
         let trimmed = text.trim();
         let end = trimmed
             .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))
@@ -84,14 +90,18 @@ impl<'a> Number<'a> {
         if !digits {
             return Err(error(ParseErrorKind::NotANumber));
         }
-        Ok(Self { mantissa, decimals, unit: rest.trim() })
+        Ok(Self {
+            mantissa,
+            decimals,
+            unit: rest.trim(),
+        })
     }
 
     /// The value times `scale`, if that is a whole number within `u64`.
     pub(crate) fn scaled(&self, scale: u64) -> Option<u64> {
         let divisor = 10_u128.checked_pow(self.decimals)?;
         let value = self.mantissa.checked_mul(u128::from(scale))?;
-        if value % divisor != 0 {
+        if !value.is_multiple_of(divisor) {
             return None;
         }
         u64::try_from(value / divisor).ok()
@@ -106,15 +116,27 @@ pub(crate) fn quantity(
     expected: &'static str,
 ) -> Result<u64, ParseError> {
     let number = Number::split(text, expected)?;
-    let error = |kind| ParseError { text: text.to_owned(), kind, expected };
+    let error = |kind| ParseError {
+        text: text.to_owned(),
+        kind,
+        expected,
+    };
     if number.unit.is_empty() {
         return Err(error(ParseErrorKind::MissingUnit));
     }
     let Some((_, scale)) = units.iter().find(|(name, _)| *name == number.unit) else {
-        let hint = hints.iter().find(|(name, _)| *name == number.unit).map(|(_, hint)| *hint);
-        return Err(error(ParseErrorKind::UnknownUnit { unit: number.unit.to_owned(), hint }));
+        let hint = hints
+            .iter()
+            .find(|(name, _)| *name == number.unit)
+            .map(|(_, hint)| *hint);
+        return Err(error(ParseErrorKind::UnknownUnit {
+            unit: number.unit.to_owned(),
+            hint,
+        }));
     };
-    number.scaled(*scale).ok_or_else(|| error(ParseErrorKind::OutOfRange))
+    number
+        .scaled(*scale)
+        .ok_or_else(|| error(ParseErrorKind::OutOfRange))
 }
 
 /// Writes `value` with the largest unit that leaves at most `places` decimals without loss.
@@ -122,7 +144,9 @@ pub(crate) fn print(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)
     let (name, scale) = units
         .iter()
         .rev()
-        .find(|(_, scale)| value >= *scale && (value % scale == 0 || value % (scale / 1000).max(1) == 0))
+        .find(|(_, scale)| {
+            value >= *scale && (value.is_multiple_of(*scale) || value.is_multiple_of((scale / 1000).max(1)))
+        })
         .unwrap_or(&units[0]);
     let (whole, rest) = (value / scale, value % scale);
     if rest == 0 {

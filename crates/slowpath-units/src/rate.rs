@@ -33,7 +33,10 @@ impl BitRate {
     pub const fn time_for(self, bytes: u64, carry: u64) -> (Duration, u64) {
         let bit_nanos = bytes as u128 * 8_000_000_000 + carry as u128;
         let rate = self.0 as u128;
-        (Duration::from_nanos((bit_nanos / rate) as u64), (bit_nanos % rate) as u64)
+        (
+            Duration::from_nanos((bit_nanos / rate) as u64),
+            (bit_nanos % rate) as u64,
+        )
     }
 
     /// Bytes that fit into `span` at this rate, rounded down.
@@ -110,7 +113,10 @@ impl FromStr for Layer {
             "L3" => Ok(Self::Ip),
             other => Err(ParseError {
                 text: text.to_owned(),
-                kind: parse::ParseErrorKind::UnknownUnit { unit: other.to_owned(), hint: None },
+                kind: parse::ParseErrorKind::UnknownUnit {
+                    unit: other.to_owned(),
+                    hint: None,
+                },
                 expected: "a layer: \"L1\", \"L2+FCS\", \"L2\" or \"L3\"",
             }),
         }
@@ -120,8 +126,12 @@ impl FromStr for Layer {
 serde_as_text!(Layer);
 
 const EXPECTED: &str = "a rate such as \"50 Mbit/s\", \"1.5 Gbit/s\" or \"64 kbit/s\"";
-const UNITS: &[(&str, u64)] =
-    &[("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)];
+const UNITS: &[(&str, u64)] = &[
+    ("bit/s", 1),
+    ("kbit/s", 1_000),
+    ("Mbit/s", 1_000_000),
+    ("Gbit/s", 1_000_000_000),
+];
 const HINTS: &[(&str, &str)] = &[
     ("Mbps", "write \"Mbit/s\""),
     ("mbps", "write \"Mbit/s\""),
@@ -134,7 +144,10 @@ const HINTS: &[(&str, &str)] = &[
     ("mbit/s", "write \"Mbit/s\""),
     ("Kbit/s", "write \"kbit/s\""),
     ("MB/s", "rates are in bits: multiply by 8 and write \"Mbit/s\""),
-    ("MiB/s", "rates are in bits: multiply by 8.388608 and write \"Mbit/s\""),
+    (
+        "MiB/s",
+        "rates are in bits: multiply by 8.388608 and write \"Mbit/s\"",
+    ),
 ];
 
 #[cfg(test)]
@@ -167,7 +180,13 @@ mod tests {
 
     #[test]
     fn names_the_unit_that_was_meant() {
-        assert!("50 Mbps".parse::<BitRate>().unwrap_err().to_string().contains("Mbit/s"));
+        assert!(
+            "50 Mbps"
+                .parse::<BitRate>()
+                .unwrap_err()
+                .to_string()
+                .contains("Mbit/s")
+        );
         assert_eq!("1.5 Gbit/s".parse::<BitRate>().unwrap().to_string(), "1.5 Gbit/s");
     }
 }

@@ -49,15 +49,21 @@ impl fmt::Display for Ratio {
         if rest == 0 {
             return f.pad(&format!("{whole} %"));
         }
-        f.pad(&format!("{whole}.{} %", format!("{rest:07}").trim_end_matches('0')))
+        f.pad(&format!(
+            "{whole}.{} %",
+            format!("{rest:07}").trim_end_matches('0')
+        ))
     }
 }
 
 impl FromStr for Ratio {
     type Err = ParseError;
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let out_of_range =
-            || ParseError { text: text.to_owned(), kind: parse::ParseErrorKind::OutOfRange, expected: EXPECTED };
+        let out_of_range = || ParseError {
+            text: text.to_owned(),
+            kind: parse::ParseErrorKind::OutOfRange,
+            expected: EXPECTED,
+        };
         let ppb = if let Some((one, many)) = text.split_once(" in ") {
             let part = |s: &str| s.trim().parse::<u64>().map_err(|_| out_of_range());
             let (one, many) = (part(one)?, part(many)?);
@@ -68,7 +74,10 @@ impl FromStr for Ratio {
         } else {
             parse::quantity(text, UNITS, HINTS, EXPECTED)?
         };
-        u32::try_from(ppb).ok().and_then(Self::from_ppb).ok_or_else(out_of_range)
+        u32::try_from(ppb)
+            .ok()
+            .and_then(Self::from_ppb)
+            .ok_or_else(out_of_range)
     }
 }
 

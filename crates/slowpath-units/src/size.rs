@@ -36,7 +36,7 @@ impl fmt::Display for ByteCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, scale) = [("GiB", 1_u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]
             .into_iter()
-            .find(|(_, scale)| self.0 >= *scale && self.0 % scale == 0)
+            .find(|(_, scale)| self.0 >= *scale && self.0.is_multiple_of(*scale))
             .unwrap_or(("B", 1));
         f.pad(&format!("{} {name}", self.0 / scale))
     }
@@ -104,7 +104,13 @@ mod tests {
         assert_eq!("50 MiB".parse::<ByteCount>().unwrap().bytes(), 52_428_800);
         assert_eq!("50 MB".parse::<ByteCount>().unwrap().bytes(), 50_000_000);
         assert_eq!("2.5 MB".parse::<ByteCount>().unwrap().bytes(), 2_500_000);
-        assert!("50 KB".parse::<ByteCount>().unwrap_err().to_string().contains("KiB"));
+        assert!(
+            "50 KB"
+                .parse::<ByteCount>()
+                .unwrap_err()
+                .to_string()
+                .contains("KiB")
+        );
     }
 
     #[test]

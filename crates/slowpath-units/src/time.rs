@@ -223,8 +223,19 @@ mod tests {
 
     #[test]
     fn refuses_bare_numbers_and_unknown_units() {
-        assert!("50".parse::<Duration>().unwrap_err().to_string().contains("no unit"));
-        assert!("50 msec".parse::<Duration>().unwrap_err().to_string().contains("write \"ms\""));
+        assert!(
+            "50".parse::<Duration>()
+                .unwrap_err()
+                .to_string()
+                .contains("no unit")
+        );
+        assert!(
+            "50 msec"
+                .parse::<Duration>()
+                .unwrap_err()
+                .to_string()
+                .contains("write \"ms\"")
+        );
         assert!("0.5 ns".parse::<Duration>().is_err());
         assert!("fast".parse::<Duration>().is_err());
     }

@@ -1,0 +1,80 @@
+//! Whether a run may be believed.
+
+use serde::{Deserialize, Serialize};
+use slowpath_units::Duration;
+
+/// Health of a run: the state, its reasons, and the numbers behind them.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Health {
+    /// The judgement.
+    pub state: HealthState,
+    /// Why it is not valid; empty for a valid run.
+    pub reasons: Vec<Reason>,
+    /// How late packets left the wire, against model time.
+    #[serde(default)]
+    pub release_lateness: Option<Lateness>,
+    /// Upper bound of the error of arrival stamps.
+    #[serde(default)]
+    pub ingress_error: Option<Duration>,
+    /// Packets lost outside the model (interface rings, socket buffers).
+    #[serde(default)]
+    pub unexplained_drops: u64,
+    /// Share of processor time taken by other guests of the same machine during the run.
+    #[serde(default)]
+    pub steal_fraction: f64,
+    /// Share of processor time in use by anything during the run.
+    #[serde(default)]
+    pub processor_fraction: f64,
+}
+
+impl Health {
+    /// A run about which there is nothing to complain, as every simulated run is.
+    pub fn valid() -> Self {
+        Self::default()
+    }
+
+    /// Adds a reason and lowers the state accordingly; a state never rises.
+    pub fn add(&mut self, reason: Reason) {
+        self.state = self.state.max(reason.state);
+        self.reasons.push(reason);
+    }
+}
+
+/// The judgement on a run. Ordered: later is worse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HealthState {
+    /// Nothing to complain about.
+    #[default]
+    Valid,
+    /// Usable with care; the reasons say for what.
+    Degraded,
+    /// Not to be used; no verdict is given.
+    Invalid,
+}
+
+/// One reason for a run to be less than valid.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    /// Stable code, such as `tun-drops` or `release-late`.
+    pub code: String,
+    /// The state it causes.
+    pub state: HealthState,
+    /// What was found and what to do, as a sentence with the value.
+    pub text: String,
+}
+
+/// A summary of a lateness histogram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Lateness {
+    /// Number of releases.
+    pub count: u64,
+    /// Half of the releases were at most this late.
+    pub p50: Duration,
+    /// 99 % were at most this late.
+    pub p99: Duration,
+    /// 99.9 % were at most this late.
+    pub p999: Duration,
+    /// The latest.
+    pub max: Duration,
+}

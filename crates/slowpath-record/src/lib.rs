@@ -1,0 +1,21 @@
+//! What any run leaves behind, as types only.
+//!
+//! Simulated, lab, live and imported runs all end in a [`RunRecord`], and nothing behind it can tell
+//! which it was except by its explicit [`Origin`]. This crate does no I/O and decides nothing.
+//!
+//! * [`run`]: [`RunRecord`], its origin, environment, captures and workload results. Start here.
+//! * [`health`]: whether the run may be believed, and why not.
+//! * [`series`]: time series sampled during a run.
+//! * [`counters`]: what happened to packets inside the network, per element and cause.
+
+#![forbid(unsafe_code)]
+
+pub mod counters;
+pub mod health;
+pub mod run;
+pub mod series;
+
+pub use counters::{ElementCounters, Traffic};
+pub use health::{Health, HealthState, Reason};
+pub use run::{CaptureRef, Environment, FlowResult, Origin, RunRecord, TransferResult};
+pub use series::Series;

@@ -1,0 +1,172 @@
+//! The record of one run.
+
+use serde::{Deserialize, Serialize};
+use slowpath_units::{Duration, Time};
+
+use crate::counters::ElementCounters;
+use crate::health::Health;
+use crate::series::Series;
+
+/// The version of this record's form; readers refuse what they do not know.
+pub const SCHEMA: &str = "slowpath/record/1";
+
+/// Everything one run left behind.
+///
+/// Written as JSON after every run, so that an interruption loses nothing. Fields are added, never
+/// renamed; a field that an older record lacks takes its default.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// [`SCHEMA`] of the writer.
+    pub schema: String,
+    /// How the run came about.
+    pub origin: Origin,
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Name of the variant.
+    pub variant: String,
+    /// Number of the repeat, from 0.
+    pub repeat: u32,
+    /// Seed from which every random stream of the run was derived.
+    pub seed: u64,
+    /// Digest of the plan; equal plans have equal digests.
+    pub plan_digest: String,
+    /// The machine, where there was one.
+    #[serde(default)]
+    pub environment: Option<Environment>,
+    /// Whether the run may be believed.
+    pub health: Health,
+    /// Packet captures, as files beside the record.
+    #[serde(default)]
+    pub captures: Vec<CaptureRef>,
+    /// Sampled time series.
+    #[serde(default)]
+    pub series: Vec<Series>,
+    /// What the application transferred, one entry for each transfer.
+    #[serde(default)]
+    pub transfers: Vec<TransferResult>,
+    /// Traffic per flow, as counted at its two ends.
+    #[serde(default)]
+    pub flows: Vec<FlowResult>,
+    /// Traffic per network element.
+    #[serde(default)]
+    pub elements: Vec<ElementCounters>,
+    /// Remarks for the reader: what was scaled down, assumed or not supported.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+/// How a run came about. The only place where a record says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// Model endpoints over the model network in simulated time.
+    Simulated,
+    /// Real time over the emulated network.
+    Lab,
+    /// A real network.
+    Live,
+    /// Read from an existing capture.
+    Imported,
+}
+
+/// The machine on which a run took place.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Environment {
+    /// Kernel release, as `uname -r` prints it.
+    pub kernel: String,
+    /// Number of processors available to the run.
+    pub processors: u32,
+    /// Version of slowpath.
+    pub slowpath: String,
+    /// How hosts were attached to the wire: `tun`, `veth`.
+    pub attachment: String,
+    /// Programs that took part, with their versions.
+    #[serde(default)]
+    pub programs: Vec<String>,
+    /// Other circumstances a reader may need (offloads, rejoin window, privilege), one per entry.
+    #[serde(default)]
+    pub details: Vec<String>,
+}
+
+/// A capture file that belongs to a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaptureRef {
+    /// File name relative to the results folder.
+    pub file: String,
+    /// Where the packets were seen: a host's or tap's name.
+    pub point: String,
+    /// Packets in the file.
+    pub packets: u64,
+    /// Packets that passed the point but are not in the file; must be 0 for a complete capture.
+    #[serde(default)]
+    pub missed: u64,
+}
+
+/// One transfer of the application: a file, an object, a test stream.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TransferResult {
+    /// What was transferred, such as `RETR test_50mb.txt`.
+    pub name: String,
+    /// Bytes that arrived at the receiving application.
+    pub bytes: u64,
+    /// When the transfer was asked for.
+    pub start: Time,
+    /// When the receiving application had read (or written) the last byte.
+    pub end: Time,
+    /// Whether it came to its end; otherwise `error` says why not.
+    pub complete: bool,
+    /// What stopped it.
+    #[serde(default)]
+    pub error: Option<String>,
+    /// Segments retransmitted by the sender, if known.
+    #[serde(default)]
+    pub retransmitted_segments: Option<u64>,
+}
+
+impl TransferResult {
+    /// From asking to the last byte read.
+    pub const fn duration(&self) -> Duration {
+        self.end.since(self.start)
+    }
+
+    /// Bytes per second at the receiver; 0 for a transfer without duration.
+    pub fn goodput_byte_per_s(&self) -> f64 {
+        let seconds = self.duration().seconds();
+        if seconds > 0.0 {
+            self.bytes as f64 / seconds
+        } else {
+            0.0
+        }
+    }
+}
+
+/// One flow's traffic as its two ends counted it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct FlowResult {
+    /// Name from the experiment, such as `tcp` or `udp-5m`.
+    pub name: String,
+    /// Packets given to the network by the sender.
+    pub sent_packets: u64,
+    /// Packets that reached the receiving host.
+    pub received_packets: u64,
+    /// Bytes of IP packets sent.
+    pub sent_bytes: u64,
+    /// Bytes of IP packets received.
+    pub received_bytes: u64,
+    /// Mean deviation of transit time (RFC 3550, section 6.4.1), where the flow measures it.
+    #[serde(default)]
+    pub jitter: Option<Duration>,
+    /// Application bytes per second at the receiver.
+    #[serde(default)]
+    pub goodput_byte_per_s: f64,
+}
+
+impl FlowResult {
+    /// Share of the sent packets that did not arrive; 0 when nothing was sent.
+    pub fn loss_fraction(&self) -> f64 {
+        if self.sent_packets == 0 {
+            return 0.0;
+        }
+        self.sent_packets.saturating_sub(self.received_packets) as f64 / self.sent_packets as f64
+    }
+}
