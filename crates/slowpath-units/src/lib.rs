@@ -3,10 +3,10 @@
 //! This crate does no I/O, reads no clock, holds no floats in its types and has no `unsafe`. Every
 //! quantity is an integer in one fixed unit, so that equal plans give equal bytes:
 //!
-//! * [`Time`] and [`Duration`]: nanoseconds from the start of a run.
-//! * [`BitRate`]: bits per second; [`Layer`] says which bytes of a packet a rate counts.
-//! * [`ByteCount`]: bytes.
-//! * [`Ratio`]: parts per billion, for loss and the like.
+//! * [`Time`] and [`Duration`] count nanoseconds from the start of a run.
+//! * [`BitRate`] counts bits per second; [`Layer`] says which bytes of a packet a rate counts.
+//! * [`ByteCount`] counts bytes.
+//! * [`Ratio`] counts parts per billion, for loss and the like.
 //!
 //! Strings with units exist only at the edge: each type implements `FromStr` (units mandatory) and
 //! `Display` (what it prints parses back to the same value). Start with [`time`].

@@ -1,0 +1,128 @@
+//! Which crate may depend on which.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Each crate with the crates it may name directly: those listed with it and all that these may use.
+///
+/// The order is bottom to top; `ARCHITECTURE.md` explains it.
+pub(crate) const ALLOWED: &[(&str, &[&str])] = &[
+    ("slowpath-units", &[]),
+    ("slowpath-sys", &[]),
+    ("slowpath-packet", &["slowpath-units"]),
+    ("slowpath-record", &["slowpath-units", "slowpath-packet"]),
+    ("slowpath-path", &["slowpath-record"]),
+    ("slowpath-endpoint", &["slowpath-record"]),
+    ("slowpath-capture", &["slowpath-record"]),
+    ("slowpath-workload", &["slowpath-record", "slowpath-sys"]),
+    ("slowpath-analyze", &["slowpath-record"]),
+    ("slowpath-scenario", &["slowpath-path", "slowpath-endpoint"]),
+    ("slowpath-sim", &["slowpath-scenario"]),
+    ("slowpath-lab", &["slowpath-scenario", "slowpath-sys"]),
+    ("slowpath-vendor", &["slowpath-scenario"]),
+    ("slowpath-diagnose", &["slowpath-analyze", "slowpath-scenario"]),
+    ("slowpath-report", &["slowpath-diagnose"]),
+    (
+        "slowpath",
+        &[
+            "slowpath-capture",
+            "slowpath-workload",
+            "slowpath-sim",
+            "slowpath-lab",
+            "slowpath-vendor",
+            "slowpath-report",
+        ],
+    ),
+    ("slowpath-cli", &["slowpath"]),
+    ("xtask", &["slowpath"]),
+];
+
+/// Arrows that the table does not allow, as sentences.
+pub(crate) fn faults(root: &Path) -> Vec<String> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(root)
+        .output();
+    let metadata: serde_json::Value = match output {
+        Ok(output) if output.status.success() => match serde_json::from_slice(&output.stdout) {
+            Ok(value) => value,
+            Err(error) => return vec![format!("cargo metadata printed no JSON: {error}")],
+        },
+        Ok(output) => {
+            return vec![format!(
+                "cargo metadata failed: {}",
+                String::from_utf8_lossy(&output.stderr)
+            )];
+        }
+        Err(error) => return vec![format!("cargo metadata could not be run: {error}")],
+    };
+    let mut faults = Vec::new();
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let name = package["name"].as_str().unwrap_or_default();
+        let Some(reachable) = reachable(name) else {
+            faults.push(format!(
+                "{name} is not in the table of xtask/src/arrows.rs; say what it may depend on"
+            ));
+            continue;
+        };
+        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+            let on = dependency["name"].as_str().unwrap_or_default();
+            let is_dev = dependency["kind"].as_str() == Some("dev");
+            let ours = on == "slowpath" || on.starts_with("slowpath-");
+            // Tests may look further, but analysis may not see the truth even there (invariant 7).
+            let blind = name == "slowpath-analyze" && on == "slowpath-scenario";
+            if ours && (!is_dev || blind) && !reachable.contains(&on) {
+                faults.push(format!(
+                    "{name} -> {on} is not allowed; arrows only go up the list in ARCHITECTURE.md"
+                ));
+            }
+        }
+    }
+    faults
+}
+
+/// Every crate that `name` may use, directly or through another.
+fn reachable(name: &str) -> Option<Vec<&'static str>> {
+    let (_, direct) = ALLOWED.iter().find(|(candidate, _)| *candidate == name)?;
+    let mut all: Vec<&str> = direct.to_vec();
+    for one in *direct {
+        all.extend(reachable(one).unwrap_or_default());
+    }
+    all.sort_unstable();
+    all.dedup();
+    Some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn analysis_cannot_reach_the_truth() {
+        let seen = reachable("slowpath-analyze").unwrap();
+        for hidden in [
+            "slowpath-scenario",
+            "slowpath-path",
+            "slowpath-sim",
+            "slowpath-lab",
+        ] {
+            assert!(!seen.contains(&hidden), "{hidden}");
+        }
+    }
+
+    #[test]
+    fn lab_and_workload_do_not_know_each_other() {
+        assert!(!reachable("slowpath-lab").unwrap().contains(&"slowpath-workload"));
+        assert!(!reachable("slowpath-workload").unwrap().contains(&"slowpath-lab"));
+    }
+
+    #[test]
+    fn arrows_only_go_up() {
+        for (index, (_, direct)) in ALLOWED.iter().enumerate() {
+            for on in *direct {
+                let place = ALLOWED.iter().position(|(name, _)| name == on).unwrap();
+                assert!(place < index, "{on} stands below its user");
+            }
+        }
+    }
+}
