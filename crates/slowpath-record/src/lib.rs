@@ -6,12 +6,14 @@
 //! * [`run`]: [`RunRecord`], its origin, environment, captures and workload results. Start here.
 //! * [`health`]: whether the run may be believed, and why not.
 //! * [`series`]: time series sampled during a run.
+//! * [`packets`]: decoded packets as an analysis wants them, whoever produced them.
 //! * [`counters`]: what happened to packets inside the network, per element and cause.
 
 #![forbid(unsafe_code)]
 
 pub mod counters;
 pub mod health;
+pub mod packets;
 pub mod run;
 pub mod series;
 
