@@ -1,0 +1,170 @@
+//! The results folder of an experiment.
+//!
+//! ```text
+//! DIR/experiment.toml        what was run, as written
+//! DIR/runs/NAME.json         one RunRecord for each finished run, written when it finished
+//! DIR/captures/NAME.POINT.pcapng
+//! DIR/result.json            the contract slowpath/run/1, made again after every run
+//! DIR/report.html            made again at the end
+//! ```
+//!
+//! Every file is written beside its place and renamed into it, so that an interruption or a full disk never
+//! leaves half a file under a final name.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use slowpath_record::RunRecord;
+
+/// A results folder that can be written.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    root: PathBuf,
+}
+
+/// What can go wrong with a results folder.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// A file or folder could not be made or written.
+    #[error("writing {path} failed: {source}; choose another results folder with --out, or free some space")]
+    Write {
+        /// What was being written.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file could not be read.
+    #[error("reading {path} failed: {source}")]
+    Read {
+        /// What was being read.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A record does not have the expected form.
+    #[error("{path} is not a run record of this version ({source}); move it away to run again")]
+    Form {
+        /// Which file.
+        path: PathBuf,
+        /// What the reader said.
+        source: serde_json::Error,
+    },
+    /// The folder holds no finished run.
+    #[error("{path} holds no finished run (expected files in {path}/runs); give the folder of a `slowpath run`")]
+    Empty {
+        /// Which folder.
+        path: PathBuf,
+    },
+}
+
+impl Folder {
+    /// Opens `root` for writing, making it and its parts where they are missing.
+    ///
+    /// # Errors
+    /// [`FolderError::Write`] if it cannot be made or written.
+    pub fn create(root: &Path) -> Result<Self, FolderError> {
+        let folder = Self { root: root.to_owned() };
+        for part in [folder.runs(), folder.captures()] {
+            fs::create_dir_all(&part).map_err(|source| FolderError::Write { path: part.clone(), source })?;
+        }
+        // Finding out now, before an hour of measuring, whether the folder can be written.
+        folder.write("runs/.probe", b"")?;
+        let _ = fs::remove_file(folder.root.join("runs/.probe"));
+        Ok(folder)
+    }
+
+    /// Opens an existing folder for reading.
+    pub fn open(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
+    /// The folder itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where the run records lie.
+    pub fn runs(&self) -> PathBuf {
+        self.root.join("runs")
+    }
+
+    /// Where the captures lie.
+    pub fn captures(&self) -> PathBuf {
+        self.root.join("captures")
+    }
+
+    /// Writes a file under its relative `name`, whole or not at all.
+    ///
+    /// # Errors
+    /// [`FolderError::Write`].
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<PathBuf, FolderError> {
+        let path = self.root.join(name);
+        let partial = self.root.join(format!("{name}.partial"));
+        let written = fs::File::create(&partial).and_then(|mut file| {
+            file.write_all(content)?;
+            file.sync_data()
+        });
+        written
+            .and_then(|()| fs::rename(&partial, &path))
+            .map_err(|source| {
+                let _ = fs::remove_file(&partial);
+                FolderError::Write { path: path.clone(), source }
+            })?;
+        Ok(path)
+    }
+
+    /// Writes a finished run's record as `runs/NAME.json`.
+    ///
+    /// # Errors
+    /// [`FolderError::Write`].
+    pub fn write_record(&self, name: &str, record: &RunRecord) -> Result<(), FolderError> {
+        let mut text = serde_json::to_vec(record).expect("a record can always be written as JSON");
+        text.push(b'\n');
+        self.write(&format!("runs/{name}.json"), &text).map(drop)
+    }
+
+    /// The record of a finished run, or `None` if there is none of that name.
+    ///
+    /// # Errors
+    /// [`FolderError::Read`] or [`FolderError::Form`].
+    pub fn record(&self, name: &str) -> Result<Option<RunRecord>, FolderError> {
+        let path = self.runs().join(format!("{name}.json"));
+        match fs::read(&path) {
+            Ok(text) => serde_json::from_slice(&text)
+                .map(Some)
+                .map_err(|source| FolderError::Form { path, source }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(FolderError::Read { path, source }),
+        }
+    }
+
+    /// All finished runs, by file name.
+    ///
+    /// # Errors
+    /// [`FolderError::Empty`], [`FolderError::Read`] or [`FolderError::Form`].
+    pub fn records(&self) -> Result<Vec<(String, RunRecord)>, FolderError> {
+        let entries = match fs::read_dir(self.runs()) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(FolderError::Empty { path: self.root.clone() });
+            }
+            Err(source) => return Err(FolderError::Read { path: self.runs(), source }),
+        };
+        let mut names: Vec<String> = entries
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".json").map(str::to_owned))
+            .collect();
+        names.sort();
+        let mut records = Vec::with_capacity(names.len());
+        for name in names {
+            if let Some(record) = self.record(&name)? {
+                records.push((name, record));
+            }
+        }
+        if records.is_empty() {
+            return Err(FolderError::Empty { path: self.root.clone() });
+        }
+        Ok(records)
+    }
+}
