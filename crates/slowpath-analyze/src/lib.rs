@@ -1,0 +1,22 @@
+//! Packets of TCP transfers in, facts out, and from facts alone what limited each transfer.
+//!
+//! This crate opens no files, reads no clock, draws no random numbers and cannot see the scenario of a run: file
+//! names and labels never reach it. It names no change to make; that is for a crate that can test one.
+//!
+//! The most important type is [`Analysis`]: what one capture says, in the form in which it is written as JSON.
+//!
+//! * [`analysis`]: [`Analysis`] and its parts. Start here.
+//! * [`limit`]: the vocabulary of limits, flags and reasons.
+//! * [`verdict`]: what limited a connection, with evidence and rejected alternatives.
+//! * [`facts`]: what a connection did, without judgement.
+
+#![forbid(unsafe_code)]
+
+pub mod analysis;
+pub mod facts;
+pub mod limit;
+pub mod verdict;
+
+pub use analysis::{Analysis, Connection, Quality, Side, Tap};
+pub use limit::{Flag, Limit, Reason};
+pub use verdict::{Evidence, Interval, Parameters, Rejected, Verdict};
