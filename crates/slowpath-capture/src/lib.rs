@@ -1,0 +1,18 @@
+//! Captures as bytes on disk: reads pcap and pcapng, writes pcapng.
+//!
+//! This crate reads from any [`std::io::Read`] and writes to any [`std::io::Write`]; it opens no sockets,
+//! reads no clock, prints nothing and has no `unsafe`.
+//!
+//! * [`write`](mod@write): [`PcapngWriter`], one interface per tap, nanoseconds, a packet's fate as its comment.
+//! * [`link`]: [`LinkType`], what the first bytes of a frame are.
+//!
+//! Start with [`PcapngWriter`].
+
+#![forbid(unsafe_code)]
+
+mod block;
+pub mod link;
+pub mod write;
+
+pub use link::LinkType;
+pub use write::{PacketInfo, PcapngWriter, SectionInfo, TapDirection, TapId, TapInfo, TapStatistics};
