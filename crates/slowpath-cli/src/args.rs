@@ -1,0 +1,219 @@
+//! What the user typed, before anything is looked at.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Finds out why a bulk transfer over a network path is slow, and proves it.
+#[derive(Debug, Parser)]
+#[command(name = "slowpath", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 done; 1 with --check, a figure missed its reference; 2 wrong usage or input; \
+3 this machine cannot (see `slowpath doctor`); 4 the run was invalid.")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The tasks of slowpath.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run an experiment: a built-in one by name, or a file
+    Run(RunArgs),
+    /// Run any program over an emulated path, e.g. 'rate 50 Mbit/s, delay 50 ms, loss 0.01 %' (each way)
+    Shell(ShellArgs),
+    /// Read a capture and say what limited the transfer
+    Explain(ExplainArgs),
+    /// Say what a device's configuration means for throughput, line by line
+    Config(ConfigArgs),
+    /// Make the report again from the records of a results folder
+    Report(ReportArgs),
+    /// Compare two results folders, variant by variant
+    Compare(CompareArgs),
+    /// List the built-in experiments and their variants
+    List,
+    /// Say what this machine permits, and how to fix what it does not
+    Doctor,
+    /// Measure a live path with one tool: iperf3://HOST, ftp://..., s3://..., ping://HOST, trace://HOST
+    Measure(MeasureArgs),
+    /// An iperf3-compatible server
+    Serve(ServeArgs),
+    /// One run in a process of its own (not for people)
+    #[command(hide = true)]
+    Worker {
+        /// The job, as JSON
+        job: PathBuf,
+    },
+}
+
+/// `slowpath run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Name of a built-in experiment (see `slowpath list`) or path of an experiment file
+    pub(crate) experiment: String,
+    /// Which clock: simulated time, the lab's real time, or both
+    #[arg(long, value_enum, default_value_t = Clock::Lab)]
+    pub(crate) clock: Clock,
+    /// Only this variant; may be given several times
+    #[arg(long = "variant", value_name = "NAME")]
+    pub(crate) variants: Vec<String>,
+    /// Repeats of every variant, instead of the experiment's own number
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) repeats: Option<u32>,
+    /// Seed from which all random streams are derived
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Sweep one key in simulated time, e.g. 'loss=0.001%..1%:log10'; may be given several times
+    #[arg(long = "sweep", value_name = "KEY=RANGE")]
+    pub(crate) sweeps: Vec<String>,
+    /// Smaller transfers for slow variants; the output says which
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Exit with 1 if a figure misses its reference
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Re-run chosen variants with one change each, and test the prediction
+    #[arg(long)]
+    pub(crate) prove: bool,
+    /// Without packet captures (then there is no verdict)
+    #[arg(long)]
+    pub(crate) no_capture: bool,
+    /// Results folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How many slow paths may run side by side
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) side_by_side: u32,
+}
+
+/// Which clock a run uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Clock {
+    /// Simulated time
+    Simulated,
+    /// Real time
+    Lab,
+    /// Each variant in both
+    Both,
+}
+
+/// `slowpath shell`.
+#[derive(Debug, Args)]
+pub(crate) struct ShellArgs {
+    /// The path, each way: comma-separated elements
+    pub(crate) path: String,
+    /// A shell command for the far host, started first
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) far: Option<String>,
+    /// Congestion control of both hosts' kernels
+    #[arg(long, default_value = "cubic", value_name = "NAME")]
+    pub(crate) congestion_control: String,
+    /// Seed of the path's random streams
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Write a capture at both hosts into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) capture: Option<PathBuf>,
+    /// The program for the near host; it finds the addresses in SLOWPATH_NEAR and SLOWPATH_FAR
+    #[arg(last = true, required = true)]
+    pub(crate) command: Vec<String>,
+}
+
+/// `slowpath explain`.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// A pcap or pcapng file, compressed or not; - for standard input
+    pub(crate) capture: PathBuf,
+    /// A second capture: the other end of the same flow, or a transfer to compare with
+    pub(crate) second: Option<PathBuf>,
+    /// Form of the answer
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+/// Form of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For the terminal
+    Text,
+    /// For programs
+    Json,
+    /// One self-contained page
+    Html,
+}
+
+/// `slowpath config`.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
+    /// The device's configuration as text; - for standard input
+    pub(crate) file: PathBuf,
+    /// Whose configuration it is; guessed from the text if not given
+    #[arg(long, value_name = "SYSTEM")]
+    pub(crate) system: Option<String>,
+}
+
+/// `slowpath report`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// A results folder of `slowpath run`
+    pub(crate) folder: PathBuf,
+}
+
+/// `slowpath compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// The results folder to compare with
+    pub(crate) before: PathBuf,
+    /// The results folder that is compared
+    pub(crate) after: PathBuf,
+    /// Exit with 1 if a variant became slower
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+/// `slowpath measure`.
+#[derive(Debug, Args)]
+pub(crate) struct MeasureArgs {
+    /// What to measure: iperf3://HOST[:PORT], ping://HOST, ...
+    pub(crate) target: String,
+    /// Duration of the test in seconds
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    pub(crate) seconds: u32,
+    /// Parallel streams
+    #[arg(long, short = 'P', default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=128))]
+    pub(crate) parallel: u32,
+    /// The server sends
+    #[arg(long, short = 'R')]
+    pub(crate) reverse: bool,
+    /// UDP instead of TCP, at this rate
+    #[arg(long, value_name = "RATE")]
+    pub(crate) udp: Option<String>,
+    /// Congestion control of the sender
+    #[arg(long, value_name = "NAME")]
+    pub(crate) congestion_control: Option<String>,
+    /// DSCP of the packets sent, from the SYN on
+    #[arg(long, value_name = "DSCP")]
+    pub(crate) dscp: Option<String>,
+    /// Send load to an address that is not local; needs --cap
+    #[arg(long, requires = "cap")]
+    pub(crate) allow_remote_load: bool,
+    /// Most bytes that may be sent to an address that is not local, e.g. '500 MB'
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) cap: Option<String>,
+    /// Form of the answer
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+/// `slowpath serve`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Port
+    #[arg(long, default_value_t = 5201)]
+    pub(crate) port: u16,
+    /// Address to listen on
+    #[arg(long, default_value = "127.0.0.1")]
+    pub(crate) address: std::net::IpAddr,
+    /// End after this many tests
+    #[arg(long)]
+    pub(crate) tests: Option<u32>,
+}
