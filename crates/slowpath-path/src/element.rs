@@ -1,0 +1,180 @@
+//! What the network asks of each element, and the enum that dispatches.
+
+use std::collections::VecDeque;
+use std::ops::RangeInclusive;
+
+use slowpath_record::Traffic;
+use slowpath_units::Time;
+
+use crate::counters::Counters;
+use crate::dice::Dice;
+use crate::elements::{delay, duplicate, link, loss, tap};
+use crate::flows::Flows;
+use crate::outcome::{DropCause, Edit, ElementId, Outcome};
+use crate::packet::{Packet, PacketId, Slot};
+use crate::spec::{ElementKind, SettingError};
+
+/// What an element did with a packet that came in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// It goes on at once, through this output.
+    Pass(u8),
+    /// The element keeps it until an event.
+    Hold,
+    /// It is lost here.
+    Drop(DropCause),
+    /// It ended here without being lost; the element has said so.
+    #[expect(dead_code, reason = "for tunnels and fragmentation")]
+    Gone,
+}
+
+/// What an element may touch besides itself.
+pub(crate) struct Context<'a> {
+    pub(crate) element: ElementId,
+    pub(crate) counters: &'a mut Counters,
+    pub(crate) shared: &'a mut Shared,
+}
+
+/// What all elements of one network share.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    pub(crate) outcomes: VecDeque<Outcome>,
+    pub(crate) flows: Flows,
+    pub(crate) next_id: u64,
+    /// Packets that an element made besides the one in hand, with the output they take.
+    pub(crate) extra: Vec<(u8, Packet)>,
+}
+
+impl Shared {
+    pub(crate) fn new_id(&mut self) -> PacketId {
+        self.next_id += 1;
+        PacketId(self.next_id)
+    }
+
+    /// Takes a packet out of every tunnel, for its final report.
+    pub(crate) fn unwrap(&mut self, packet: Packet) -> Packet {
+        debug_assert_eq!(packet.inner, Slot::NONE);
+        packet
+    }
+}
+
+impl Context<'_> {
+    /// Reports that `packet` ends here.
+    pub(crate) fn drop(&mut self, at: Time, packet: Packet, cause: DropCause) {
+        self.counters.count_drop(cause, packet.ip_len);
+        let packet = self.shared.unwrap(packet);
+        self.shared.outcomes.push_back(Outcome::Dropped {
+            element: self.element,
+            cause,
+            at,
+            packet,
+        });
+    }
+
+    /// Reports a change of header field that `packet` now carries.
+    pub(crate) fn edit(&mut self, at: Time, packet: Packet, edit: Edit) {
+        self.shared.outcomes.push_back(Outcome::Edit {
+            element: self.element,
+            at,
+            packet,
+            edit,
+        });
+    }
+
+    /// Sends one more packet out of `output`, made here.
+    pub(crate) fn create(&mut self, output: u8, packet: Packet) {
+        self.counters.created.count(packet.ip_len);
+        self.shared.extra.push((output, packet));
+    }
+}
+
+/// A built element.
+#[derive(Debug)]
+pub(crate) enum Element {
+    Link(link::State),
+    Delay(delay::State),
+    Loss(loss::State),
+    Duplicate(duplicate::State),
+    Tap(tap::State),
+}
+
+impl Element {
+    pub(crate) fn new(kind: &ElementKind, dice: Dice) -> Self {
+        match kind {
+            ElementKind::Link(config) => Self::Link(link::State::new(config)),
+            ElementKind::Delay(config) => Self::Delay(delay::State::new(config, dice)),
+            ElementKind::Loss(config) => Self::Loss(loss::State::new(config, dice)),
+            ElementKind::Duplicate(config) => Self::Duplicate(duplicate::State::new(config, dice)),
+            ElementKind::Tap(config) => Self::Tap(tap::State::new(config)),
+        }
+    }
+
+    /// A packet has arrived at `input`; it may be changed in place before it goes on.
+    #[inline]
+    pub(crate) fn accept(
+        &mut self,
+        at: Time,
+        _input: u8,
+        packet: &mut Packet,
+        context: &mut Context<'_>,
+    ) -> Step {
+        match self {
+            Self::Link(state) => state.accept(at, packet),
+            Self::Delay(state) => state.accept(at, packet),
+            Self::Loss(state) => state.accept(packet),
+            Self::Duplicate(state) => state.accept(at, packet, context),
+            Self::Tap(state) => state.accept(at, packet, context),
+        }
+    }
+
+    /// When it next wants [`Element::release`]; `Time::MAX` for never.
+    #[inline]
+    pub(crate) fn next_event(&self) -> Time {
+        match self {
+            Self::Link(state) => state.next_event(),
+            Self::Delay(state) => state.next_event(),
+            Self::Loss(_) | Self::Duplicate(_) | Self::Tap(_) => Time::MAX,
+        }
+    }
+
+    /// Its time has come: at most one packet leaves, through the output given.
+    #[inline]
+    pub(crate) fn release(&mut self, _at: Time, _context: &mut Context<'_>) -> Option<(u8, Packet)> {
+        match self {
+            Self::Link(state) => state.release().map(|packet| (0, packet)),
+            Self::Delay(state) => state.release().map(|packet| (0, packet)),
+            Self::Loss(_) | Self::Duplicate(_) | Self::Tap(_) => None,
+        }
+    }
+
+    /// What it holds.
+    pub(crate) fn inside(&self) -> Traffic {
+        match self {
+            Self::Link(state) => state.inside(),
+            Self::Delay(state) => state.inside(),
+            Self::Loss(_) | Self::Duplicate(_) | Self::Tap(_) => Traffic::default(),
+        }
+    }
+}
+
+impl ElementKind {
+    /// How many inputs it tells apart.
+    pub(crate) fn inputs(&self) -> u8 {
+        1
+    }
+
+    /// How many outputs may be wired.
+    pub(crate) fn outputs(&self) -> RangeInclusive<usize> {
+        1..=1
+    }
+
+    /// Looks for impossible settings.
+    pub(crate) fn check(&self) -> Result<(), SettingError> {
+        match self {
+            Self::Link(config) => config.check(),
+            Self::Delay(config) => config.check(),
+            Self::Loss(config) => config.check(),
+            Self::Duplicate(_) | Self::Tap(_) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! First in, first out, with tail drop.
+//!
+//! Since order and service never change once a packet is in, each packet's end of transmission is computed when it
+//! arrives; the queue then is a list of times, and the only event is "the first has been sent".
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+use slowpath_record::Traffic;
+use slowpath_units::{Layer, Time};
+
+use super::server::Server;
+use super::{Limit, Link};
+use crate::element::Step;
+use crate::elements::loss::{DropUnit, TrainVerdict};
+use crate::outcome::DropCause;
+use crate::packet::Packet;
+
+/// First in, first out; the newest is dropped when full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fifo {
+    /// How much may wait.
+    pub limit: Limit,
+    /// What one drop is about.
+    #[serde(default)]
+    pub unit: DropUnit,
+}
+
+impl Fifo {
+    /// A queue with this limit that drops single packets.
+    pub const fn new(limit: Limit) -> Self {
+        Self {
+            limit,
+            unit: DropUnit::Packet,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct State {
+    server: Server,
+    layer: Layer,
+    limit: Limit,
+    trains: bool,
+    verdicts: TrainVerdict,
+    /// Packets with the time at which each has been sent; the first is being sent now.
+    queue: VecDeque<(Time, Packet)>,
+    /// Bytes of all of `queue`, at `layer`.
+    bytes: u64,
+}
+
+impl State {
+    pub(super) fn new(config: &Link, fifo: &Fifo) -> Self {
+        Self {
+            server: Server::new(&config.rate),
+            layer: config.layer,
+            limit: fifo.limit,
+            trains: fifo.unit == DropUnit::Train,
+            verdicts: TrainVerdict::default(),
+            queue: VecDeque::new(),
+            bytes: 0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn accept(&mut self, at: Time, packet: &Packet) -> Step {
+        let bytes = packet.bytes(self.layer);
+        let full = match self.verdicts.known(self.trains, packet) {
+            Some(lost) => lost,
+            None => self.is_full(at, bytes),
+        };
+        self.verdicts.remember(packet, full);
+        if full {
+            return Step::Drop(DropCause::QueueFull);
+        }
+        let sent = self.server.send(at, bytes);
+        self.bytes += u64::from(bytes);
+        self.queue.push_back((sent, *packet));
+        Step::Hold
+    }
+
+    /// Whether a packet of `bytes` that has to wait finds no room.
+    fn is_full(&self, at: Time, bytes: u32) -> bool {
+        if self.server.idle_from() <= at {
+            return false;
+        }
+        match self.limit {
+            Limit::None => false,
+            Limit::Time(longest) => self.server.idle_from().since(at) > longest,
+            Limit::Packets(most) => {
+                let (packets, _) = self.not_waiting(at);
+                self.queue.len() - packets >= most as usize
+            }
+            Limit::Bytes(most) => {
+                let (_, gone) = self.not_waiting(at);
+                self.bytes - gone + u64::from(bytes) > most
+            }
+        }
+    }
+
+    /// Packets and bytes in `queue` that at `at` are sent or being sent; events of the same instant may be due still.
+    fn not_waiting(&self, at: Time) -> (usize, u64) {
+        let (mut packets, mut bytes) = (0, 0);
+        for (sent, packet) in &self.queue {
+            packets += 1;
+            bytes += u64::from(packet.bytes(self.layer));
+            if *sent > at {
+                break;
+            }
+        }
+        (packets, bytes)
+    }
+
+    #[inline]
+    pub(super) fn next_event(&self) -> Time {
+        self.queue.front().map_or(Time::MAX, |(sent, _)| *sent)
+    }
+
+    #[inline]
+    pub(super) fn release(&mut self) -> Option<Packet> {
+        let (_, packet) = self.queue.pop_front()?;
+        self.bytes -= u64::from(packet.bytes(self.layer));
+        Some(packet)
+    }
+
+    pub(super) fn inside(&self) -> Traffic {
+        let mut inside = Traffic::default();
+        self.queue
+            .iter()
+            .for_each(|(_, packet)| inside.count(packet.ip_len));
+        inside
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{Cargo, FlowId};
+    use slowpath_units::{BitRate, Duration};
+
+    /// 1000 bytes each at 8 Mbit/s take 1 ms; returns which of `arrivals` (in us) are accepted.
+    fn accepted(limit: Limit, arrivals: &[u64]) -> Vec<bool> {
+        let link = Link::fifo(BitRate::new(8_000_000), Layer::Ip, limit);
+        let mut state = State::new(&link, &Fifo::new(limit));
+        let mut verdicts = Vec::new();
+        for at in arrivals.iter().map(|us| Time::ZERO + Duration::from_micros(*us)) {
+            while state.next_event() < at {
+                state.release();
+            }
+            let packet = Packet::new(Cargo(0), FlowId(0), 1000);
+            verdicts.push(state.accept(at, &packet) == Step::Hold);
+        }
+        verdicts
+    }
+
+    #[test]
+    fn limits_count_what_waits_and_not_what_is_being_sent() {
+        assert_eq!(
+            accepted(Limit::Packets(2), &[0, 0, 0, 0]),
+            [true, true, true, false]
+        );
+        assert_eq!(accepted(Limit::Packets(0), &[0, 500, 1000]), [true, false, true]);
+        assert_eq!(
+            accepted(Limit::Bytes(2999), &[0, 0, 0, 0]),
+            [true, true, true, false]
+        );
+        assert_eq!(
+            accepted(Limit::Time(Duration::from_millis(2)), &[0, 0, 0, 0]),
+            [true, true, true, false]
+        );
+        assert_eq!(accepted(Limit::None, &[0; 5]), [true; 5]);
+    }
+
+    #[test]
+    fn a_packet_that_ends_at_this_instant_makes_room() {
+        // At 1000 us the first is just sent and the second goes on the wire, whether or not the event was handled.
+        assert_eq!(
+            accepted(Limit::Packets(1), &[0, 0, 999, 1000]),
+            [true, true, false, true]
+        );
+        assert_eq!(
+            accepted(Limit::Bytes(1000), &[0, 0, 999, 1000]),
+            [true, true, false, true]
+        );
+    }
+}

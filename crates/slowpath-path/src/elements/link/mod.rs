@@ -1,0 +1,106 @@
+//! A link: a queue served at a rate. Every bottleneck, network card and shaper's output is one.
+
+mod fifo;
+mod server;
+pub mod trace;
+
+use serde::{Deserialize, Serialize};
+use slowpath_record::Traffic;
+use slowpath_units::{BitRate, Duration, Layer, Time};
+
+pub use fifo::Fifo;
+pub use server::{Rate, RateStep};
+
+use crate::element::Step;
+use crate::packet::Packet;
+use crate::spec::SettingError;
+
+/// Sends packets one at a time at a rate, holding the others in a queue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// How fast.
+    pub rate: Rate,
+    /// Which bytes of a packet the rate and byte limits count.
+    pub layer: Layer,
+    /// What waits, in which order, and how much of it.
+    pub queue: Queue,
+}
+
+/// The queue in front of a link.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "discipline", rename_all = "kebab-case")]
+pub enum Queue {
+    /// First in, first out; the newest is dropped when full.
+    Fifo(Fifo),
+}
+
+/// How much may wait. What is being sent does not count as waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// At most this many packets.
+    Packets(u32),
+    /// At most this many bytes, counted at the link's layer.
+    Bytes(u64),
+    /// A packet may wait at most this long before its first bit is sent.
+    Time(Duration),
+    /// As much as comes.
+    None,
+}
+
+impl Link {
+    /// A link of constant `rate` at `layer` with a first-in-first-out queue.
+    pub const fn fifo(rate: BitRate, layer: Layer, limit: Limit) -> Self {
+        Self {
+            rate: Rate::Fixed(rate),
+            layer,
+            queue: Queue::Fifo(Fifo::new(limit)),
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), SettingError> {
+        self.rate.check()
+    }
+}
+
+/// The working link.
+#[derive(Debug)]
+pub(crate) enum State {
+    Fifo(fifo::State),
+}
+
+impl State {
+    pub(crate) fn new(config: &Link) -> Self {
+        match &config.queue {
+            Queue::Fifo(fifo) => Self::Fifo(fifo::State::new(config, fifo)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn accept(&mut self, at: Time, packet: &Packet) -> Step {
+        match self {
+            Self::Fifo(state) => state.accept(at, packet),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn next_event(&self) -> Time {
+        match self {
+            Self::Fifo(state) => state.next_event(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn release(&mut self) -> Option<Packet> {
+        match self {
+            Self::Fifo(state) => state.release(),
+        }
+    }
+
+    pub(crate) fn inside(&self) -> Traffic {
+        match self {
+            Self::Fifo(state) => state.inside(),
+        }
+    }
+}
