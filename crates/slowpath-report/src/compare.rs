@@ -1,0 +1,49 @@
+//! Sentences about two groups of runs.
+
+use slowpath_diagnose::stats::{Comparison, Outcome};
+
+use crate::quantity::byte_rate;
+
+/// What a comparison of goodput says, `b` against `a`.
+pub fn sentence(a: &str, b: &str, c: &Comparison) -> String {
+    let means = format!("{} against {}", byte_rate(c.b.mean), byte_rate(c.a.mean));
+    match c.outcome {
+        Outcome::Higher | Outcome::Lower => {
+            let word = if c.outcome == Outcome::Higher {
+                "faster"
+            } else {
+                "slower"
+            };
+            let size = if c.ratio >= 2.0 {
+                format!("{:.1} times as fast as", c.ratio)
+            } else if c.ratio <= 0.5 {
+                format!("at {:.0} % of the goodput of", c.ratio * 100.0)
+            } else {
+                format!("{:.1} % {word} than", c.percent().abs())
+            };
+            format!("{b} is {size} {a}: {means} ({}).", p_text(c))
+        }
+        Outcome::NotShown => format!(
+            "No difference shown between {b} and {a}: {means}; the difference of the means lies between {} and {} ({}).",
+            signed(c.low95.unwrap_or(f64::NAN)),
+            signed(c.high95.unwrap_or(f64::NAN)),
+            p_text(c)
+        ),
+        Outcome::TooFew => {
+            format!("{b} against {a}: {means}; one run each side cannot show a difference, repeat both.")
+        }
+    }
+}
+
+fn p_text(c: &Comparison) -> String {
+    match c.p_value {
+        Some(p) if p < 0.001 => "p < 0.001".to_owned(),
+        Some(p) => format!("p = {p:.3}"),
+        None => "no test".to_owned(),
+    }
+}
+
+fn signed(value: f64) -> String {
+    let sign = if value < 0.0 { "-" } else { "+" };
+    format!("{sign}{}", byte_rate(value.abs()))
+}

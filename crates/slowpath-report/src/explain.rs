@@ -1,0 +1,74 @@
+//! The document behind `slowpath explain`: `slowpath/explain/1`.
+//!
+//! It is the [`Analysis`] with, for each connection, the changes that would help: those come from diagnosis,
+//! because an analysis names none.
+
+use serde::{Deserialize, Serialize};
+use slowpath_analyze::analysis::Capture;
+use slowpath_analyze::{Analysis, Connection, Limit};
+
+/// What one capture says, and what would help.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// The form's version, that of the analysis.
+    pub schema: String,
+    /// The file and its quality.
+    pub capture: Capture,
+    /// Connections, those with the most data first.
+    pub connections: Vec<ExplainedConnection>,
+}
+
+impl Explanation {
+    /// An explanation without remedies.
+    pub fn of(analysis: Analysis) -> Self {
+        Self::with(analysis, |_| Vec::new())
+    }
+
+    /// An explanation with the remedies that `remedies` gives for each connection.
+    pub fn with(analysis: Analysis, mut remedies: impl FnMut(&Connection) -> Vec<RemedyView>) -> Self {
+        let explained = |connection: Connection| ExplainedConnection {
+            remedies: remedies(&connection),
+            connection,
+        };
+        Self {
+            schema: analysis.schema,
+            capture: analysis.capture,
+            connections: analysis.connections.into_iter().map(explained).collect(),
+        }
+    }
+}
+
+/// One connection with its remedies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExplainedConnection {
+    /// The analysed connection; its fields stand beside `remedies` in JSON.
+    #[serde(flatten)]
+    pub connection: Connection,
+    /// What would help, if anything is known to.
+    pub remedies: Vec<RemedyView>,
+}
+
+/// A change and what it is predicted to gain.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct RemedyView {
+    /// The change in words.
+    pub change: String,
+    /// Goodput that is predicted after it.
+    pub predicted_goodput_bit_per_s: Option<f64>,
+    /// The limit that takes over then.
+    pub next_limit: Option<Limit>,
+    /// Why, in a sentence.
+    #[serde(default)]
+    pub because: String,
+    /// How to make the change on the systems concerned.
+    pub configuration: Vec<ConfigurationText>,
+}
+
+/// Configuration lines for one system.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ConfigurationText {
+    /// Such as `linux`, `ios`, `rtx`, `ssh`.
+    pub system: String,
+    /// The lines.
+    pub text: String,
+}

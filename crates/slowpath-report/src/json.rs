@@ -1,0 +1,57 @@
+//! The machine-readable forms.
+
+use std::io::{self, Write};
+
+use crate::explain::Explanation;
+use crate::results::{self, Results};
+
+/// Writes `result.json` (`slowpath/run/1`), indented, with a final line feed.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_results(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, results)?;
+    out.write_all(b"\n")
+}
+
+/// Writes `slowpath/explain/1`, indented, with a final line feed.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_explanation(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, explanation)?;
+    out.write_all(b"\n")
+}
+
+/// Reads what [`write_results`] wrote, also by an older version.
+///
+/// # Errors
+///
+/// Text that is not such a document, and forms newer than this version knows.
+pub fn read_results(text: &str) -> Result<Results, ReadError> {
+    let read: Results = serde_json::from_str(text).map_err(ReadError::Form)?;
+    if read.schema == results::SCHEMA {
+        Ok(read)
+    } else {
+        Err(ReadError::Schema { found: read.schema })
+    }
+}
+
+/// Why a results document could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// Not JSON, or not of the expected shape.
+    #[error("this is not a results document ({0}); give the result.json of a results folder")]
+    Form(#[source] serde_json::Error),
+    /// Another version's document.
+    #[error(
+        "the results document has the form {found:?}, this version reads {:?}; use the version that wrote it",
+        results::SCHEMA
+    )]
+    Schema {
+        /// What it says of itself.
+        found: String,
+    },
+}

@@ -1,0 +1,27 @@
+//! Results for people and for programs: terminal table, HTML page, SVG, JSON and CSV.
+//!
+//! This crate measures nothing, decides nothing and never prints: every function takes finished results
+//! and writes to the `io::Write` it is given.
+//!
+//! * [`results`]: [`Results`], what an experiment came to (`slowpath/run/1`). Start here.
+//! * [`explain`]: [`Explanation`], what one capture says (`slowpath/explain/1`).
+//! * [`verdict`]: words for what limits a transfer.
+//! * [`terminal`]: the table in 80 columns and the answers.
+//! * [`json`]: the machine-readable forms.
+//! * [`compare`]: sentences about two groups of runs.
+//! * [`quantity`], [`text`]: numbers and lines as people read them.
+
+#![forbid(unsafe_code)]
+
+pub mod compare;
+pub mod explain;
+pub mod json;
+pub mod quantity;
+pub mod results;
+pub mod terminal;
+pub mod text;
+pub mod verdict;
+
+pub use explain::Explanation;
+pub use results::Results;
+pub use text::Style;

@@ -1,0 +1,388 @@
+//! The terminal's summary of an experiment: one table in 80 columns, then the answers.
+
+use std::io::{self, Write};
+
+use slowpath_record::HealthState;
+
+use crate::quantity::{byte_rate, grouped, with_unit};
+use crate::results::{Basis, NoteKind, ProofOutcome, Results, Variant};
+use crate::text::{Style, Tone, columns, fit, left, right, wrap};
+
+/// Writes the table alone: published, measured with its 95 % interval, ratio, limit, health.
+///
+/// All rates stand in one unit, so that they can be compared by eye. A mark behind the ratio says that
+/// the figure was fitted (`f`) or predicted (`p`) by a model; what has no mark was measured.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_table(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let unit = Unit::of(results);
+    let rows: Vec<Row> = results.variants.iter().map(|v| Row::of(v, unit)).collect();
+    let head = Row {
+        cells: [
+            "variant".into(),
+            format!("published {}", unit.name),
+            "measured, 95 % CI".into(),
+            "ratio".into(),
+            "limited by".into(),
+            "health".into(),
+        ],
+        tones: [Tone::Plain; 6],
+    };
+    let published = results.variants.iter().any(|v| v.reference.is_some());
+    let shown: &[usize] = if published {
+        &[0, 1, 2, 3, 4, 5]
+    } else {
+        &[0, 2, 4, 5]
+    };
+    let layout = Layout::new(shown, &head, &rows, style.width, unit);
+    layout.write(&head, style, true, out)?;
+    let rule: usize = layout.widths.iter().sum::<usize>() + layout.gap * (shown.len() - 1);
+    writeln!(out, "{}", "-".repeat(rule.min(style.width)))?;
+    for row in &rows {
+        layout.write(row, style, false, out)?;
+    }
+    Ok(())
+}
+
+/// Writes everything the terminal gets after a run: title, table, answers, proofs, notes, the place of the
+/// report.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_summary(
+    results: &Results,
+    style: Style,
+    report: Option<&str>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for line in wrap(
+        &format!("{}: {}", results.experiment, results.title),
+        style.width,
+        "",
+        "",
+    ) {
+        writeln!(out, "{}", style.bold(&line))?;
+    }
+    if let Some(scaled) = &results.scaled {
+        paragraph(scaled, "", "", style, out)?;
+    }
+    writeln!(out)?;
+    write_table(results, style, out)?;
+    legend(results, style, out)?;
+    writeln!(out)?;
+    if let Some(answer) = &results.answer {
+        paragraph(answer, "", "", style, out)?;
+        writeln!(out)?;
+    }
+    for variant in &results.variants {
+        if let Some(sentence) = variant.sentence() {
+            paragraph(sentence, &format!("{}: ", variant.name), "  ", style, out)?;
+        }
+        for run in &variant.runs {
+            for reason in &run.health.reasons {
+                let tone = health_tone(reason.state);
+                let text = format!("run {}: {}", run.repeat + 1, reason.text);
+                for line in wrap(&text, style.width, "  ! ", "    ") {
+                    writeln!(out, "{}", style.tone(tone, &line))?;
+                }
+            }
+            for error in &run.errors {
+                paragraph(
+                    &format!("run {}: {error}", run.repeat + 1),
+                    "  ! ",
+                    "    ",
+                    style,
+                    out,
+                )?;
+            }
+        }
+        for figure in variant.figures.iter().filter(|f| f.met() == Some(false)) {
+            let found = figure
+                .measured
+                .map_or("not measured".to_owned(), |m| with_unit(m, &figure.unit));
+            let wanted = figure
+                .published
+                .map_or(String::new(), |p| with_unit(p, &figure.unit));
+            paragraph(
+                &format!("{}: {found}, published {wanted}", figure.name),
+                "  ! ",
+                "    ",
+                style,
+                out,
+            )?;
+        }
+    }
+    for proof in &results.proofs {
+        writeln!(out)?;
+        let tone = match proof.outcome {
+            ProofOutcome::Held => Tone::Good,
+            ProofOutcome::Refuted => Tone::Bad,
+            ProofOutcome::Undecided => Tone::Care,
+        };
+        let head = format!("Prediction {} ({}): ", proof.outcome.word(), proof.variant);
+        let lines = wrap(&proof.sentence, style.width, &head, "  ");
+        for (i, line) in lines.iter().enumerate() {
+            let line = if i == 0 {
+                style.tone(tone, line)
+            } else {
+                line.clone()
+            };
+            writeln!(out, "{line}")?;
+        }
+    }
+    if !results.comparisons.is_empty() {
+        writeln!(out)?;
+        for comparison in &results.comparisons {
+            paragraph(&comparison.sentence, "", "  ", style, out)?;
+        }
+    }
+    let counted = [NoteKind::Assumption, NoteKind::Excluded, NoteKind::Correction];
+    let notes: Vec<_> = results
+        .notes
+        .iter()
+        .filter(|n| counted.contains(&n.kind))
+        .collect();
+    if !notes.is_empty() {
+        writeln!(out)?;
+        for note in notes {
+            paragraph(
+                &note.title,
+                &format!("{}: ", note.kind.heading()),
+                "  ",
+                style,
+                out,
+            )?;
+        }
+    }
+    if let Some(report) = report {
+        writeln!(out, "\nReport: {report}")?;
+    }
+    Ok(())
+}
+
+fn paragraph(text: &str, first: &str, rest: &str, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    for line in wrap(text, style.width, first, rest) {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+fn legend(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let has = |b: Basis| {
+        results
+            .variants
+            .iter()
+            .any(|v| v.basis == b && v.reference.is_some())
+    };
+    let mut parts = Vec::new();
+    if has(Basis::Fitted) {
+        parts.push("f = a model parameter was fitted to this figure, it proves nothing");
+    }
+    if has(Basis::Predicted) {
+        parts.push("p = predicted by a model fitted elsewhere");
+    }
+    if results.variants.iter().any(|v| v.scaled.is_some()) {
+        parts.push("* = shortened transfer");
+    }
+    if parts.is_empty() {
+        return Ok(());
+    }
+    paragraph(&parts.join("; "), "", "", style, out)
+}
+
+const fn health_tone(state: HealthState) -> Tone {
+    match state {
+        HealthState::Valid => Tone::Good,
+        HealthState::Degraded => Tone::Care,
+        HealthState::Invalid => Tone::Bad,
+    }
+}
+
+/// The word for a state of health.
+pub const fn health_word(state: HealthState) -> &'static str {
+    match state {
+        HealthState::Valid => "valid",
+        HealthState::Degraded => "degraded",
+        HealthState::Invalid => "invalid",
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Unit {
+    name: &'static str,
+    size: f64,
+}
+
+impl Unit {
+    /// The largest unit in which the smallest figure still has a digit before the point.
+    fn of(results: &Results) -> Self {
+        let measured = results
+            .variants
+            .iter()
+            .filter_map(|v| Some(v.goodput_byte_per_s.as_ref()?.mean));
+        let published = results
+            .variants
+            .iter()
+            .filter_map(|v| Some(v.reference.as_ref()?.goodput_byte_per_s));
+        let smallest = measured
+            .chain(published)
+            .filter(|v| *v > 0.0)
+            .fold(f64::INFINITY, f64::min);
+        if smallest.is_finite() && smallest >= 1e6 {
+            Self {
+                name: "MB/s",
+                size: 1e6,
+            }
+        } else {
+            Self {
+                name: "kB/s",
+                size: 1e3,
+            }
+        }
+    }
+
+    fn show(self, value: f64) -> String {
+        let scaled = value / self.size;
+        grouped(
+            scaled,
+            if scaled.abs() >= 1000.0 {
+                0
+            } else {
+                1 + usize::from(self.size > 1e3)
+            },
+        )
+    }
+}
+
+struct Row {
+    cells: [String; 6],
+    tones: [Tone; 6],
+}
+
+impl Row {
+    fn of(variant: &Variant, unit: Unit) -> Self {
+        let goodput = variant.goodput_byte_per_s.as_ref();
+        let measured = goodput.map_or("-".to_owned(), |g| match g.half_width() {
+            Some(half) => format!("{} ± {}", unit.show(g.mean), unit.show(half)),
+            None => unit.show(g.mean),
+        });
+        let reference = variant.reference.as_ref();
+        let ratio = reference.and_then(|r| r.ratio).map_or("-".to_owned(), |r| {
+            let decimals = if r >= 10.0 { 1 } else { 3 };
+            let mark = variant.basis.mark();
+            format!("{r:.decimals$}{}{mark}", if mark.is_empty() { "" } else { " " })
+        });
+        let health = if variant.runs.is_empty() {
+            "not run"
+        } else {
+            health_word(variant.health())
+        };
+        let met = variant.headline().and_then(|f| f.met());
+        let mut tones = [Tone::Plain; 6];
+        tones[3] = match met {
+            Some(true) => Tone::Good,
+            Some(false) => Tone::Bad,
+            None => Tone::Plain,
+        };
+        tones[5] = if variant.runs.is_empty() {
+            Tone::Care
+        } else {
+            health_tone(variant.health())
+        };
+        Self {
+            cells: [
+                format!(
+                    "{}{}",
+                    variant.name,
+                    if variant.scaled.is_some() { " *" } else { "" }
+                ),
+                reference.map_or("-".to_owned(), |r| unit.show(r.goodput_byte_per_s)),
+                measured,
+                ratio,
+                variant
+                    .verdict
+                    .as_ref()
+                    .map_or("-".to_owned(), |v| v.limit.to_string()),
+                health.to_owned(),
+            ],
+            tones,
+        }
+    }
+}
+
+struct Layout<'a> {
+    shown: &'a [usize],
+    widths: Vec<usize>,
+    gap: usize,
+}
+
+impl<'a> Layout<'a> {
+    /// Columns as wide as their longest cell; where that is too wide, names give way first.
+    fn new(shown: &'a [usize], head: &Row, rows: &[Row], width: usize, unit: Unit) -> Self {
+        // The heading with the unit may stand over two words; only the longer one needs the room.
+        let head_width = |i: usize| {
+            if i == 1 {
+                9.max(unit.name.len())
+            } else {
+                columns(&head.cells[i])
+            }
+        };
+        let mut widths: Vec<usize> = shown
+            .iter()
+            .map(|&i| {
+                rows.iter()
+                    .map(|r| columns(&r.cells[i]))
+                    .max()
+                    .unwrap_or(0)
+                    .max(head_width(i))
+            })
+            .collect();
+        let total = |w: &[usize], gap: usize| w.iter().sum::<usize>() + gap * (w.len() - 1);
+        let gap = if total(&widths, 2) <= width { 2 } else { 1 };
+        let excess = total(&widths, gap).saturating_sub(width);
+        widths[0] = widths[0].saturating_sub(excess).max(8);
+        Self { shown, widths, gap }
+    }
+
+    fn write(&self, row: &Row, style: Style, head: bool, out: &mut dyn Write) -> io::Result<()> {
+        let mut line = String::new();
+        let mut second = String::new();
+        for (place, &i) in self.shown.iter().enumerate() {
+            let width = self.widths[place];
+            let (top, below) = match row.cells[i].split_once(' ') {
+                Some((a, b)) if head && i == 1 => (a, b),
+                _ => (row.cells[i].as_str(), ""),
+            };
+            let pad: fn(&str, usize) -> String = if (1..=3).contains(&i) { right } else { left };
+            let cell = pad(&fit(top, width), width);
+            line.push_str(&if head {
+                style.bold(&cell)
+            } else {
+                style.tone(row.tones[i], &cell)
+            });
+            second.push_str(&pad(below, width));
+            if place + 1 < self.shown.len() {
+                line.push_str(&" ".repeat(self.gap));
+                second.push_str(&" ".repeat(self.gap));
+            }
+        }
+        writeln!(out, "{}", line.trim_end())?;
+        if !second.trim().is_empty() {
+            writeln!(out, "{}", second.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// One line about a variant for progress output: name, goodput, limit.
+pub fn one_line(variant: &Variant) -> String {
+    let goodput = variant
+        .goodput_byte_per_s
+        .as_ref()
+        .map_or("-".to_owned(), |g| byte_rate(g.mean));
+    let limit = variant.verdict.as_ref().map_or("-", |v| v.limit.name());
+    format!("{}: {goodput}, {limit}", variant.name)
+}

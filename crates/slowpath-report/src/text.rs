@@ -1,0 +1,141 @@
+//! Plain text for terminals: wrapping and columns.
+
+/// How text for a terminal is to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Columns available; lines are never longer, except for single words that are.
+    pub width: usize,
+    /// Whether escape sequences for bold and colour are welcome.
+    pub color: bool,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Self {
+            width: 80,
+            color: false,
+        }
+    }
+}
+
+impl Style {
+    /// The text in bold where that is welcome.
+    pub fn bold(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    /// The text in a colour that says "good", "care" or "bad".
+    pub fn tone(self, tone: Tone, text: &str) -> String {
+        match tone {
+            Tone::Plain => text.to_owned(),
+            Tone::Good => self.paint("32", text),
+            Tone::Care => self.paint("33", text),
+            Tone::Bad => self.paint("31", text),
+        }
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.color {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// What a colour is to say; the text says the same in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tone {
+    /// Nothing in particular.
+    #[default]
+    Plain,
+    /// As hoped.
+    Good,
+    /// Read with care.
+    Care,
+    /// Wrong.
+    Bad,
+}
+
+/// Breaks text at spaces into lines of at most `width` columns; the first line starts with `first`,
+/// the others with `rest`.
+pub fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = first.to_owned();
+    let mut empty = true;
+    for word in text.split_whitespace() {
+        if !empty && columns(&line) + 1 + columns(word) > width {
+            lines.push(std::mem::replace(&mut line, rest.to_owned()));
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    if !empty || lines.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+/// Columns that a text takes: one per character, two for the wide East Asian ones.
+pub fn columns(text: &str) -> usize {
+    text.chars().map(|c| if is_wide(c) { 2 } else { 1 }).sum()
+}
+
+/// The text cut to `width` columns, the cut marked.
+pub fn fit(text: &str, width: usize) -> String {
+    if columns(text) <= width {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        let step = if is_wide(c) { 2 } else { 1 };
+        if used + step + 1 > width {
+            break;
+        }
+        out.push(c);
+        used += step;
+    }
+    out.push('…');
+    out
+}
+
+/// The text padded on the right to `width` columns.
+pub fn left(text: &str, width: usize) -> String {
+    let pad = width.saturating_sub(columns(text));
+    format!("{text}{}", " ".repeat(pad))
+}
+
+/// The text padded on the left to `width` columns.
+pub fn right(text: &str, width: usize) -> String {
+    let pad = width.saturating_sub(columns(text));
+    format!("{}{text}", " ".repeat(pad))
+}
+
+const fn is_wide(c: char) -> bool {
+    matches!(c as u32, 0x1100..=0x115F | 0x2E80..=0xA4CF | 0xAC00..=0xD7A3 | 0xF900..=0xFAFF | 0xFE30..=0xFE6F | 0xFF00..=0xFF60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrapping_keeps_the_width_and_the_indent() {
+        let lines = wrap("one two three four", 9, "a: ", "   ");
+        assert_eq!(lines, ["a: one", "   two", "   three", "   four"]);
+        assert_eq!(wrap("", 9, "a:", ""), ["a:"]);
+        assert_eq!(wrap("averyverylongword b", 5, "", ""), ["averyverylongword", "b"]);
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        assert_eq!(columns("転送 ok"), 7);
+        assert_eq!(fit("転送転送", 5), "転送…");
+        assert_eq!(right("é", 3), "  é");
+    }
+}
