@@ -1,0 +1,348 @@
+//! The checked form of an experiment file.
+
+use std::collections::BTreeMap;
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Issues};
+use crate::fields::Fields;
+use crate::figure::{Figure, read_figures};
+use crate::host::{ConfigFile, HostDocument, HostSettings, read_hosts};
+use crate::network::{NetworkDocument, read_network};
+use crate::span::{Sources, Span};
+use crate::tree::{Node, Table, Value};
+use crate::workload::{Repeats, WorkloadDocument, read_workloads};
+
+/// An experiment file without mistakes: every variant with all its settings.
+///
+/// Made by [`Experiment::read`]; [`Experiment::plan`] turns one variant into a [`Plan`](crate::Plan).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Experiment {
+    /// The question that the experiment answers.
+    pub title: String,
+    /// Name of the collection of published figures, for readers.
+    pub reference: Option<String>,
+    /// The variants in the order of the file; an experiment without variants has one named `default`.
+    pub variants: Vec<Variant>,
+    /// What should be read before the results are trusted.
+    pub warnings: Diagnostics,
+}
+
+/// One variant of an experiment, with the experiment's common settings laid under its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variant {
+    /// Its name, for results and files.
+    pub name: String,
+    /// What is special about it, in a sentence.
+    pub note: Option<String>,
+    /// The network.
+    pub network: NetworkDocument,
+    /// The hosts that the document mentions.
+    pub hosts: Vec<HostDocument>,
+    /// The jobs; the first one is measured.
+    pub jobs: Vec<WorkloadDocument>,
+    /// How often and how long.
+    pub repeats: Repeats,
+    /// What is recorded.
+    pub captures: Captures,
+    /// Published figures to compare with.
+    pub figures: Vec<Figure>,
+}
+
+/// Which packets are recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Captures {
+    /// None.
+    None,
+    /// At each host.
+    Hosts,
+    /// At each host and at every hop of the path, with each packet's fate.
+    All,
+}
+
+/// Settings read from device configurations, by the file's name in the document.
+pub type Fragments = BTreeMap<String, HostSettings>;
+
+impl Experiment {
+    /// Reads and checks an experiment file.
+    ///
+    /// `name` is shown in messages. `overrides` are dotted keys with values from the command line, such as
+    /// `("network.down[0].rate", "10 Mbit/s")`; they are laid over the common part and over every variant.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the file, each with its place and what to write instead.
+    pub fn read(name: &str, text: &str, overrides: &[(String, String)]) -> Result<Self, Diagnostics> {
+        let mut sources = Sources::default();
+        let source = sources.add(name, text);
+        let issues = Issues::default();
+        let mut root = Table::parse(text, source, &issues);
+        if issues.any_error() {
+            return Err(issues.into_diagnostics(sources));
+        }
+        let set: Vec<(&str, Node)> = overrides
+            .iter()
+            .map(|(key, value)| {
+                let source = sources.add(format!("--set {key}"), value);
+                (key.as_str(), Node::from_argument(value, source))
+            })
+            .collect();
+        let whole = Span::new(source, &(0..0));
+        let experiment = read_experiment(&mut root, &set, whole, &sources, &issues);
+        if issues.any_error() {
+            return Err(issues.into_diagnostics(sources));
+        }
+        Ok(Self {
+            warnings: issues.into_diagnostics(sources),
+            ..experiment
+        })
+    }
+
+    /// The variant called `name`.
+    pub fn variant(&self, name: &str) -> Option<&Variant> {
+        self.variants.iter().find(|variant| variant.name == name)
+    }
+
+    /// The device configurations that the caller must read before planning, each once.
+    pub fn config_files(&self) -> Vec<&ConfigFile> {
+        let mut files: Vec<&ConfigFile> = Vec::new();
+        for file in self
+            .variants
+            .iter()
+            .flat_map(|v| &v.hosts)
+            .filter_map(|host| host.config.as_ref())
+        {
+            if !files
+                .iter()
+                .any(|known| known.name == file.name && known.system == file.system)
+            {
+                files.push(file);
+            }
+        }
+        files
+    }
+}
+
+fn read_experiment(
+    root: &mut Table,
+    set: &[(&str, Node)],
+    whole: Span,
+    sources: &Sources,
+    issues: &Issues,
+) -> Experiment {
+    let variants = root.remove("variants");
+    for (key, node) in set {
+        apply_override(root, key, node, issues);
+    }
+    let (title, reference) = {
+        let header = Fields::new(root, "", whole, issues);
+        if !header.has("title") {
+            header.missing("title", "write title = \"what this experiment shows\"");
+        }
+        let title = header
+            .text("title")
+            .map(|text| text.value.to_owned())
+            .unwrap_or_default();
+        (title, header.text("reference").map(|text| text.value.to_owned()))
+    };
+    let mut experiment = Experiment {
+        title,
+        reference,
+        variants: Vec::new(),
+        warnings: Diagnostics {
+            list: Vec::new(),
+            sources: Sources::default(),
+        },
+    };
+    let Some(entry) = variants else {
+        experiment
+            .variants
+            .extend(read_variant("default", whole, root, sources, issues));
+        return experiment;
+    };
+    let Value::List(list) = &entry.node.value else {
+        issues.push(
+            Diagnostic::error(entry.key_span, "`variants` must be a list of tables")
+                .help("write [[variants]]"),
+        );
+        return experiment;
+    };
+    if list.is_empty() {
+        issues.push(
+            Diagnostic::error(entry.key_span, "`variants` is empty, so there is nothing to run")
+                .help("remove `variants`, or add [[variants]] with a name"),
+        );
+    }
+    for node in list {
+        let Some((name, overlay)) = variant_overlay(node, &experiment.variants, issues) else {
+            continue;
+        };
+        let mut table = root.clone();
+        lay_network(&mut table, &overlay);
+        table.merge(&overlay);
+        for (key, value) in set {
+            apply_override(&mut table, key, value, issues);
+        }
+        experiment
+            .variants
+            .extend(read_variant(&name, node.span, &table, sources, issues));
+    }
+    experiment
+}
+
+/// The variant's name, and the rest of its table.
+fn variant_overlay(node: &Node, earlier: &[Variant], issues: &Issues) -> Option<(String, Table)> {
+    let Value::Table(table) = &node.value else {
+        issues.push(Diagnostic::error(node.span, "a variant must be a table").help("write [[variants]]"));
+        return None;
+    };
+    let mut table = table.clone();
+    let Some(entry) = table.remove("name") else {
+        issues.push(
+            Diagnostic::error(node.span, "this variant has no name")
+                .help("add name = \"...\" to the variant"),
+        );
+        return None;
+    };
+    let Value::Text(name) = &entry.node.value else {
+        issues.push(Diagnostic::error(
+            entry.node.span,
+            format!(
+                "a variant's name must be a string, not {}",
+                entry.node.value.kind()
+            ),
+        ));
+        return None;
+    };
+    let fits = !name.is_empty()
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    if !fits || name.starts_with('.') {
+        issues.push(
+            Diagnostic::error(entry.node.span, format!("\"{name}\" cannot name a variant"))
+                .help("use letters, digits, hyphens, underscores and dots: it becomes part of file names"),
+        );
+    }
+    if earlier.iter().any(|variant| variant.name == *name) {
+        issues.push(
+            Diagnostic::error(entry.node.span, format!("two variants are named \"{name}\""))
+                .help("give each its own name"),
+        );
+    }
+    for key in ["title", "reference"] {
+        if let Some(entry) = table.remove(key) {
+            issues.push(
+                Diagnostic::error(entry.key_span, format!("a variant cannot change `{key}`")).help(
+                    if key == "title" {
+                        "write `note` for a remark on this variant"
+                    } else {
+                        "write it at the top of the file"
+                    },
+                ),
+            );
+        }
+    }
+    Some((name.clone(), table))
+}
+
+/// Makes room for a variant's directions: `both` replaces `up` and `down`, and the other way round.
+fn lay_network(base: &mut Table, overlay: &Table) {
+    let Some(Value::Table(above)) = overlay.entry("network").map(|entry| &entry.node.value) else {
+        return;
+    };
+    let Some(mut entry) = base.remove("network") else {
+        return;
+    };
+    if let Value::Table(below) = &mut entry.node.value {
+        if above.entry("both").is_some() {
+            below.remove("up");
+            below.remove("down");
+        } else if (above.entry("up").is_some() || above.entry("down").is_some())
+            && let Some(both) = below.remove("both")
+        {
+            for way in ["up", "down"] {
+                below.push(way, both.key_span, both.node.clone());
+            }
+        }
+    }
+    base.push("network", entry.key_span, entry.node);
+}
+
+fn apply_override(table: &mut Table, key: &str, node: &Node, issues: &Issues) {
+    if let Err(part) = table.set(key, node.clone()) {
+        issues.push(
+            Diagnostic::error(
+                node.span,
+                format!("`{key}` leads nowhere: there is no `{part}` to change"),
+            )
+            .help("write the key as in the experiment file, such as network.down[0].rate"),
+        );
+    }
+}
+
+fn read_variant(
+    name: &str,
+    span: Span,
+    table: &Table,
+    sources: &Sources,
+    issues: &Issues,
+) -> Option<Variant> {
+    let before = issues.error_count();
+    let fields = Fields::new(table, "", span, issues);
+    fields.entry("title");
+    fields.entry("reference");
+    fields.entry("variants");
+    let (jobs, repeats) = read_workloads(&fields);
+    let variant = Variant {
+        name: name.to_owned(),
+        note: fields.text("note").map(|note| note.value.to_owned()),
+        network: read_network(&fields),
+        hosts: read_hosts(&fields, sources),
+        jobs,
+        repeats,
+        captures: fields
+            .choice("captures", CAPTURES)
+            .map_or(Captures::Hosts, |c| c.value),
+        figures: read_figures(&fields),
+    };
+    fields.finish();
+    check_hosts(&variant, issues);
+    (issues.error_count() == before).then_some(variant)
+}
+
+/// Every host has work, and every job finds its hosts on the two ends of the path.
+fn check_hosts(variant: &Variant, issues: &Issues) {
+    let Some(main) = variant.jobs.first() else { return };
+    for host in &variant.hosts {
+        if host.name != main.client && host.name != main.server {
+            issues.push(
+                Diagnostic::error(
+                    host.span,
+                    format!("the host \"{}\" takes part in no job", host.name),
+                )
+                .help(format!(
+                    "the workload runs between \"{}\" and \"{}\"; remove the host, or name it there",
+                    main.client, main.server
+                )),
+            );
+        }
+    }
+    for job in &variant.jobs[1..] {
+        for host in [&job.client, &job.server] {
+            if *host != main.client && *host != main.server {
+                issues.push(
+                    Diagnostic::error(
+                        job.span,
+                        format!("the host \"{host}\" is on neither end of the path"),
+                    )
+                    .help(format!("write \"{}\" or \"{}\"", main.client, main.server)),
+                );
+            }
+        }
+    }
+}
+
+const CAPTURES: &[(&str, Captures)] = &[
+    ("none", Captures::None),
+    ("hosts", Captures::Hosts),
+    ("all", Captures::All),
+];

@@ -1,0 +1,173 @@
+//! Published figures that a variant is compared with.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use slowpath_units::{BitRate, ByteCount, Duration, Ratio};
+
+use crate::diagnostic::Diagnostic;
+use crate::fields::Fields;
+use crate::host::Standing;
+use crate::tree::Value;
+
+/// One published figure of a variant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Figure {
+    /// Its name within the variant, such as `goodput`; for a flow's figure `FLOW.received_packets`.
+    pub id: String,
+    /// What was published.
+    pub value: FigureValue,
+    /// How far the run's figure may be off, either way; `None` is shown but not checked.
+    pub tolerance: Option<Ratio>,
+    /// Whether a parameter of the model was fitted to this figure, or the model predicts it.
+    pub standing: Standing,
+}
+
+/// A published value, in the unit in which it was published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FigureValue {
+    /// Payload bytes per second.
+    BytesPerSecond(u64),
+    /// Bits per second.
+    BitsPerSecond(u64),
+    /// A time.
+    Time(Duration),
+    /// An amount of data.
+    Bytes(ByteCount),
+    /// A share.
+    Share(Ratio),
+    /// A number of packets.
+    Packets(u64),
+}
+
+impl FigureValue {
+    /// The value in its base unit (bytes or bits per second, seconds, bytes, one, packets), for comparison and printing.
+    pub fn as_f64(self) -> f64 {
+        match self {
+            Self::BytesPerSecond(n) | Self::BitsPerSecond(n) | Self::Packets(n) => n as f64,
+            Self::Time(time) => time.seconds(),
+            Self::Bytes(bytes) => bytes.bytes() as f64,
+            Self::Share(share) => share.fraction(),
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        if let Some(number) = text.trim().strip_suffix("packets") {
+            return number.trim().parse().ok().map(Self::Packets);
+        }
+        if let Some(amount) = text.trim().strip_suffix("/s")
+            && let Ok(bytes) = amount.parse::<ByteCount>()
+        {
+            return Some(Self::BytesPerSecond(bytes.bytes()));
+        }
+        text.parse::<BitRate>()
+            .map(|rate| Self::BitsPerSecond(rate.bits_per_s()))
+            .or_else(|_| text.parse().map(Self::Time))
+            .or_else(|_| text.parse().map(Self::Share))
+            .or_else(|_| text.parse().map(Self::Bytes))
+            .ok()
+    }
+}
+
+impl fmt::Display for FigureValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BytesPerSecond(n) => write!(f, "{n} B/s"),
+            Self::BitsPerSecond(n) => BitRate::new(*n).fmt(f),
+            Self::Time(time) => time.fmt(f),
+            Self::Bytes(bytes) => bytes.fmt(f),
+            Self::Share(share) => share.fmt(f),
+            Self::Packets(n) => write!(f, "{n} packets"),
+        }
+    }
+}
+
+/// Reads the list `figures` of a variant.
+pub(crate) fn read_figures(fields: &Fields<'_>) -> Vec<Figure> {
+    let Some(list) = fields.list("figures") else {
+        return Vec::new();
+    };
+    let mut figures: Vec<Figure> = Vec::with_capacity(list.value.len());
+    for (path, node) in list.value {
+        let Value::Table(_) = &node.value else {
+            fields.issues().push(
+                Diagnostic::error(node.span, format!("`{path}` must be a table, not {}", node.value.kind()))
+                    .help("write { id = \"goodput\", value = \"151542 B/s\", tolerance = \"3 %\", standing = \"predicted\" }"),
+            );
+            continue;
+        };
+        let Some(inner) = Fields::of(node, path, fields.issues()) else {
+            continue;
+        };
+        let id = inner.text("id").map(|id| id.value.to_owned());
+        let value = inner.text("value").and_then(|text| {
+            let value = FigureValue::parse(text.value);
+            if value.is_none() {
+                fields.issues().push(
+                    Diagnostic::error(text.span, format!("\"{}\" is not a figure with a unit", text.value))
+                        .help("write for example \"151542 B/s\", \"17.54 s\", \"14924 B\", \"36.4 %\", \"15 Mbit/s\" or \"17182 packets\""),
+                );
+            }
+            value
+        });
+        let standing = inner
+            .choice(
+                "standing",
+                &[("predicted", Standing::Predicted), ("fitted", Standing::Fitted)],
+            )
+            .map(|standing| standing.value);
+        let tolerance = inner
+            .positive::<Ratio>("tolerance")
+            .map(|tolerance| tolerance.value);
+        for key in ["id", "value", "standing"] {
+            if !inner.has(key) {
+                inner.missing(
+                    key,
+                    "a figure has id, value and standing (\"predicted\" or \"fitted\")",
+                );
+            }
+        }
+        inner.finish();
+        let (Some(id), Some(value), Some(standing)) = (id, value, standing) else {
+            continue;
+        };
+        if figures.iter().any(|figure| figure.id == id) {
+            fields.issues().push(
+                Diagnostic::error(node.span, format!("the figure \"{id}\" is given twice")).help("keep one"),
+            );
+        }
+        figures.push(Figure {
+            id,
+            value,
+            tolerance,
+            standing,
+        });
+    }
+    figures
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn published_figures_keep_their_unit() {
+        let cases = [
+            ("151542 B/s", FigureValue::BytesPerSecond(151_542)),
+            ("1.611 MB/s", FigureValue::BytesPerSecond(1_611_000)),
+            ("15 Mbit/s", FigureValue::BitsPerSecond(15_000_000)),
+            ("17.54 s", FigureValue::Time(Duration::from_millis(17_540))),
+            (
+                "36.4 %",
+                FigureValue::Share(Ratio::from_ppb(364_000_000).unwrap()),
+            ),
+            ("14924 B", FigureValue::Bytes(ByteCount::new(14_924))),
+            ("17182 packets", FigureValue::Packets(17_182)),
+        ];
+        for (text, value) in cases {
+            assert_eq!(FigureValue::parse(text), Some(value), "{text}");
+        }
+        assert_eq!(FigureValue::parse("151542"), None);
+    }
+}

@@ -1,0 +1,14 @@
+//! Hosts: what a document says about each, and what a plan makes of it.
+//!
+//! [`HostSettings`] is the common form of everything that can be set, [`System`] supplies what is not.
+
+mod document;
+mod settings;
+mod stack;
+mod system;
+
+pub(crate) use document::read_hosts;
+pub use document::{ConfigFile, HostDocument};
+pub use settings::{EcnMode, HostSettings, SettingOrigin, Storage};
+pub use stack::{ClientBuffer, KernelStack, Standing};
+pub use system::{Parameter, StackChoice, System};

@@ -1,0 +1,173 @@
+//! The endpoint systems: what each does when nothing is configured.
+
+use serde::{Deserialize, Serialize};
+use slowpath_units::{BitRate, ByteCount, Duration};
+
+use crate::host::settings::{HostSettings, SettingOrigin, Storage};
+use crate::host::stack::Standing;
+
+/// A kind of host, with the habits of its TCP and of its applications.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum System {
+    /// Linux as distributed.
+    Linux,
+    /// The Windows build of iperf3 3.1.3: its Cygwin library fixes both socket buffers at 212,992 bytes.
+    WindowsIperf3,
+    /// A Cisco router with IOS-XE 16, as FTP client.
+    CiscoIosXe,
+    /// A Cisco router with IOS 15, as FTP client.
+    CiscoIos,
+}
+
+/// Which stack runs a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StackChoice {
+    /// The kernel's stack in a namespace.
+    Kernel,
+    /// A model endpoint on the same wire.
+    Model,
+}
+
+impl System {
+    /// All systems with their names in experiment files.
+    pub const ALL: &[(&'static str, Self)] = &[
+        ("linux", Self::Linux),
+        ("windows-iperf3", Self::WindowsIperf3),
+        ("cisco-iosxe", Self::CiscoIosXe),
+        ("cisco-ios", Self::CiscoIos),
+    ];
+
+    /// The name in experiment files.
+    pub fn name(self) -> &'static str {
+        Self::ALL
+            .iter()
+            .find(|(_, system)| *system == self)
+            .map_or("", |(name, _)| *name)
+    }
+
+    /// The stack that imitates it best in real time: routers' windows cannot be pinned on the kernel.
+    pub const fn stack(self) -> StackChoice {
+        match self {
+            Self::Linux | Self::WindowsIperf3 => StackChoice::Kernel,
+            Self::CiscoIosXe | Self::CiscoIos => StackChoice::Model,
+        }
+    }
+
+    /// Whether window scaling is offered only when the window needs it, and with the smallest shift.
+    pub const fn scales_only_when_needed(self) -> bool {
+        matches!(self, Self::CiscoIosXe | Self::CiscoIos)
+    }
+
+    /// What the system does when nothing is configured.
+    pub fn defaults(self) -> HostSettings {
+        match self {
+            Self::Linux => HostSettings::default(),
+            Self::WindowsIperf3 => HostSettings {
+                window: Some(ByteCount::new(CYGWIN_BUFFER)),
+                send_buffer: Some(ByteCount::new(CYGWIN_BUFFER)),
+                window_scaling: Some(true),
+                sack: Some(true),
+                timestamps: Some(false),
+                origins: vec![origin(
+                    "window",
+                    "Cygwin 2.5.1 fixes both buffers of every socket at 212992 bytes",
+                )],
+                ..HostSettings::default()
+            },
+            Self::CiscoIosXe => cisco(None),
+            Self::CiscoIos => cisco(Some(IOS_STORAGE)),
+        }
+    }
+
+    /// Parameters of the system's model that no configuration line sets, with how they were come by.
+    pub fn parameters(self) -> &'static [Parameter] {
+        match self {
+            Self::Linux => &[],
+            Self::WindowsIperf3 => &WINDOWS_PARAMETERS,
+            Self::CiscoIosXe => &CISCO_PARAMETERS[..1],
+            Self::CiscoIos => &CISCO_PARAMETERS,
+        }
+    }
+}
+
+/// One parameter of a system's model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameter {
+    /// What it is.
+    pub name: &'static str,
+    /// Its value with unit.
+    pub value: &'static str,
+    /// How it was come by.
+    pub standing: Standing,
+    /// From what.
+    pub source: &'static str,
+}
+
+fn cisco(storage: Option<Storage>) -> HostSettings {
+    HostSettings {
+        window: Some(ByteCount::new(CISCO_FTP_BUFFER)),
+        window_scaling: Some(false),
+        sack: Some(false),
+        timestamps: Some(false),
+        congestion_control: Some("reno".to_owned()),
+        mss: Some(1460),
+        storage,
+        origins: vec![origin(
+            "window",
+            "the FTP client's 16384-byte buffer (fitted, not documented)",
+        )],
+        ..HostSettings::default()
+    }
+}
+
+fn origin(setting: &str, line: &str) -> SettingOrigin {
+    SettingOrigin {
+        setting: setting.to_owned(),
+        line: line.to_owned(),
+        place: "system default".to_owned(),
+    }
+}
+
+/// Buffer of every socket in Cygwin 2.5.1 on 64-bit Windows, in bytes.
+const CYGWIN_BUFFER: u64 = 212_992;
+
+/// Every window seen from the two routers by default is this less whole segments of 1460 bytes.
+const CISCO_FTP_BUFFER: u64 = 16_384;
+
+/// 86,948 bytes per second in units of 64 KiB: the long-run rate of the tuned IOS router.
+const IOS_STORAGE: Storage = Storage {
+    rate: BitRate::new(86_948 * 8),
+    unit: ByteCount::new(65_536),
+    pause: Duration::from_millis(100),
+    chunk: ByteCount::new(4_096),
+};
+
+const CISCO_PARAMETERS: [Parameter; 3] = [
+    Parameter {
+        name: "FTP client's receive buffer",
+        value: "16384 B",
+        standing: Standing::Fitted,
+        source: "windows of 14924, 12004 and 10544 bytes are 16384 less 1, 3 and 4 segments (iosxe-default)",
+    },
+    Parameter {
+        name: "storage rate",
+        value: "86948 B/s",
+        standing: Standing::Fitted,
+        source: "52428800 bytes in 602.993 s (ios-tuned)",
+    },
+    Parameter {
+        name: "storage unit",
+        value: "64 KiB",
+        standing: Standing::Assumed,
+        source: "a stall of about 100 ms every 800 ms, in which 65536 bytes arrive",
+    },
+];
+
+const WINDOWS_PARAMETERS: [Parameter; 1] = [Parameter {
+    name: "socket buffers",
+    value: "212992 B",
+    standing: Standing::Documented,
+    source: "Cygwin 2.5.1, removed in 2.7.0",
+}];

@@ -1,0 +1,36 @@
+//! The experiment a user writes, its checked form, and the interventions on it.
+//!
+//! This crate opens no files, reads no clock and no environment, starts no threads and has no `unsafe`:
+//! texts come in as strings, and device configurations as settings that somebody else has read.
+//!
+//! The most important type is [`Plan`]: pure data, integers only, every name resolved and every seed
+//! fixed. It is made in two stages: [`Experiment::read`] checks what the user wrote and reports every
+//! mistake with its place and the correction; [`Experiment::plan`] resolves one run of one variant.
+//!
+//! * [`experiment`]: the checked form of an experiment file. Start here.
+//! * [`plan`]: one run, ready for a backend.
+//! * [`network`]: paths, as files and as one line.
+//! * [`host`]: hosts, their systems and everything that can be set on them.
+//! * [`workload`]: the jobs.
+//! * [`figure`]: published figures to compare with.
+//! * [`diagnostic`], [`span`], [`tree`]: messages, places, and the text as a tree.
+
+#![forbid(unsafe_code)]
+
+pub mod diagnostic;
+pub mod experiment;
+mod fields;
+pub mod figure;
+pub mod host;
+pub mod network;
+pub mod plan;
+pub mod span;
+pub mod tree;
+pub mod workload;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use experiment::{Captures, Experiment, Fragments, Variant};
+pub use host::{HostSettings, KernelStack, Standing, System};
+pub use network::parse_path;
+pub use plan::{Clock, HostPlan, Plan, PlanOptions, Stack};
+pub use workload::Workload;

@@ -1,0 +1,245 @@
+//! The one-line form of a path, as the command line takes it.
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Issues};
+use crate::network::document::{NetworkDocument, element_of};
+use crate::network::element::Element;
+use crate::span::{SourceId, Sources, Span};
+use crate::tree::{Node, Table, Value};
+
+/// Reads a path such as `rate 50 Mbit/s, delay 50 ms, loss 0.01 %`.
+///
+/// Elements are separated by commas and stand in the order in which a packet meets them, the same in
+/// each direction. `up: ...; down: ...` gives each direction its own; `up` is from the near host to the
+/// far one. What belongs to an element follows it: `rate 10 Mbit/s, queue 50 packets`. An empty text is
+/// a direct line.
+///
+/// # Errors
+/// Every mistake with line, column and correction, as for an experiment file.
+pub fn parse_path(text: &str) -> Result<NetworkDocument, Diagnostics> {
+    let mut sources = Sources::default();
+    let source = sources.add("PATH", text);
+    let issues = Issues::default();
+    let network = read(text, source, &issues);
+    if issues.any_error() {
+        return Err(issues.into_diagnostics(sources));
+    }
+    Ok(network)
+}
+
+fn read(text: &str, source: SourceId, issues: &Issues) -> NetworkDocument {
+    let (mut up, mut down, mut both) = (None, None, None);
+    let mut at = 0;
+    for part in text.split(';') {
+        let start = at;
+        at += part.len() + 1;
+        let (way, body, body_start) = match part.split_once(':') {
+            Some((way, body)) => (way.trim(), body, start + way.len() + 1),
+            None => ("both", part, start),
+        };
+        let span = Span::new(source, &(start..start + part.len()));
+        let slot = match way {
+            "up" => &mut up,
+            "down" => &mut down,
+            "both" => &mut both,
+            other => {
+                issues.push(
+                    Diagnostic::error(span, format!("\"{other}\" is not a direction"))
+                        .help("write \"up: ...; down: ...\", or the elements alone for both directions"),
+                );
+                continue;
+            }
+        };
+        if slot.is_some() {
+            issues.push(
+                Diagnostic::error(span, format!("the direction `{way}` is given twice")).help("keep one"),
+            );
+        }
+        *slot = Some(read_elements(body, body_start, source, issues));
+    }
+    match (up, down, both) {
+        (None, None, Some(both)) => NetworkDocument {
+            up: both.clone(),
+            down: both,
+        },
+        (up, down, None) => NetworkDocument {
+            up: up.unwrap_or_default(),
+            down: down.unwrap_or_default(),
+        },
+        (_, _, Some(_)) => {
+            issues.push(
+                Diagnostic::error(
+                    Span::new(source, &(0..text.len())),
+                    "elements for both directions beside `up` or `down`",
+                )
+                .help("write \"up: ...; down: ...\" and put every element under one of them"),
+            );
+            NetworkDocument::default()
+        }
+    }
+}
+
+fn read_elements(body: &str, start: usize, source: SourceId, issues: &Issues) -> Vec<Element> {
+    let mut tables: Vec<(Table, Span)> = Vec::new();
+    let mut at = start;
+    for clause in body.split(',') {
+        let clause_start = at + (clause.len() - clause.trim_start().len());
+        at += clause.len() + 1;
+        let clause = clause.trim();
+        if clause.is_empty() {
+            if !body.trim().is_empty() {
+                issues.push(
+                    Diagnostic::error(
+                        Span::new(source, &(clause_start..clause_start + 1)),
+                        "nothing stands beside this comma",
+                    )
+                    .help("write for example \"rate 50 Mbit/s, delay 50 ms\""),
+                );
+            }
+            continue;
+        }
+        let span = Span::new(source, &(clause_start..clause_start + clause.len()));
+        let (key, value) = clause.split_once(char::is_whitespace).unwrap_or((clause, ""));
+        let value = value.trim();
+        let value_start = clause_start + clause.len() - value.len();
+        let key_span = Span::new(source, &(clause_start..clause_start + key.len()));
+        let node = Node {
+            span: if value.is_empty() {
+                span
+            } else {
+                Span::new(source, &(value_start..value_start + value.len()))
+            },
+            value: plain_value(value),
+        };
+        match tables.last_mut() {
+            Some((table, whole)) if PARTS.contains(&key) && table.entry(key).is_none() => {
+                table.push(key, key_span, node);
+                whole.end = span.end;
+            }
+            _ => {
+                let mut table = Table::default();
+                table.push(key, key_span, node);
+                tables.push((table, span));
+            }
+        }
+    }
+    tables
+        .into_iter()
+        .filter_map(|(table, span)| {
+            element_of(
+                &Node {
+                    span,
+                    value: Value::Table(table),
+                },
+                "path",
+                issues,
+            )
+        })
+        .collect()
+}
+
+/// A word without units that stands for a number or a truth value; everything else stays text.
+fn plain_value(value: &str) -> Value {
+    match value {
+        "true" | "on" | "yes" | "" => Value::Flag(true),
+        "false" | "off" | "no" => Value::Flag(false),
+        _ => value
+            .parse()
+            .map_or_else(|_| Value::Text(value.to_owned()), Value::Integer),
+    }
+}
+
+/// Keys that belong to the element before them.
+const PARTS: &[&str] = &[
+    "queue",
+    "layer",
+    "discipline",
+    "jitter",
+    "burst",
+    "by",
+    "black_hole",
+    "name",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::{ElementKind, LossModel, QueueSize};
+    use slowpath_units::{BitRate, Duration, Ratio};
+
+    #[test]
+    fn reads_the_usual_path_for_each_way() {
+        let network = parse_path("rate 50 Mbit/s, queue 100 packets, delay 50 ms, loss 0.01 %").unwrap();
+        assert_eq!(network.up, network.down);
+        let kinds: Vec<_> = network.up.iter().map(|element| element.kind.clone()).collect();
+        assert!(matches!(
+            kinds[0],
+            ElementKind::Link { rate, queue: QueueSize::Packets(100), .. } if rate == BitRate::new(50_000_000)
+        ));
+        assert!(matches!(kinds[1], ElementKind::Delay { delay, .. } if delay == Duration::from_millis(50)));
+        assert_eq!(
+            kinds[2],
+            ElementKind::Loss(LossModel::Random(Ratio::from_ppb(100_000).unwrap()))
+        );
+        assert_eq!(kinds.len(), 3);
+    }
+
+    #[test]
+    fn reads_directions_apart() {
+        let network =
+            parse_path("up: rate 10 Mbit/s; down: rate 50 Mbit/s, delay 20 ms, jitter 2 ms").unwrap();
+        assert_eq!((network.up.len(), network.down.len()), (1, 2));
+        assert_eq!(parse_path("").unwrap(), NetworkDocument::default());
+    }
+
+    #[test]
+    fn mistakes_have_columns_and_corrections() {
+        let cases = [
+            (
+                "rate 50 Mbps",
+                "PATH:1:6: error: `path.rate`: \"Mbps\" is not a unit of this quantity",
+                "write \"Mbit/s\"",
+            ),
+            (
+                "rate 50",
+                "PATH:1:6: error: `path.rate`: \"50\" has no unit",
+                "units are mandatory",
+            ),
+            (
+                "dealy 50 ms",
+                "PATH:1:1: error: unknown key `path.dealy`",
+                "did you mean `delay`?",
+            ),
+            ("delay 50 ms, loss", "PATH:1:14: error: `path.loss`", "\"0.01 %\""),
+            (
+                "sideways: rate 1 Mbit/s",
+                "PATH:1:1: error: \"sideways\" is not a direction",
+                "up:",
+            ),
+            (
+                "rate 1 Mbit/s,, loss 1 %",
+                "PATH:1:15: error: nothing stands",
+                "rate 50",
+            ),
+            (
+                "up: delay 1 ms; loss 1 %",
+                "PATH:1:1: error: elements for both",
+                "up:",
+            ),
+            (
+                "police 10 Mbit/s",
+                "PATH:1:1: error: `path.burst` is missing",
+                "burst",
+            ),
+            (
+                "delay 5 ms, jitter 9 ms",
+                "PATH:1:20: error: a jitter of 9 ms",
+                "smaller",
+            ),
+        ];
+        for (text, start, help) in cases {
+            let shown = parse_path(text).unwrap_err().to_string();
+            assert!(shown.contains(start), "{text}: {shown}");
+            assert!(shown.contains(help), "{text}: {shown}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! One run, ready for a backend: pure data, integers only.
+
+mod digest;
+mod endpoint;
+mod lower;
+mod resolve;
+
+use std::net::Ipv4Addr;
+
+use serde::{Deserialize, Serialize};
+use slowpath_endpoint::app::Pace;
+use slowpath_endpoint::tcp;
+use slowpath_path::NetworkSpec;
+use slowpath_units::{ByteCount, Duration};
+
+pub use lower::network_spec;
+pub use resolve::PlanError;
+
+use crate::experiment::Captures;
+use crate::figure::Figure;
+use crate::host::{KernelStack, SettingOrigin, Standing, System};
+use crate::workload::Workload;
+
+/// One run of one variant.
+///
+/// Equal plans with equal seeds give equal simulated records. Both backends build from this and never
+/// from text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The experiment's title.
+    pub experiment: String,
+    /// The variant's name.
+    pub variant: String,
+    /// Number of the repeat, from 0.
+    pub repeat: u32,
+    /// Seed of every random stream of this run; follows from the experiment's seed, variant and repeat.
+    pub seed: u64,
+    /// Which clock the run was planned for.
+    pub clock: Clock,
+    /// The hosts, each on the port of its own name.
+    pub hosts: Vec<HostPlan>,
+    /// The network between them.
+    pub network: NetworkSpec,
+    /// The jobs; the first one is measured.
+    pub jobs: Vec<Job>,
+    /// Which packets are recorded.
+    pub captures: Captures,
+    /// When the run is given up.
+    pub deadline: Duration,
+    /// Published figures to compare with.
+    pub figures: Vec<Figure>,
+    /// Parameters that no document of the user's sets, and how they were come by.
+    pub assumptions: Vec<Assumption>,
+    /// The size that the experiment asks for, when this run uses a smaller one.
+    pub full_size: Option<ByteCount>,
+}
+
+/// Which clock drives a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clock {
+    /// Simulated time: every host is a model endpoint.
+    Simulated,
+    /// Real time in the lab: hosts are the kernel, or model endpoints where the kernel cannot be pinned.
+    Lab,
+}
+
+/// One host of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostPlan {
+    /// Its name, and that of its port.
+    pub name: String,
+    /// What kind of host it is.
+    pub system: System,
+    /// Its address.
+    pub address: Ipv4Addr,
+    /// Largest IP packet of its interface, in bytes.
+    pub mtu: u32,
+    /// What runs it.
+    pub stack: Stack,
+    /// Where its settings came from.
+    pub origins: Vec<SettingOrigin>,
+}
+
+/// What runs a host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stack {
+    /// The kernel's stack in a namespace, with these settings.
+    Kernel(KernelStack),
+    /// A model endpoint.
+    Model(ModelStack),
+}
+
+/// A model endpoint's settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelStack {
+    /// Its TCP.
+    pub tcp: tcp::Config,
+    /// How fast its application takes what it receives.
+    pub pace: Pace,
+}
+
+/// One job of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// Its name, for results.
+    pub name: String,
+    /// The host that asks.
+    pub client: String,
+    /// The host that answers.
+    pub server: String,
+    /// When it starts, from the start of the run.
+    pub start: Duration,
+    /// What it does.
+    pub workload: Workload,
+}
+
+/// A parameter that no document of the user's sets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Assumption {
+    /// The host or element that has it.
+    pub place: String,
+    /// What it is.
+    pub name: String,
+    /// Its value with unit.
+    pub value: String,
+    /// How it was come by.
+    pub standing: Standing,
+    /// From what.
+    pub source: String,
+}
+
+/// Which run of an experiment to plan, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanOptions {
+    /// The variant's name.
+    pub variant: String,
+    /// Number of the repeat, from 0.
+    pub repeat: u32,
+    /// The experiment's seed.
+    pub seed: u64,
+    /// Which clock will drive it.
+    pub clock: Clock,
+    /// Whether to use the smaller size that the experiment keeps for quick runs.
+    pub quick: bool,
+    /// A size that replaces the experiment's.
+    pub size: Option<ByteCount>,
+}
+
+impl Plan {
+    /// The host called `name`.
+    pub fn host(&self, name: &str) -> Option<&HostPlan> {
+        self.hosts.iter().find(|host| host.name == name)
+    }
+
+    /// The host called `name`, to be changed.
+    pub fn host_mut(&mut self, name: &str) -> Option<&mut HostPlan> {
+        self.hosts.iter_mut().find(|host| host.name == name)
+    }
+
+    /// The measured job.
+    pub fn main_job(&self) -> &Job {
+        &self.jobs[0]
+    }
+
+    /// The host that sends the bulk of the measured job's data; the client if both send.
+    pub fn sender(&self) -> &str {
+        let job = self.main_job();
+        match job.workload.direction() {
+            crate::workload::Direction::Download => &job.server,
+            _ => &job.client,
+        }
+    }
+
+    /// The host that receives the bulk of the measured job's data; the server if both receive.
+    pub fn receiver(&self) -> &str {
+        let job = self.main_job();
+        match job.workload.direction() {
+            crate::workload::Direction::Download => &job.client,
+            _ => &job.server,
+        }
+    }
+
+    /// A digest of everything in the plan, as 32 hexadecimal digits; equal plans have equal digests.
+    pub fn digest(&self) -> String {
+        digest::of(self)
+    }
+}

@@ -1,0 +1,256 @@
+//! From a checked experiment to one run.
+
+use std::net::Ipv4Addr;
+
+use slowpath_units::Duration;
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::experiment::{Experiment, Fragments, Variant};
+use crate::host::{HostDocument, HostSettings, StackChoice, System};
+use crate::network::ElementKind;
+use crate::plan::{Assumption, Clock, HostPlan, Job, Plan, PlanOptions, Stack, digest, endpoint, lower};
+use crate::span::Span;
+use crate::workload::{Repeats, Workload, WorkloadDocument};
+
+/// Why a run cannot be planned.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// The experiment has no such variant.
+    #[error("the experiment has no variant \"{name}\"; its variants are {known}")]
+    UnknownVariant {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A device configuration that the experiment names has not been read.
+    #[error("planning \"{variant}\": the configuration \"{file}\" of host \"{host}\" was not read")]
+    MissingConfiguration {
+        /// The variant.
+        variant: String,
+        /// The host.
+        host: String,
+        /// The file.
+        file: String,
+    },
+    /// The document asks for something that no backend can do.
+    #[error("{0}")]
+    Document(Box<Diagnostics>),
+    /// The network contradicts itself.
+    #[error("planning \"{variant}\": {source}")]
+    Network {
+        /// The variant.
+        variant: String,
+        /// What is wrong.
+        source: slowpath_path::BuildError,
+    },
+}
+
+impl Experiment {
+    /// Plans one run of one variant.
+    ///
+    /// `fragments` holds what the caller read from the files of [`Experiment::config_files`].
+    ///
+    /// # Errors
+    /// An unknown variant, a configuration that was not read, or a setting that no backend has.
+    pub fn plan(&self, options: &PlanOptions, fragments: &Fragments) -> Result<Plan, PlanError> {
+        let variant = self
+            .variant(&options.variant)
+            .ok_or_else(|| PlanError::UnknownVariant {
+                name: options.variant.clone(),
+                known: self
+                    .variants
+                    .iter()
+                    .map(|v| v.name.as_str())
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            })?;
+        let main = &variant.jobs[0];
+        let network =
+            lower::network_spec(&variant.network, &main.client, &main.server).map_err(|missing| {
+                self.document_error(
+                    missing.span,
+                    format!("`{}` is not modelled by this version", missing.what),
+                    "see LIMITATIONS.md for what is planned",
+                )
+            })?;
+        network.check().map_err(|source| PlanError::Network {
+            variant: variant.name.clone(),
+            source,
+        })?;
+        let mut assumptions = assumptions_of_network(variant);
+        let mut hosts = Vec::with_capacity(2);
+        for (name, address) in [(&main.client, CLIENT), (&main.server, SERVER)] {
+            hosts.push(self.plan_host(variant, name, address, options.clock, fragments, &mut assumptions)?);
+        }
+        let content_seed = digest::seed(options.seed, &["content"]);
+        let (jobs, full_size) = plan_jobs(variant, options, content_seed);
+        Ok(Plan {
+            experiment: self.title.clone(),
+            variant: variant.name.clone(),
+            repeat: options.repeat,
+            seed: digest::seed(options.seed, &[&variant.name, &options.repeat.to_string()]),
+            clock: options.clock,
+            hosts,
+            network,
+            jobs,
+            captures: variant.captures,
+            deadline: variant.repeats.deadline.unwrap_or(DEFAULT_DEADLINE),
+            figures: variant.figures.clone(),
+            assumptions,
+            full_size,
+        })
+    }
+
+    fn plan_host(
+        &self,
+        variant: &Variant,
+        name: &str,
+        address: Ipv4Addr,
+        clock: Clock,
+        fragments: &Fragments,
+        assumptions: &mut Vec<Assumption>,
+    ) -> Result<HostPlan, PlanError> {
+        let document = variant.hosts.iter().find(|host| host.name == name);
+        let system = document.map_or(System::Linux, |host| host.system);
+        let settings = settings_of(variant, name, document, system, fragments)?;
+        let choice = match clock {
+            Clock::Simulated => StackChoice::Model,
+            Clock::Lab => document
+                .and_then(|host| host.stack)
+                .unwrap_or_else(|| system.stack()),
+        };
+        let stack = match choice {
+            StackChoice::Kernel => Stack::Kernel(endpoint::kernel(system, &settings)),
+            StackChoice::Model => {
+                let model = endpoint::model(system, &settings).map_err(|congestion_control| {
+                    self.document_error(
+                        document.map_or(variant.jobs[0].span, |host| host.span),
+                        format!("the model endpoint has no congestion control \"{congestion_control}\""),
+                        "choose cubic, reno, bic or bbr, or run it with --clock lab",
+                    )
+                })?;
+                Stack::Model(model)
+            }
+        };
+        assumptions.extend(system.parameters().iter().map(|parameter| Assumption {
+            place: name.to_owned(),
+            name: parameter.name.to_owned(),
+            value: parameter.value.to_owned(),
+            standing: parameter.standing,
+            source: parameter.source.to_owned(),
+        }));
+        Ok(HostPlan {
+            name: name.to_owned(),
+            system,
+            address: document.and_then(|host| host.address).unwrap_or(address),
+            mtu: 1_500,
+            stack,
+            origins: settings.origins,
+        })
+    }
+
+    fn document_error(&self, span: Span, message: String, help: &str) -> PlanError {
+        let diagnostic = Diagnostic::error(span, message).help(help);
+        debug_assert_eq!(diagnostic.severity, Severity::Error);
+        PlanError::Document(Box::new(Diagnostics {
+            list: vec![diagnostic],
+            sources: self.warnings.sources.clone(),
+        }))
+    }
+}
+
+/// The document's own settings, over those of its configuration file, over the system's defaults.
+fn settings_of(
+    variant: &Variant,
+    name: &str,
+    document: Option<&HostDocument>,
+    system: System,
+    fragments: &Fragments,
+) -> Result<HostSettings, PlanError> {
+    let Some(document) = document else {
+        return Ok(system.defaults());
+    };
+    let configured = match &document.config {
+        None => HostSettings::default(),
+        Some(file) => fragments
+            .get(&file.name)
+            .cloned()
+            .ok_or_else(|| PlanError::MissingConfiguration {
+                variant: variant.name.clone(),
+                host: name.to_owned(),
+                file: file.name.clone(),
+            })?,
+    };
+    Ok(document.settings.clone().over(configured).over(system.defaults()))
+}
+
+fn plan_jobs(
+    variant: &Variant,
+    options: &PlanOptions,
+    content_seed: u64,
+) -> (Vec<Job>, Option<slowpath_units::ByteCount>) {
+    let Repeats { quick_size, .. } = variant.repeats;
+    let full = variant.jobs[0].workload.size();
+    let wanted = options.size.or(if options.quick { quick_size } else { None });
+    let jobs = variant
+        .jobs
+        .iter()
+        .enumerate()
+        .map(|(index, job)| {
+            let mut planned = plan_job(job, content_seed);
+            if let (0, Some(size)) = (index, wanted) {
+                planned.workload = planned.workload.with_size(size);
+            }
+            planned
+        })
+        .collect::<Vec<_>>();
+    let used = jobs[0].workload.size();
+    (jobs, full.filter(|full| used != Some(*full)))
+}
+
+fn plan_job(job: &WorkloadDocument, content_seed: u64) -> Job {
+    let mut workload = job.workload.clone();
+    match &mut workload {
+        Workload::Ftp(ftp) => ftp.content_seed = content_seed,
+        Workload::Ssh(ssh) => ssh.content_seed = content_seed,
+        _ => {}
+    }
+    Job {
+        name: job.name.clone(),
+        client: job.client.clone(),
+        server: job.server.clone(),
+        start: job.start,
+        workload,
+    }
+}
+
+/// Queue lengths that the document left to the default are named: they decide what loss does.
+fn assumptions_of_network(variant: &Variant) -> Vec<Assumption> {
+    let mut found = Vec::new();
+    for (way, elements) in [("up", &variant.network.up), ("down", &variant.network.down)] {
+        for element in elements {
+            if let ElementKind::Link {
+                queue,
+                queue_given: false,
+                ..
+            } = &element.kind
+            {
+                found.push(Assumption {
+                    place: format!("{way}.{}", element.name.as_deref().unwrap_or("rate")),
+                    name: "queue".to_owned(),
+                    value: queue.to_string(),
+                    standing: crate::host::Standing::Assumed,
+                    source: "nothing was written; Linux's own interface queue is that long".to_owned(),
+                });
+            }
+        }
+    }
+    found
+}
+
+/// Addresses of the two ends where the document gives none (RFC 2544's range for such tests is 198.18.0.0/15).
+const CLIENT: Ipv4Addr = Ipv4Addr::new(198, 18, 1, 2);
+const SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 2, 2);
+
+const DEFAULT_DEADLINE: Duration = Duration::from_secs(3_600);

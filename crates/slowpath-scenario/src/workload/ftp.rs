@@ -1,0 +1,91 @@
+//! FTP (RFC 959, RFC 2428).
+
+use serde::{Deserialize, Serialize};
+use slowpath_units::ByteCount;
+
+use crate::fields::Fields;
+use crate::workload::{Direction, Workload};
+
+/// One file over FTP, in binary type.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FtpTransfer {
+    /// Download is GET (`RETR`), upload is PUT (`STOR`).
+    pub direction: Direction,
+    /// Size of the file.
+    pub size: ByteCount,
+    /// How the data connection is opened.
+    pub data: DataMode,
+    /// Who serves.
+    pub server: Program,
+    /// Who fetches or stores.
+    pub client: Program,
+    /// Seed of the file's random bytes.
+    pub content_seed: u64,
+}
+
+/// How an FTP data connection is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DataMode {
+    /// Passive with `PASV` (RFC 959).
+    Passive,
+    /// Passive with `EPSV` (RFC 2428).
+    ExtendedPassive,
+    /// Active with `PORT` (RFC 959).
+    Active,
+    /// Active with `EPRT` (RFC 2428).
+    ExtendedActive,
+}
+
+/// Who plays one side of a job: slowpath itself, or a real program.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Program {
+    /// slowpath's own implementation, with exact control of its sockets.
+    Builtin,
+    /// A program of the machine, by its name, such as `vsftpd` or `curl`.
+    Named(String),
+}
+
+pub(super) fn read(fields: &Fields<'_>, direction: Direction) -> Option<Workload> {
+    Some(Workload::Ftp(FtpTransfer {
+        direction,
+        data: fields
+            .choice("data", MODES)
+            .map_or(DataMode::Passive, |mode| mode.value),
+        server: program(fields, "server_program", &["builtin", "vsftpd"]),
+        client: program(
+            fields,
+            "client_program",
+            &["builtin", "curl", "lftp", "ftp", "tnftp"],
+        ),
+        content_seed: 0,
+        size: super::document::size(fields)?,
+    }))
+}
+
+/// Reads who plays one side; slowpath itself when nothing is written.
+pub(super) fn program(fields: &Fields<'_>, key: &'static str, known: &'static [&'static str]) -> Program {
+    let Some(text) = fields.text(key) else {
+        return Program::Builtin;
+    };
+    match text.value {
+        "builtin" => Program::Builtin,
+        name if known.contains(&name) => Program::Named(name.to_owned()),
+        _ => {
+            fields.wrong_word(key, text, known.iter().copied());
+            Program::Builtin
+        }
+    }
+}
+
+const MODES: &[(&str, DataMode)] = &[
+    ("passive", DataMode::Passive),
+    ("pasv", DataMode::Passive),
+    ("extended-passive", DataMode::ExtendedPassive),
+    ("epsv", DataMode::ExtendedPassive),
+    ("active", DataMode::Active),
+    ("port", DataMode::Active),
+    ("extended-active", DataMode::ExtendedActive),
+    ("eprt", DataMode::ExtendedActive),
+];

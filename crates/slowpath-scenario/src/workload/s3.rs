@@ -1,0 +1,68 @@
+//! Requests to an object store.
+
+use serde::{Deserialize, Serialize};
+use slowpath_units::ByteCount;
+
+use crate::diagnostic::Diagnostic;
+use crate::fields::Fields;
+use crate::workload::{Program, Workload, ftp};
+
+/// Many requests to an object store, as a load generator makes them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct S3Load {
+    /// PUT or GET.
+    pub operation: S3Operation,
+    /// Size of each object.
+    pub object_size: ByteCount,
+    /// Size of each part of a multipart upload or ranged download; `None` is one request per object.
+    pub part_size: Option<ByteCount>,
+    /// Number of objects.
+    pub requests: u32,
+    /// Requests under way at a time, each on its own connection.
+    pub concurrency: u32,
+    /// Whether the connections are encrypted.
+    pub tls: bool,
+    /// Who serves.
+    pub server: Program,
+}
+
+/// What an object store is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum S3Operation {
+    /// Upload.
+    Put,
+    /// Download.
+    Get,
+}
+
+pub(super) fn read(fields: &Fields<'_>, operation: S3Operation) -> Option<Workload> {
+    let requests = fields.integer("requests", 1, 1_000_000).map_or(1, |n| n.value);
+    let concurrency = fields.integer("concurrency", 1, 256);
+    let part_size = fields.positive::<ByteCount>("part_size");
+    let load = S3Load {
+        operation,
+        part_size: part_size.map(|p| p.value),
+        requests: u32::try_from(requests).unwrap_or(1),
+        concurrency: concurrency.map_or(1, |n| u32::try_from(n.value).unwrap_or(1)),
+        tls: fields.flag("tls").is_some_and(|t| t.value),
+        server: ftp::program(fields, "server_program", &["builtin", "versitygw"]),
+        object_size: super::document::size(fields)?,
+    };
+    if let Some(concurrency) = concurrency
+        && part_size.is_none()
+        && concurrency.value > requests
+    {
+        fields.issues().push(
+            Diagnostic::error(
+                concurrency.span,
+                format!(
+                    "only {requests} of {} connections would have work",
+                    concurrency.value
+                ),
+            )
+            .help("raise `requests`, or lower `concurrency`"),
+        );
+    }
+    Some(Workload::S3(load))
+}

@@ -1,0 +1,400 @@
+//! The experiment file from text to plan.
+
+use slowpath_endpoint::app::Pace;
+use slowpath_endpoint::tcp::ReceiveWindow;
+use slowpath_path::ElementKind;
+use slowpath_scenario::workload::{Direction, FtpTransfer};
+use slowpath_scenario::{
+    Clock, Experiment, Fragments, HostSettings, Plan, PlanOptions, Stack, Standing, System, Workload,
+};
+use slowpath_units::{BitRate, ByteCount, Duration};
+
+const FTP: &str = r#"
+title = "FTP download by router operating systems over a long path"
+reference = "cisco-ftp"
+
+[network]
+both = [{ rate = "50 Mbit/s", queue = "1000 packets" }, { delay = "50 ms" }, { loss = "0.01 %" }]
+
+[workload]
+kind = "ftp-get"
+size = "50 MiB"
+quick_size = "4 MiB"
+repeats = 3
+
+[hosts.server]
+system = "linux"
+congestion_control = "cubic"
+
+[[variants]]
+name = "linux"
+workload.repeats = 20
+
+[[variants]]
+name = "linux-clean"
+network.both = [{ rate = "50 Mbit/s" }]
+
+[[variants]]
+name = "iosxe-default"
+hosts.client = { system = "cisco-iosxe" }
+figures = [{ id = "goodput", value = "151542 B/s", tolerance = "3 %", standing = "fitted" }]
+
+[[variants]]
+name = "ios-tuned"
+hosts.client = { system = "cisco-ios", config = "tuned.cfg" }
+"#;
+
+fn read(text: &str) -> Experiment {
+    Experiment::read("x.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+fn options(variant: &str, clock: Clock) -> PlanOptions {
+    PlanOptions {
+        variant: variant.to_owned(),
+        repeat: 0,
+        seed: 1,
+        clock,
+        quick: false,
+        size: None,
+    }
+}
+
+fn tuned() -> Fragments {
+    let settings = HostSettings {
+        window: Some(ByteCount::new(2_500_000)),
+        sack: Some(true),
+        ..HostSettings::default()
+    };
+    Fragments::from([("tuned.cfg".to_owned(), settings)])
+}
+
+fn plan(variant: &str, clock: Clock) -> Plan {
+    read(FTP)
+        .plan(&options(variant, clock), &tuned())
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn the_first_experiment_becomes_a_plan() {
+    let plan = plan("iosxe-default", Clock::Lab);
+    assert_eq!(
+        plan.hosts.iter().map(|h| h.name.as_str()).collect::<Vec<_>>(),
+        ["client", "server"]
+    );
+    let names: Vec<&str> = plan.network.elements.iter().map(|e| e.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "up.rate",
+            "up.delay",
+            "up.loss",
+            "down.rate",
+            "down.delay",
+            "down.loss"
+        ]
+    );
+    let ElementKind::Link(link) = &plan.network.elements[0].does else {
+        panic!("{:?}", plan.network)
+    };
+    assert_eq!(link.rate, slowpath_path::Rate::Fixed(BitRate::new(50_000_000)));
+    let Workload::Ftp(FtpTransfer { size, direction, .. }) = &plan.main_job().workload else {
+        panic!()
+    };
+    assert_eq!((size.bytes(), *direction), (52_428_800, Direction::Download));
+    assert_eq!((plan.sender(), plan.receiver()), ("server", "client"));
+    assert_eq!(plan.figures[0].standing, Standing::Fitted);
+    assert_eq!(plan.full_size, None);
+    let Stack::Kernel(server) = &plan.host("server").unwrap().stack else {
+        panic!()
+    };
+    assert_eq!(server.congestion_control.as_deref(), Some("cubic"));
+    let client = plan.host("client").unwrap();
+    assert_eq!(client.system, System::CiscoIosXe);
+    let Stack::Model(model) = &client.stack else {
+        panic!("a router is a model endpoint")
+    };
+    assert!(matches!(
+        model.tcp.receive,
+        ReceiveWindow::Exact { buffer: 16_384, .. }
+    ));
+    assert!(!model.tcp.window_scaling && !model.tcp.sack && !model.tcp.timestamps);
+    assert_eq!(model.pace, Pace::Unlimited);
+    assert!(
+        plan.assumptions
+            .iter()
+            .any(|a| a.value == "16384 B" && a.standing == Standing::Fitted)
+    );
+}
+
+#[test]
+fn a_configured_router_scales_its_window_and_still_writes_slowly() {
+    let plan = plan("ios-tuned", Clock::Lab);
+    let Stack::Model(model) = &plan.host("client").unwrap().stack else {
+        panic!()
+    };
+    assert!(matches!(
+        model.tcp.receive,
+        ReceiveWindow::Exact {
+            buffer: 2_500_000,
+            ..
+        }
+    ));
+    assert!(model.tcp.window_scaling && model.tcp.sack && !model.tcp.timestamps);
+    assert_eq!(model.tcp.scale_shift(), Some(6));
+    let Pace::Units {
+        bytes_per_s, unit, ..
+    } = model.pace
+    else {
+        panic!()
+    };
+    assert_eq!((bytes_per_s, unit), (86_948, 65_536));
+    let missing = read(FTP)
+        .plan(&options("ios-tuned", Clock::Lab), &Fragments::new())
+        .unwrap_err();
+    assert!(
+        missing
+            .to_string()
+            .contains("\"tuned.cfg\" of host \"client\" was not read"),
+        "{missing}"
+    );
+}
+
+#[test]
+fn variants_change_single_keys_and_whole_lists() {
+    let experiment = read(FTP);
+    assert_eq!(experiment.variant("linux").unwrap().repeats.runs, 20);
+    assert_eq!(experiment.variant("iosxe-default").unwrap().repeats.runs, 3);
+    assert_eq!(experiment.variant("linux-clean").unwrap().network.down.len(), 1);
+    assert_eq!(experiment.config_files().len(), 1);
+    let clean = plan("linux-clean", Clock::Lab);
+    assert!(
+        clean
+            .assumptions
+            .iter()
+            .any(|a| a.place == "down.rate" && a.value == "1000 packets")
+    );
+    let one_way = read(&FTP.replace("network.both = [{ rate", "network.down = [{ rate"));
+    let variant = one_way.variant("linux-clean").unwrap();
+    assert_eq!(
+        (variant.network.up.len(), variant.network.down.len()),
+        (3, 1),
+        "`both` splits into its two ways"
+    );
+}
+
+#[test]
+fn simulated_time_makes_every_host_a_model() {
+    let plan = plan("linux", Clock::Simulated);
+    assert!(
+        plan.hosts
+            .iter()
+            .all(|host| matches!(host.stack, Stack::Model(_)))
+    );
+}
+
+#[test]
+fn seeds_and_digests_depend_on_everything_and_nothing_else() {
+    let base = plan("linux", Clock::Lab);
+    assert_eq!(base.digest(), plan("linux", Clock::Lab).digest());
+    assert_ne!(base.digest(), plan("linux-clean", Clock::Lab).digest());
+    let experiment = read(FTP);
+    let again = experiment
+        .plan(
+            &PlanOptions {
+                repeat: 1,
+                ..options("linux", Clock::Lab)
+            },
+            &tuned(),
+        )
+        .unwrap();
+    assert_ne!(again.seed, base.seed);
+    let text = serde_json::to_string(&base).unwrap();
+    assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), base);
+}
+
+#[test]
+fn quick_runs_say_what_they_leave_out() {
+    let quick = PlanOptions {
+        quick: true,
+        ..options("linux", Clock::Lab)
+    };
+    let plan = read(FTP).plan(&quick, &tuned()).unwrap();
+    assert_eq!(plan.main_job().workload.size(), Some(ByteCount::new(4 << 20)));
+    assert_eq!(plan.full_size, Some(ByteCount::new(50 << 20)));
+}
+
+#[test]
+fn overrides_reach_every_variant() {
+    let set = [
+        ("network.both[1].delay".to_owned(), "20 ms".to_owned()),
+        ("hosts.server.congestion_control".to_owned(), "bbr".to_owned()),
+    ];
+    let one = r#"
+title = "t"
+[network]
+both = [{ rate = "1 Mbit/s" }, { delay = "5 ms" }]
+[workload]
+kind = "ping"
+"#;
+    let experiment = Experiment::read("x.toml", one, &set).unwrap();
+    let plan = experiment
+        .plan(&options("default", Clock::Lab), &Fragments::new())
+        .unwrap();
+    let ElementKind::Delay(delay) = &plan.network.element("up.delay").unwrap().does else {
+        panic!()
+    };
+    assert_eq!(*delay, slowpath_path::Delay::fixed(Duration::from_millis(20)));
+    let wrong = [("network.up[7].delay".to_owned(), "20 ms".to_owned())];
+    let shown = Experiment::read("x.toml", one, &wrong).unwrap_err().to_string();
+    assert!(
+        shown.contains("--set network.up[7].delay:1:1: error: `network.up[7].delay` leads nowhere"),
+        "{shown}"
+    );
+}
+
+/// What is wrong (a replacement in the good file), and what the message must contain.
+#[test]
+fn mistakes_are_named_with_place_and_correction() {
+    let cases: &[(&str, &str, &[&str])] = &[
+        (
+            "title = \"FTP",
+            "titel = \"FTP",
+            &[
+                "`title` is missing",
+                "unknown key `titel`",
+                "did you mean `title`?",
+            ],
+        ),
+        (
+            "\"50 Mbit/s\", queue",
+            "\"50 Mbps\", queue",
+            &["x.toml:6:18: error: `network.both[0].rate`", "write \"Mbit/s\""],
+        ),
+        (
+            "\"50 ms\"",
+            "50",
+            &[
+                "x.toml:6:67: error: `network.both[1].delay`: \"50\" has no unit",
+                "units are mandatory",
+            ],
+        ),
+        (
+            "loss = \"0.01 %\"",
+            "los = \"0.01 %\"",
+            &["this element does nothing", "did you mean `loss`?"],
+        ),
+        (
+            "{ delay = \"50 ms\" }, { loss",
+            "{ delay = \"50 ms\", loss",
+            &["cannot be `delay`, `loss` at once"],
+        ),
+        (
+            "kind = \"ftp-get\"",
+            "kind = \"ftp-gte\"",
+            &["`workload.kind` is \"ftp-gte\"", "did you mean \"ftp-get\"?"],
+        ),
+        (
+            "size = \"50 MiB\"\nq",
+            "size = \"50 MB/s\"\nq",
+            &["`workload.size`: \"MB/s\" is not a unit"],
+        ),
+        (
+            "quick_size = \"4 MiB\"",
+            "quick_size = \"80 MiB\"",
+            &["`quick_size` of 80 MiB is larger than the full 50 MiB"],
+        ),
+        (
+            "repeats = 3",
+            "repeats = 0",
+            &["`workload.repeats` is 0, but must be 1 to 10000"],
+        ),
+        (
+            "congestion_control = \"cubic\"",
+            "congestion_control = \"cubik\"",
+            &["did you mean \"cubic\"?"],
+        ),
+        (
+            "congestion_control = \"cubic\"",
+            "window = \"1 MiB\"\nwindow_scaling = false",
+            &["cannot be advertised with window_scaling = false"],
+        ),
+        (
+            "congestion_control = \"cubic\"",
+            "window = \"1 MiB\"\nrmem = [\"4 KiB\", \"1 MiB\", \"2 MiB\"]",
+            &["`rmem` has no effect"],
+        ),
+        (
+            "congestion_control = \"cubic\"",
+            "congestion_controll = \"cubic\"",
+            &[
+                "unknown key `hosts.server.congestion_controll`",
+                "did you mean `congestion_control`?",
+            ],
+        ),
+        (
+            "[hosts.server]",
+            "[hosts.sever]",
+            &["the host \"sever\" takes part in no job"],
+        ),
+        (
+            "system = \"cisco-iosxe\"",
+            "system = \"cisco-ios-xe\"",
+            &["did you mean \"cisco-iosxe\"?"],
+        ),
+        (
+            "name = \"linux-clean\"",
+            "name = \"linux\"",
+            &["two variants are named \"linux\""],
+        ),
+        (
+            "name = \"linux-clean\"",
+            "name = \"linux clean\"",
+            &["\"linux clean\" cannot name a variant"],
+        ),
+        (
+            "standing = \"fitted\"",
+            "standing = \"guessed\"",
+            &["choices: `predicted`, `fitted`"],
+        ),
+        (
+            "\"151542 B/s\"",
+            "\"151542\"",
+            &["\"151542\" is not a figure with a unit"],
+        ),
+        ("[workload]", "[workload", &["not TOML"]),
+        (
+            "kind = \"ftp-get\"",
+            "kind = \"ftp-get\"\nrate = \"1 Mbit/s\"",
+            &["unknown key `workload.rate`"],
+        ),
+        (
+            "network.both = [{ rate = \"50 Mbit/s\" }]",
+            "network = { both = [], up = [] }",
+            &["contradicts"],
+        ),
+        (
+            "network.both = [{ rate = \"50 Mbit/s\" }]",
+            "network.both = [{ rate = \"0 bit/s\" }]",
+            &["`network.both[0].rate` is zero"],
+        ),
+    ];
+    for (from, to, wanted) in cases {
+        assert!(FTP.contains(from), "{from}");
+        let shown = match Experiment::read("x.toml", &FTP.replacen(from, to, 1), &[]) {
+            Ok(_) => panic!("{to} was accepted"),
+            Err(errors) => errors.to_string(),
+        };
+        for part in *wanted {
+            assert!(shown.contains(part), "{to}: wanted {part:?} in\n{shown}");
+        }
+    }
+}
+
+#[test]
+fn every_mistake_is_reported_once() {
+    let twice = FTP
+        .replace("repeats = 3", "repeats = 3\nsped = 1")
+        .replace("\"50 ms\"", "\"50\"");
+    let errors = Experiment::read("x.toml", &twice, &[]).unwrap_err();
+    assert_eq!(errors.list.len(), 2, "{errors}");
+}
