@@ -40,15 +40,38 @@ pub(crate) struct Context<'a> {
 pub(crate) struct Shared {
     pub(crate) outcomes: VecDeque<Outcome>,
     pub(crate) flows: Flows,
-    pub(crate) next_id: u64,
+    /// The number of the last packet handed in.
+    pub(crate) last_ingress: u64,
+    /// The number of the last packet made inside: counted apart, since a driver may hand in packets early or late.
+    pub(crate) last_made: u64,
     /// Packets that an element made besides the one in hand, with the output they take.
     pub(crate) extra: Vec<(u8, Packet)>,
+    /// Emptied lists to use again.
+    pub(crate) spare: Vec<Vec<(u8, Packet)>>,
 }
 
 impl Shared {
+    pub(crate) fn numbered_from(first: u64) -> Self {
+        Self {
+            last_ingress: first,
+            last_made: first + (1 << 47),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn ingress_id(&mut self) -> PacketId {
+        self.last_ingress += 1;
+        PacketId(self.last_ingress)
+    }
+
     pub(crate) fn new_id(&mut self) -> PacketId {
-        self.next_id += 1;
-        PacketId(self.next_id)
+        self.last_made += 1;
+        PacketId(self.last_made)
+    }
+
+    pub(crate) fn take_extra(&mut self) -> Vec<(u8, Packet)> {
+        let empty = self.spare.pop().unwrap_or_default();
+        std::mem::replace(&mut self.extra, empty)
     }
 
     /// Takes a packet out of every tunnel, for its final report.

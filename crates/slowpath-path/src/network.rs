@@ -110,7 +110,7 @@ impl Network {
     /// # Errors
     /// Gives the network back when it has already seen a packet.
     pub fn split(self) -> Result<Vec<Self>, Box<Self>> {
-        if self.shared.next_id != self.first_id || self.now != Time::ZERO {
+        if self.shared.last_ingress != self.first_id || self.now != Time::ZERO {
             return Err(Box::new(self));
         }
         let mut parts =
@@ -170,10 +170,7 @@ impl Network {
             counters: vec![Counters::default(); nodes.len()],
             ports,
             nodes,
-            shared: Shared {
-                next_id: first_id,
-                ..Shared::default()
-            },
+            shared: Shared::numbered_from(first_id),
             first_id,
             spec: spec.clone(),
         }
@@ -227,7 +224,7 @@ impl Network {
             packet.flow
         );
         let at = at.max(port.latest).max(self.now);
-        packet.id = self.shared.new_id();
+        packet.id = self.shared.ingress_id();
         packet.inner = crate::packet::Slot::NONE;
         packet.link = 0;
         packet.class = 0;
@@ -329,12 +326,19 @@ impl Network {
             self.spec.elements[index].name
         );
         self.calendar.set(actor, next);
-        if let Some((output, packet)) = released {
-            self.counters[index].delivered.count(packet.ip_len);
-            let wire = self.nodes[index].outputs[usize::from(output)];
-            self.forward(at, wire, packet);
+        if self.shared.extra.is_empty() {
+            if let Some((output, packet)) = released {
+                self.counters[index].delivered.count(packet.ip_len);
+                let wire = self.nodes[index].outputs[usize::from(output)];
+                self.forward(at, wire, packet);
+            }
+            return;
         }
-        self.forward_extra(at, index);
+        let mut extra = self.shared.take_extra();
+        if let Some(released) = released {
+            extra.insert(0, released);
+        }
+        self.forward_all(at, index, extra);
     }
 
     /// Carries a packet from element to element until one holds it or it leaves.
@@ -359,51 +363,44 @@ impl Network {
                 counters,
                 shared: &mut self.shared,
             };
-            let step = node.element.accept(at, input, &mut packet, &mut context);
-            match step {
+            match node.element.accept(at, input, &mut packet, &mut context) {
                 Step::Pass(output) => {
                     counters.delivered.count(packet.ip_len);
                     wire = node.outputs[usize::from(output)];
-                    if !self.shared.extra.is_empty() {
-                        self.forward(at, wire, packet);
-                        self.forward_extra(at, index);
-                        return;
+                    if self.shared.extra.is_empty() {
+                        continue;
                     }
-                }
-                Step::Hold => {
-                    let next = node.element.next_event();
-                    self.calendar.set(self.ports.len() + index, next);
-                    self.forward_extra(at, index);
+                    // The packet in hand goes first, then what was made of it.
+                    let extra = self.shared.take_extra();
+                    self.forward(at, wire, packet);
+                    self.forward_all(at, index, extra);
                     return;
                 }
-                Step::Drop(cause) => {
-                    context.drop(at, packet, cause);
-                    self.forward_extra(at, index);
-                    return;
-                }
-                Step::Gone => {
-                    self.forward_extra(at, index);
-                    return;
-                }
+                Step::Hold => self
+                    .calendar
+                    .set(self.ports.len() + index, node.element.next_event()),
+                Step::Drop(cause) => context.drop(at, packet, cause),
+                Step::Gone => {}
             }
+            self.forward_extra(at, index);
+            return;
         }
     }
 
     /// Sends on what the element `index` made besides the packet in hand.
     fn forward_extra(&mut self, at: Time, index: usize) {
-        if self.shared.extra.is_empty() {
-            return;
+        if !self.shared.extra.is_empty() {
+            let extra = self.shared.take_extra();
+            self.forward_all(at, index, extra);
         }
-        let extra = std::mem::take(&mut self.shared.extra);
-        for (output, packet) in &extra {
+    }
+
+    fn forward_all(&mut self, at: Time, index: usize, mut extra: Vec<(u8, Packet)>) {
+        for (output, packet) in extra.drain(..) {
             self.counters[index].delivered.count(packet.ip_len);
-            let wire = self.nodes[index].outputs[usize::from(*output)];
-            self.forward(at, wire, *packet);
+            let wire = self.nodes[index].outputs[usize::from(output)];
+            self.forward(at, wire, packet);
         }
-        // Nested elements have emptied their own list by now; keep the larger buffer.
-        if self.shared.extra.is_empty() && extra.capacity() > self.shared.extra.capacity() {
-            self.shared.extra = extra;
-            self.shared.extra.clear();
-        }
+        self.shared.spare.push(extra);
     }
 }

@@ -32,8 +32,8 @@ pub struct Packet {
     pub train: u32,
     /// Bytes of the outermost IP packet: inside a tunnel this includes the tunnel's header and trailer.
     pub ip_len: u32,
-    /// Slot of the packet that this one carries, for tunnels.
-    pub(crate) inner: Slot,
+    /// The packet that this one carries through a tunnel: the network's own, replaced at ingress.
+    pub inner: Slot,
     /// MSS clamp for a SYN: the largest value its MSS option may keep; 0 means no clamp.
     pub mss_limit: u16,
     /// Fragment offset in units of 8 bytes (RFC 791).
@@ -132,12 +132,13 @@ impl Flags {
     }
 }
 
-/// Where the network keeps the packet inside a tunnel packet.
+/// Where the network keeps the packet inside a tunnel packet; nothing to a driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Slot(pub(crate) u32);
+pub struct Slot(pub(crate) u32);
 
 impl Slot {
-    pub(crate) const NONE: Self = Self(u32::MAX);
+    /// No packet inside.
+    pub const NONE: Self = Self(u32::MAX);
 }
 
 #[cfg(test)]
