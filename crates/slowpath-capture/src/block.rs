@@ -4,6 +4,10 @@
 pub(crate) const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 /// Interface description block.
 pub(crate) const INTERFACE: u32 = 1;
+/// Packet block, obsolete.
+pub(crate) const PACKET: u32 = 2;
+/// Simple packet block.
+pub(crate) const SIMPLE_PACKET: u32 = 3;
 /// Name resolution block.
 pub(crate) const NAME_RESOLUTION: u32 = 4;
 /// Interface statistics block.
@@ -23,6 +27,8 @@ pub(crate) mod option {
     pub(crate) const IF_DESCRIPTION: u16 = 3;
     pub(crate) const IF_SPEED: u16 = 8;
     pub(crate) const IF_TSRESOL: u16 = 9;
+    pub(crate) const IF_FCSLEN: u16 = 13;
+    pub(crate) const IF_TSOFFSET: u16 = 14;
     pub(crate) const EPB_FLAGS: u16 = 2;
     pub(crate) const EPB_DROP_COUNT: u16 = 4;
     pub(crate) const EPB_PACKET_ID: u16 = 5;

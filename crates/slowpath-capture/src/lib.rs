@@ -3,16 +3,19 @@
 //! This crate reads from any [`std::io::Read`] and writes to any [`std::io::Write`]; it opens no sockets,
 //! reads no clock, prints nothing and has no `unsafe`.
 //!
+//! * [`read`]: [`Reader`], frame by frame in one pass.
 //! * [`write`](mod@write): [`PcapngWriter`], one interface per tap, nanoseconds, a packet's fate as its comment.
 //! * [`link`]: [`LinkType`], what the first bytes of a frame are.
 //!
-//! Start with [`PcapngWriter`].
+//! Start with [`Reader`] and [`PcapngWriter`].
 
 #![forbid(unsafe_code)]
 
 mod block;
 pub mod link;
+pub mod read;
 pub mod write;
 
 pub use link::LinkType;
+pub use read::{Damage, FileFormat, Frame, Interface, OpenError, Reader};
 pub use write::{PacketInfo, PcapngWriter, SectionInfo, TapDirection, TapId, TapInfo, TapStatistics};
