@@ -9,20 +9,28 @@
 //! * [`tcp_info`]: `TCP_INFO` of an own socket; [`sock_diag`]: the same of anybody's sockets in the namespace.
 //! * [`message`]: datagrams with kernel timestamps, TTL, TOS and the ICMP error queue.
 //! * [`clock`]: clocks, precise sleep, timer slack; [`poll`]: waiting with nanosecond timeouts.
-//! * [`netlink`]: links, addresses, routes.
+//! * [`netlink`]: links, addresses, routes; [`sysctl`]: settings under `/proc/sys`.
+//! * [`namespace`]: user, network and mount namespaces; [`process`]: children that die with their parent.
+//! * [`tun`] and [`packet_socket`]: where packets leave the kernel, with the [`vnet`] header of trains.
 //!
-//! Start with [`sockopt`] for workloads.
+//! Start with [`sockopt`] for workloads, with [`namespace`] for a lab.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("slowpath-sys wraps Linux system calls and builds on Linux only");
 
 pub mod clock;
 pub mod message;
+pub mod namespace;
 pub mod netlink;
+pub mod packet_socket;
 pub mod poll;
+pub mod process;
 pub mod sock_diag;
 pub mod sockopt;
+pub mod sysctl;
 pub mod tcp_info;
+pub mod tun;
+pub mod vnet;
 
 use std::io;
 

@@ -1,0 +1,267 @@
+//! Child processes that cannot outlive their parent, and what the scheduler knows about a thread.
+//!
+//! A [`Keeper`] is the first process of a new PID namespace. It holds one end of a pipe whose other end only
+//! this process has; when this process ends for any reason, `kill -9` included, the pipe closes, the keeper
+//! exits, and the kernel kills everything in the namespace, however deep it forked.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+
+use crate::namespace::enter_namespace;
+use crate::{cvt, cvt_len};
+
+/// A PID namespace whose processes die with this process, or when the keeper is dropped.
+#[derive(Debug)]
+pub struct Keeper {
+    pid: libc::pid_t,
+    namespace: OwnedFd,
+    /// Closing it ends the namespace.
+    lifeline: Option<OwnedFd>,
+}
+
+impl Keeper {
+    /// Starts the namespace's first process.
+    ///
+    /// # Errors
+    /// `EPERM` without `CAP_SYS_ADMIN`.
+    pub fn start() -> io::Result<Self> {
+        let (reader, writer) = pipe()?;
+        // SAFETY: a plain fork into a new PID namespace, by number because libc's wrapper wants a stack. With
+        // CLONE_VM absent the child has its own copy of memory; it only makes async-signal-safe calls.
+        let pid = unsafe {
+            libc::syscall(
+                libc::SYS_clone,
+                libc::c_long::from(libc::CLONE_NEWPID | libc::SIGCHLD),
+                0,
+                0,
+                0,
+                0,
+            )
+        };
+        match pid {
+            0 => keep(reader.as_raw_fd()),
+            1.. => {
+                let pid = libc::pid_t::try_from(pid).map_err(io::Error::other)?;
+                let namespace = fs::File::open(format!("/proc/{pid}/ns/pid"));
+                let namespace = namespace.inspect_err(|_| {
+                    drop(writer.try_clone());
+                })?;
+                Ok(Self {
+                    pid,
+                    namespace: namespace.into(),
+                    lifeline: Some(writer),
+                })
+            }
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Makes the calling thread start its child processes inside the namespace from now on.
+    ///
+    /// The thread itself stays where it is, and can start no more threads: use one that ends after spawning.
+    ///
+    /// # Errors
+    /// `EPERM` without `CAP_SYS_ADMIN`.
+    pub fn adopt_children(&self) -> io::Result<()> {
+        enter_namespace(self.namespace.as_fd(), libc::CLONE_NEWPID)
+    }
+
+    /// The keeper's process id.
+    pub fn id(&self) -> u32 {
+        self.pid.unsigned_abs()
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        drop(self.lifeline.take());
+        let pid = self.pid;
+        // The keeper's exit completes only when every process of the namespace has been waited for, also by
+        // owners of `Child` in this process: waiting here could wait for our own caller.
+        std::thread::spawn(move || {
+            // SAFETY: takes integers and a null pointer; `pid` is our own child, not waited for before.
+            while unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) } < 0
+                && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+            {}
+        });
+    }
+}
+
+/// The keeper's whole life: wait for the pipe to close.
+fn keep(reader: libc::c_int) -> ! {
+    // SAFETY: only async-signal-safe calls on integers and one local byte; never returns to Rust code that
+    // would run destructors of the copied memory.
+    unsafe {
+        libc::signal(libc::SIGCHLD, libc::SIG_IGN);
+        libc::dup2(reader, 3);
+        libc::syscall(libc::SYS_close_range, 4, libc::c_uint::MAX, 0);
+        let mut byte = 0_u8;
+        loop {
+            let got = libc::read(3, (&raw mut byte).cast(), 1);
+            if got == 0 || (got < 0 && *libc::__errno_location() != libc::EINTR) {
+                libc::_exit(0);
+            }
+        }
+    }
+}
+
+/// Nanoseconds that the calling thread has waited for a processor while it could have run.
+///
+/// # Errors
+/// When the kernel keeps no such count (`/proc/thread-self/schedstat`).
+pub fn run_delay() -> io::Result<u64> {
+    RunDelay::open()?.read()
+}
+
+/// A thread's scheduling statistics, kept open for repeated reading by that thread.
+#[derive(Debug)]
+pub struct RunDelay {
+    file: OwnedFd,
+}
+
+impl RunDelay {
+    /// Opens the statistics of the calling thread.
+    ///
+    /// # Errors
+    /// When the kernel keeps none.
+    pub fn open() -> io::Result<Self> {
+        Ok(Self {
+            file: fs::File::open("/proc/thread-self/schedstat")?.into(),
+        })
+    }
+
+    /// Nanoseconds that the thread has waited for a processor.
+    ///
+    /// # Errors
+    /// When the text is not as expected.
+    pub fn read(&self) -> io::Result<u64> {
+        let mut text = [0_u8; 96];
+        // SAFETY: pointer and length describe `text`, which the kernel fills.
+        let length =
+            cvt_len(unsafe { libc::pread(self.file.as_raw_fd(), text.as_mut_ptr().cast(), text.len(), 0) })?;
+        let text = std::str::from_utf8(&text[..length]).map_err(io::Error::other)?;
+        let delay = text
+            .split_whitespace()
+            .nth(1)
+            .and_then(|field| field.parse().ok());
+        delay.ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+}
+
+/// Binds the calling thread to one processor.
+///
+/// # Errors
+/// `EINVAL` when there is no such processor.
+pub fn pin_to_processor(number: usize) -> io::Result<()> {
+    // SAFETY: all-zero bytes are an empty cpu_set_t; CPU_SET checks its bound; the kernel only reads the set.
+    cvt(unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(number, &mut set);
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set)
+    })?;
+    Ok(())
+}
+
+/// Sends a signal to a process of ours.
+///
+/// # Errors
+/// `ESRCH` when it is gone.
+pub fn signal(pid: u32, number: i32) -> io::Result<()> {
+    let pid = libc::pid_t::try_from(pid).map_err(|_| io::ErrorKind::InvalidInput)?;
+    if pid <= 0 {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    // SAFETY: takes integers only.
+    cvt(unsafe { libc::kill(pid, number) })?;
+    Ok(())
+}
+
+/// Asks the kernel to send `number` to the calling thread's process when the *thread* that started it ends.
+///
+/// # Errors
+/// `EINVAL` for an unknown signal.
+pub fn set_parent_death_signal(number: i32) -> io::Result<()> {
+    // SAFETY: takes integers only.
+    cvt(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, number, 0, 0, 0) })?;
+    Ok(())
+}
+
+/// Effective user and group id of the process.
+pub fn user_and_group() -> (u32, u32) {
+    // SAFETY: these calls take no arguments and cannot fail.
+    unsafe { (libc::geteuid(), libc::getegid()) }
+}
+
+/// Drops to another user and group for good, with no supplementary groups; for tests of the unprivileged paths.
+///
+/// # Errors
+/// `EPERM` when the process may not.
+pub fn become_user(uid: u32, gid: u32) -> io::Result<()> {
+    // SAFETY: integers and a null pointer with length zero; affects the ids of this process only.
+    unsafe {
+        cvt(libc::setgroups(0, std::ptr::null()))?;
+        cvt(libc::setresgid(gid, gid, gid))?;
+        cvt(libc::setresuid(uid, uid, uid))?;
+        // Changing ids clears the dumpable flag, without which /proc/self/uid_map could not be written.
+        cvt(libc::prctl(libc::PR_SET_DUMPABLE, 1, 0, 0, 0))?;
+    }
+    Ok(())
+}
+
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut fds = [0; 2];
+    // SAFETY: `fds` has room for the two descriptors; on success both are fresh and ours alone.
+    unsafe {
+        cvt(libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC))?;
+        Ok((OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn the_namespace_takes_everything_with_it() {
+        let Ok(keeper) = Keeper::start() else {
+            eprintln!("skipped: the_namespace_takes_everything_with_it: no permission for PID namespaces");
+            return;
+        };
+        // A shell that forks a grandchild; both must go when the keeper goes.
+        let child = std::thread::scope(|scope| {
+            scope
+                .spawn(|| {
+                    keeper.adopt_children().unwrap();
+                    Command::new("sh")
+                        .args(["-c", "sleep 600 & sleep 600"])
+                        .stdin(Stdio::null())
+                        .spawn()
+                        .unwrap()
+                })
+                .join()
+                .unwrap()
+        });
+        let mut child = child;
+        assert!(child.try_wait().unwrap().is_none());
+        let start = Instant::now();
+        drop(keeper);
+        let status = child.wait().unwrap();
+        assert!(!status.success());
+        assert!(start.elapsed() < Duration::from_secs(5));
+    }
+
+    #[test]
+    fn the_scheduler_keeps_count() {
+        let Ok(delay) = RunDelay::open() else {
+            eprintln!("skipped: the_scheduler_keeps_count: no schedstat here");
+            return;
+        };
+        let first = delay.read().unwrap();
+        std::thread::sleep(Duration::from_millis(2));
+        assert!(delay.read().unwrap() >= first);
+        assert!(signal(0, 0).is_err());
+    }
+}
