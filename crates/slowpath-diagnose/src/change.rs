@@ -1,0 +1,97 @@
+//! A change that an investigation asks for, in terms of roles: the receiver's window, the path's loss.
+//!
+//! A capture does not know host names or elements; whoever runs the experiment maps roles to its plan.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// One change. Hypothesis test, counterfactual and remedy are the same thing.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "change")]
+pub enum Change {
+    /// Give the receiver a window of this many bytes.
+    ReceiverWindow {
+        /// The window.
+        bytes: u64,
+    },
+    /// Give the sender a socket buffer of this many bytes.
+    SendBuffer {
+        /// The buffer.
+        bytes: u64,
+    },
+    /// Make the receiving program read as fast as data comes.
+    ReaderWithoutLimit,
+    /// Make the sending program give data as fast as it is taken.
+    WriterWithoutLimit,
+    /// Remove the path's own loss.
+    NoLoss,
+    /// Remove the policer.
+    NoPolicer,
+    /// Split the transfer over this many connections.
+    Streams {
+        /// Their number.
+        count: u32,
+    },
+    /// Use another congestion control at the sender.
+    CongestionControl {
+        /// Which.
+        control: Control,
+    },
+    /// Raise the bottleneck's rate by this factor.
+    Rate {
+        /// The factor, in per cent of the rate now.
+        percent: u32,
+    },
+}
+
+/// A congestion control as far as a prediction knows one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Control {
+    /// NewReno (RFC 6582).
+    Reno,
+    /// CUBIC (RFC 9438).
+    Cubic,
+    /// BBR: loss below a few per cent does not hold it back.
+    Bbr,
+}
+
+impl fmt::Display for Control {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Reno => "Reno",
+            Self::Cubic => "CUBIC",
+            Self::Bbr => "BBR",
+        })
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ReceiverWindow { bytes } => write!(f, "a receiver's window of {} bytes", grouped(*bytes)),
+            Self::SendBuffer { bytes } => write!(f, "a send buffer of {} bytes", grouped(*bytes)),
+            Self::ReaderWithoutLimit => f.write_str("a receiving program that never waits"),
+            Self::WriterWithoutLimit => f.write_str("a sending program that never waits"),
+            Self::NoLoss => f.write_str("a path without loss of its own"),
+            Self::NoPolicer => f.write_str("a path without the policer"),
+            Self::Streams { count } => write!(f, "{count} connections instead of one"),
+            Self::CongestionControl { control } => write!(f, "{control} as the sender's congestion control"),
+            Self::Rate { percent } => write!(f, "a bottleneck of {percent} % of its rate"),
+        }
+    }
+}
+
+/// Digits in groups of three.
+pub(crate) fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

@@ -1,0 +1,389 @@
+//! What a change would gain, and which limit would take over then.
+//!
+//! Every limit that could hold the changed transfer gets a rate with an uncertainty ([`Ceiling`]); the lowest
+//! one is the prediction, and its owner the next limit. A change that leaves the present limit in place
+//! therefore predicts no gain by itself.
+
+use serde::{Deserialize, Serialize};
+use slowpath_analyze::{Flag, Limit};
+
+use crate::change::{Change, Control, grouped};
+use crate::response;
+use crate::situation::{PathEvidence, Situation};
+
+/// What one limit would allow, byte/s of payload.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ceiling {
+    /// Whose ceiling it is.
+    pub limit: Limit,
+    /// At least.
+    pub low: f64,
+    /// Most likely.
+    pub expected: f64,
+    /// At most; infinite where nothing bounds it.
+    pub high: f64,
+    /// How it comes about, for people.
+    pub because: String,
+}
+
+/// A prediction that a re-run can refute.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    /// The change.
+    pub change: Change,
+    /// Goodput now, byte/s.
+    pub before: f64,
+    /// Goodput after it: at least, byte/s.
+    pub low: f64,
+    /// Most likely.
+    pub expected: f64,
+    /// At most; absent where nothing that was seen bounds it.
+    pub high: Option<f64>,
+    /// The limit that holds the transfer then; `None` if nothing that was seen bounds it.
+    pub next_limit: Option<Limit>,
+    /// Other limits that may hold it as well, given the uncertainty.
+    pub possible_limits: Vec<Limit>,
+    /// Why, in a sentence.
+    pub because: String,
+}
+
+impl Prediction {
+    /// Expected gain as a factor.
+    pub fn factor(&self) -> f64 {
+        self.expected / self.before
+    }
+
+    /// Whether the change is expected to gain less than `share` (0.1 for 10 %).
+    pub fn is_no_gain(&self, share: f64) -> bool {
+        self.factor() < 1.0 + share
+    }
+}
+
+/// Predicts what `change` makes of the transfer.
+pub fn predict(situation: &Situation, evidence: &PathEvidence, change: Change) -> Prediction {
+    let mut ceilings = ceilings(situation, evidence, change);
+    ceilings.sort_by(|a, b| a.expected.total_cmp(&b.expected));
+    let Some(first) = ceilings.first().cloned() else {
+        return unbounded(situation, change);
+    };
+    let low = ceilings.iter().map(|c| c.low).fold(f64::INFINITY, f64::min);
+    let high = ceilings.iter().map(|c| c.high).fold(f64::INFINITY, f64::min);
+    let possible = ceilings
+        .iter()
+        .skip(1)
+        .filter(|c| c.low < high)
+        .map(|c| c.limit)
+        .collect();
+    let same = first.limit == situation.limit && first.expected < situation.goodput * 1.1;
+    let because = if same {
+        format!("nothing changes for what limits it now: {}", first.because)
+    } else {
+        first.because.clone()
+    };
+    Prediction {
+        change,
+        before: situation.goodput,
+        low: low.min(first.expected),
+        expected: first.expected,
+        high: high.is_finite().then_some(high),
+        next_limit: Some(first.limit),
+        possible_limits: possible,
+        because,
+    }
+}
+
+fn unbounded(situation: &Situation, change: Change) -> Prediction {
+    Prediction {
+        change,
+        before: situation.goodput,
+        low: situation.goodput,
+        expected: situation.goodput,
+        high: None,
+        next_limit: None,
+        possible_limits: Vec::new(),
+        because: "nothing that was seen bounds the transfer after the change".to_owned(),
+    }
+}
+
+/// The changes worth trying for what limits the transfer, best first, with those that people try in vain.
+pub fn remedies(situation: &Situation, evidence: &PathEvidence, flags: &[Flag]) -> Vec<Prediction> {
+    let wanted = useful_window(situation, evidence);
+    let window = Change::ReceiverWindow { bytes: wanted };
+    let changes: Vec<Change> = match situation.limit {
+        Limit::ReceiverWindow => vec![window],
+        Limit::SendBuffer => vec![Change::SendBuffer { bytes: wanted }, window],
+        Limit::ReceiverApplication => vec![Change::ReaderWithoutLimit, window],
+        Limit::SenderApplication => vec![Change::WriterWithoutLimit],
+        Limit::RandomLoss => vec![
+            Change::NoLoss,
+            Change::CongestionControl {
+                control: Control::Bbr,
+            },
+            Change::Streams { count: 4 },
+            window,
+        ],
+        Limit::BottleneckBandwidth | Limit::SharedBottleneck => vec![Change::Rate { percent: 200 }, window],
+        Limit::Policed => vec![Change::NoPolicer, window],
+        Limit::ProtocolWindow => vec![Change::Streams { count: 4 }, window],
+        _ => Vec::new(),
+    };
+    let mut out: Vec<Prediction> = changes
+        .into_iter()
+        .map(|c| predict(situation, evidence, c))
+        .collect();
+    if flags.contains(&Flag::Bufferbloat) {
+        for prediction in &mut out {
+            if matches!(
+                prediction.change,
+                Change::ReceiverWindow { .. } | Change::SendBuffer { .. }
+            ) {
+                prediction.because = format!(
+                    "{}; a larger buffer only lengthens the full queue",
+                    prediction.because
+                );
+            }
+        }
+    }
+    out.sort_by(|a, b| b.expected.total_cmp(&a.expected));
+    out
+}
+
+/// A window that no longer limits: twice what the path holds, at least 2,500,000 bytes.
+pub fn useful_window(situation: &Situation, evidence: &PathEvidence) -> u64 {
+    let rate = evidence
+        .bottleneck
+        .or(situation.bottleneck)
+        .or(evidence.peak)
+        .unwrap_or(situation.goodput);
+    let wanted = 2.0 * rate * situation.rtt_s.max(0.001);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "bounded and positive"
+    )]
+    let bytes = wanted.clamp(2_500_000.0, 1e9) as u64;
+    bytes
+}
+
+fn ceilings(s: &Situation, evidence: &PathEvidence, change: Change) -> Vec<Ceiling> {
+    let rtt = if s.rtt_min_s > 0.0 { s.rtt_min_s } else { s.rtt_s };
+    let streams = match change {
+        Change::Streams { count } => f64::from(count.max(1)),
+        _ => 1.0,
+    };
+    let all = [
+        window_ceiling(s, change, rtt, streams),
+        flight_ceiling(s, change, rtt, streams),
+        reader_ceiling(s, change, rtt),
+        source_ceiling(s, change),
+        bottleneck_ceiling(s, evidence, change),
+        loss_ceiling(s, evidence, change, rtt, streams),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn window_ceiling(s: &Situation, change: Change, rtt: f64, streams: f64) -> Option<Ceiling> {
+    let bytes = match change {
+        #[expect(clippy::cast_precision_loss, reason = "windows are far below 2^53")]
+        Change::ReceiverWindow { bytes } => bytes as f64,
+        _ => s.window?,
+    };
+    // Where the window shrinks because of the reader, its size is the reader's doing.
+    if rtt <= 0.0
+        || (s.limit == Limit::ReceiverApplication && !matches!(change, Change::ReceiverWindow { .. }))
+    {
+        return None;
+    }
+    let rate = response::window(bytes, s.mss, rtt) * streams;
+    // Measured while it limited, the window's rate is known better than any formula gives it.
+    let measured = s.limit == Limit::ReceiverWindow && !matches!(change, Change::ReceiverWindow { .. });
+    let expected = if measured { s.goodput * streams } else { rate };
+    Some(Ceiling {
+        limit: Limit::ReceiverWindow,
+        low: expected * 0.9,
+        expected,
+        high: if measured {
+            expected * 1.1
+        } else {
+            bytes / rtt * streams * 1.1
+        },
+        because: format!(
+            "{} bytes of window once every {:.0} ms",
+            grouped_f(bytes),
+            rtt * 1e3
+        ),
+    })
+}
+
+fn flight_ceiling(s: &Situation, change: Change, rtt: f64, streams: f64) -> Option<Ceiling> {
+    let flight = s.flight?;
+    let bytes = match (s.limit, change) {
+        #[expect(clippy::cast_precision_loss, reason = "buffers are far below 2^53")]
+        (Limit::SendBuffer, Change::SendBuffer { bytes }) => bytes as f64,
+        (Limit::SendBuffer | Limit::ProtocolWindow, _) => flight,
+        _ => return None,
+    };
+    if rtt <= 0.0 {
+        return None;
+    }
+    let rate = bytes / rtt * streams;
+    Some(Ceiling {
+        limit: s.limit,
+        low: rate * 0.8,
+        expected: rate,
+        high: rate * 1.1,
+        because: format!(
+            "{} bytes in flight once every {:.0} ms",
+            grouped_f(bytes),
+            rtt * 1e3
+        ),
+    })
+}
+
+fn reader_ceiling(s: &Situation, change: Change, rtt: f64) -> Option<Ceiling> {
+    if matches!(change, Change::ReaderWithoutLimit) || s.limit != Limit::ReceiverApplication {
+        return None;
+    }
+    let rate = s.drain.unwrap_or(s.goodput);
+    let larger =
+        matches!(change, Change::ReceiverWindow { bytes } if s.window.is_none_or(|w| bytes as f64 > w));
+    if !larger {
+        return Some(Ceiling {
+            limit: Limit::ReceiverApplication,
+            low: rate * 0.97,
+            expected: rate,
+            high: rate * 1.03,
+            because: format!("the receiving program takes {:.1} kB/s", rate / 1e3),
+        });
+    }
+    let (low, expected, high, wait) = match s.drain_unit {
+        Some(unit) => {
+            let (low, expected, high) = response::reader_without_waits(s.goodput, unit, rtt);
+            let wait = format!(
+                "; it waits for data at most {:.0} ms in each {} bytes, and only this wait can be saved",
+                rtt * 1e3,
+                grouped_f(unit)
+            );
+            (low, expected, high, wait)
+        }
+        None => (
+            s.goodput,
+            rate.max(s.goodput),
+            rate.max(s.goodput) * 1.1,
+            String::new(),
+        ),
+    };
+    // What the buffer takes before it is full arrives at the path's speed and counts for a short transfer.
+    Some(Ceiling {
+        limit: Limit::ReceiverApplication,
+        low: low * 0.97,
+        expected,
+        high: high * 1.03,
+        because: format!(
+            "the receiving program takes {:.1} kB/s whatever the window is{wait}",
+            rate / 1e3
+        ),
+    })
+}
+
+fn source_ceiling(s: &Situation, change: Change) -> Option<Ceiling> {
+    if s.limit != Limit::SenderApplication || matches!(change, Change::WriterWithoutLimit) {
+        return None;
+    }
+    let rate = s.source.unwrap_or(s.goodput);
+    Some(Ceiling {
+        limit: Limit::SenderApplication,
+        low: rate * 0.95,
+        expected: rate,
+        high: rate * 1.05,
+        because: format!("the sending program gives {:.1} kB/s", rate / 1e3),
+    })
+}
+
+fn bottleneck_ceiling(s: &Situation, evidence: &PathEvidence, change: Change) -> Option<Ceiling> {
+    let limit = match s.limit {
+        Limit::Policed if !matches!(change, Change::NoPolicer) => Limit::Policed,
+        Limit::SharedBottleneck => Limit::SharedBottleneck,
+        _ => Limit::BottleneckBandwidth,
+    };
+    let own = if s.limit == Limit::Policed && limit != Limit::Policed {
+        None
+    } else {
+        s.bottleneck
+    };
+    let factor = match change {
+        Change::Rate { percent } => f64::from(percent) / 100.0,
+        _ => 1.0,
+    };
+    if let Some(rate) = own.or(evidence.bottleneck) {
+        let rate = rate * factor;
+        let what = if limit == Limit::Policed {
+            "policer"
+        } else {
+            "bottleneck"
+        };
+        return Some(Ceiling {
+            limit,
+            low: rate * 0.85,
+            expected: rate * 0.98,
+            high: rate * 1.02,
+            because: format!("the {what} carries {:.2} MB/s of payload", rate / 1e6),
+        });
+    }
+    None
+}
+
+fn loss_ceiling(
+    s: &Situation,
+    evidence: &PathEvidence,
+    change: Change,
+    rtt: f64,
+    streams: f64,
+) -> Option<Ceiling> {
+    let blind = matches!(
+        change,
+        Change::CongestionControl {
+            control: Control::Bbr
+        }
+    );
+    if matches!(change, Change::NoLoss) || blind || rtt <= 0.0 {
+        return None;
+    }
+    let mut path = *evidence;
+    if path.segments <= 0.0 {
+        path.add(s);
+    }
+    let (low_share, share, high_share) = path.loss();
+    if share <= 0.0 {
+        return None;
+    }
+    let rate_at = |p: f64| match change {
+        Change::CongestionControl { control: Control::Reno } => response::reno(p, s.mss, rtt, 1.0),
+        _ => response::cubic(p, s.mss, rtt),
+    } * streams;
+    // A Reno-like sender with delayed acknowledgements is the least that any control makes of it.
+    let least = response::reno(high_share, s.mss, rtt, 2.0) * streams;
+    // The steady state needs many losses; a transfer with few of them runs above it, up to its other limits.
+    let expected_losses = share * s.bytes / s.mss;
+    let most = if expected_losses < 20.0 || low_share <= 0.0 {
+        f64::INFINITY
+    } else {
+        rate_at(low_share)
+    };
+    Some(Ceiling {
+        limit: Limit::RandomLoss,
+        low: least,
+        expected: rate_at(share),
+        high: most,
+        because: format!("one segment in {:.0} is lost at {:.0} ms", 1.0 / share, rtt * 1e3),
+    })
+}
+
+fn grouped_f(value: f64) -> String {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "byte counts, rounded for people"
+    )]
+    grouped(value.max(0.0).round() as u64)
+}

@@ -1,0 +1,415 @@
+//! The proof loop: hypothesis, change, prediction, re-run, held or refuted.
+//!
+//! A driver calls [`Investigation::next_step`], performs the run it asks for, hands the record and the analysis of
+//! its capture to [`Investigation::observe`], and repeats until [`Step::Done`]. Nothing is performed here.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+use slowpath_analyze::{Connection, Limit};
+use slowpath_record::{HealthState, RunRecord};
+
+use crate::change::Change;
+use crate::gain::{Prediction, predict, useful_window};
+use crate::situation::{PathEvidence, Situation};
+use crate::stats::{Comparison, Outcome as Difference, Summary, mean};
+
+/// How an investigation goes about its work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Runs for each setting; two are the least that can show anything.
+    pub repeats: u32,
+    /// How many invalid runs may be repeated for each setting before it is given up.
+    pub spare: u32,
+    /// Changes to test instead of the one that the verdict suggests.
+    pub changes: Vec<Change>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            repeats: 3,
+            spare: 2,
+            changes: Vec::new(),
+        }
+    }
+}
+
+/// What the driver is to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Make this run and report it.
+    Run(Experiment),
+    /// Nothing more; the conclusion.
+    Done(Box<Conclusion>),
+}
+
+/// One run that is wanted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Experiment {
+    /// The variant of the experiment that serves as base.
+    pub base: String,
+    /// The change to apply; none for the base itself.
+    pub change: Option<Change>,
+    /// Number of the repeat, from 0; use it to derive the seed, so that base and change meet the same dice.
+    pub repeat: u32,
+}
+
+/// What came of an investigation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Conclusion {
+    /// The variant.
+    pub variant: String,
+    /// The base as it was measured; absent when no valid run came.
+    pub situation: Option<Situation>,
+    /// Goodput of the base, byte/s.
+    pub base: Option<Summary>,
+    /// One entry for each change tested.
+    pub tests: Vec<Test>,
+    /// What cannot be said, and why.
+    pub notes: Vec<String>,
+}
+
+/// One prediction and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Test {
+    /// What the change tests, as a sentence.
+    pub hypothesis: String,
+    /// What was predicted, before the re-run.
+    pub prediction: Prediction,
+    /// Goodput after the change, byte/s; absent when no valid run came.
+    pub measured: Option<Summary>,
+    /// The limits found after the change, one for each valid run.
+    pub limits: Vec<Limit>,
+    /// Base against change.
+    pub comparison: Option<Comparison>,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// All of it in a sentence or two.
+    pub sentence: String,
+}
+
+/// What became of a prediction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The re-run came out inside the predicted range.
+    Held,
+    /// It did not.
+    Refuted,
+    /// It cannot be told.
+    Undecided,
+}
+
+/// The loop. Call [`next_step`](Self::next_step) and [`observe`](Self::observe) in turn.
+#[derive(Debug, Clone)]
+pub struct Investigation {
+    variant: String,
+    settings: Settings,
+    evidence: PathEvidence,
+    base: Group,
+    situation: Option<Situation>,
+    pending: VecDeque<Prediction>,
+    current: Option<(Prediction, Group)>,
+    tests: Vec<Test>,
+    notes: Vec<String>,
+    planned: bool,
+}
+
+/// The valid runs of one setting.
+#[derive(Debug, Clone, Default)]
+struct Group {
+    asked: u32,
+    invalid: u32,
+    goodputs: Vec<f64>,
+    situations: Vec<Situation>,
+}
+
+impl Investigation {
+    /// An investigation of one variant. `evidence` is what other transfers over the same path have shown; the
+    /// base's own runs are added to it.
+    pub fn new(variant: &str, evidence: PathEvidence, settings: Settings) -> Self {
+        Self {
+            variant: variant.to_owned(),
+            settings,
+            evidence,
+            base: Group::default(),
+            situation: None,
+            pending: VecDeque::new(),
+            current: None,
+            tests: Vec::new(),
+            notes: Vec::new(),
+            planned: false,
+        }
+    }
+
+    /// What to do next. Asking again without observing asks for the same run.
+    pub fn next_step(&mut self) -> Step {
+        if self.base.wants(&self.settings) {
+            return self.run(None, self.base.asked);
+        }
+        if !self.planned {
+            self.plan();
+        }
+        loop {
+            if let Some((prediction, group)) = &self.current {
+                if group.wants(&self.settings) {
+                    return self.run(Some(prediction.change), group.asked);
+                }
+                self.judge();
+            }
+            match self.pending.pop_front() {
+                Some(prediction) => self.current = Some((prediction, Group::default())),
+                None => return Step::Done(Box::new(self.conclusion())),
+            }
+        }
+    }
+
+    /// Takes the record of the run that [`next_step`](Self::next_step) asked for, and the analysis of its main connection.
+    ///
+    /// An invalid run, or one whose transfer did not end, counts as asked for but gives no value.
+    pub fn observe(&mut self, record: &RunRecord, connection: Option<&Connection>) {
+        let group = match &mut self.current {
+            Some((_, group)) => group,
+            None => &mut self.base,
+        };
+        group.asked += 1;
+        let goodput = goodput(record).filter(|_| record.health.state != HealthState::Invalid);
+        match goodput {
+            Some(goodput) => {
+                group.goodputs.push(goodput);
+                group.situations.extend(connection.map(Situation::of));
+            }
+            None => group.invalid += 1,
+        }
+    }
+
+    /// Takes a run of the base that was made before, so that it need not be made again.
+    pub fn observe_base(&mut self, record: &RunRecord, connection: Option<&Connection>) {
+        let current = self.current.take();
+        self.observe(record, connection);
+        self.current = current;
+    }
+
+    fn run(&self, change: Option<Change>, repeat: u32) -> Step {
+        Step::Run(Experiment {
+            base: self.variant.clone(),
+            change,
+            repeat,
+        })
+    }
+
+    /// From the base's runs to hypotheses, each with its prediction.
+    fn plan(&mut self) {
+        self.planned = true;
+        let Some(situation) = typical(&self.base.situations) else {
+            self.notes
+                .push("No valid run of the base with a readable capture; nothing can be tested.".into());
+            return;
+        };
+        for s in &self.base.situations {
+            self.evidence.add(s);
+        }
+        let situation = Situation {
+            goodput: mean(&self.base.goodputs),
+            ..situation
+        };
+        let changes = if self.settings.changes.is_empty() {
+            counterfactual(&situation, &self.evidence).into_iter().collect()
+        } else {
+            self.settings.changes.clone()
+        };
+        if changes.is_empty() {
+            let limit = situation.limit;
+            self.notes
+                .push(format!("There is no change that would test the limit {limit}."));
+        }
+        self.pending = changes
+            .into_iter()
+            .map(|c| predict(&situation, &self.evidence, c))
+            .collect();
+        self.situation = Some(situation);
+    }
+
+    fn judge(&mut self) {
+        let (Some((prediction, group)), Some(situation)) = (self.current.take(), &self.situation) else {
+            return;
+        };
+        self.tests
+            .push(Test::judge(situation, prediction, &self.base.goodputs, &group));
+    }
+
+    fn conclusion(&self) -> Conclusion {
+        Conclusion {
+            variant: self.variant.clone(),
+            situation: self.situation.clone(),
+            base: Summary::of(&self.base.goodputs),
+            tests: self.tests.clone(),
+            notes: self.notes.clone(),
+        }
+    }
+}
+
+impl Group {
+    fn wants(&self, settings: &Settings) -> bool {
+        let valid = self.asked - self.invalid;
+        valid < settings.repeats && self.invalid <= settings.spare
+    }
+}
+
+impl Test {
+    fn judge(situation: &Situation, prediction: Prediction, base: &[f64], group: &Group) -> Self {
+        let measured = Summary::of(&group.goodputs);
+        let limits = group.situations.iter().map(|s| s.limit).collect();
+        let comparison = Comparison::welch(base, &group.goodputs);
+        let outcome = judge(&prediction, measured.as_ref());
+        let hypothesis = hypothesis(situation, prediction.change);
+        let sentence = sentence(&prediction, measured.as_ref(), comparison.as_ref(), outcome);
+        Self {
+            hypothesis,
+            prediction,
+            measured,
+            limits,
+            comparison,
+            outcome,
+            sentence,
+        }
+    }
+}
+
+/// Held if the measured interval meets the predicted range; a single run must lie in it.
+fn judge(prediction: &Prediction, measured: Option<&Summary>) -> Outcome {
+    let Some(measured) = measured else {
+        return Outcome::Undecided;
+    };
+    if prediction.next_limit.is_none() {
+        return Outcome::Undecided;
+    }
+    let low = measured.low95.unwrap_or(measured.mean);
+    let high = measured.high95.unwrap_or(measured.mean);
+    let most = prediction.high.unwrap_or(f64::INFINITY);
+    let inside = prediction.low <= measured.mean && measured.mean <= most;
+    let meets = low <= most && prediction.low <= high;
+    if inside {
+        Outcome::Held
+    } else if meets {
+        // The interval reaches into the range, the mean does not: more runs would tell.
+        Outcome::Undecided
+    } else {
+        Outcome::Refuted
+    }
+}
+
+/// The one change that tests what is believed to limit the transfer.
+fn counterfactual(situation: &Situation, evidence: &PathEvidence) -> Option<Change> {
+    let window = Change::ReceiverWindow {
+        bytes: useful_window(situation, evidence),
+    };
+    match situation.limit {
+        // For a slow reader the larger window is the test as well: it must not help.
+        Limit::ReceiverWindow | Limit::ReceiverApplication => Some(window),
+        Limit::SendBuffer => Some(Change::SendBuffer {
+            bytes: useful_window(situation, evidence),
+        }),
+        Limit::SenderApplication => Some(Change::WriterWithoutLimit),
+        Limit::RandomLoss => Some(Change::NoLoss),
+        Limit::BottleneckBandwidth | Limit::SharedBottleneck => Some(Change::Rate { percent: 200 }),
+        Limit::Policed => Some(Change::NoPolicer),
+        Limit::ProtocolWindow => Some(Change::Streams { count: 4 }),
+        _ => None,
+    }
+}
+
+fn hypothesis(situation: &Situation, change: Change) -> String {
+    let limit = situation.limit;
+    let removes = matches!(
+        (limit, change),
+        (Limit::ReceiverWindow, Change::ReceiverWindow { .. })
+            | (Limit::SendBuffer, Change::SendBuffer { .. })
+            | (Limit::SenderApplication, Change::WriterWithoutLimit)
+            | (Limit::ReceiverApplication, Change::ReaderWithoutLimit)
+            | (
+                Limit::RandomLoss,
+                Change::NoLoss | Change::CongestionControl { .. }
+            )
+            | (
+                Limit::BottleneckBandwidth | Limit::SharedBottleneck,
+                Change::Rate { .. }
+            )
+            | (Limit::Policed, Change::NoPolicer)
+            | (Limit::ProtocolWindow, Change::Streams { .. })
+    );
+    if removes {
+        format!("The limit is {limit}: {change} removes it.")
+    } else {
+        format!("The limit is {limit}: {change} leaves it in place.")
+    }
+}
+
+fn sentence(
+    prediction: &Prediction,
+    measured: Option<&Summary>,
+    comparison: Option<&Comparison>,
+    outcome: Outcome,
+) -> String {
+    let range = match prediction.high {
+        Some(high) => format!("{} to {}", rate(prediction.low), rate(high)),
+        None => format!("at least {}", rate(prediction.low)),
+    };
+    let next = prediction
+        .next_limit
+        .map_or(String::new(), |l| format!(", then limited by {l}"));
+    let head = if prediction.is_no_gain(0.1) {
+        let most = (prediction.expected / prediction.before - 1.0) * 100.0;
+        format!(
+            "With {} no real gain was predicted ({most:+.0} %: {range}{next}), because {}",
+            prediction.change, prediction.because
+        )
+    } else {
+        format!(
+            "With {} {range} were predicted{next}, because {}",
+            prediction.change, prediction.because
+        )
+    };
+    let Some(measured) = measured else {
+        return format!("{head}. No valid run came.");
+    };
+    let shown = match comparison {
+        Some(c) if c.outcome == Difference::NotShown => ", no difference shown".to_owned(),
+        Some(c) if c.ratio >= 2.0 => format!(", {:.1} times as fast", c.ratio),
+        Some(c) => format!(", {:+.1} %", c.percent()),
+        None => String::new(),
+    };
+    let verb = match outcome {
+        Outcome::Held => "It gave",
+        Outcome::Refuted => "Against this it gave",
+        Outcome::Undecided => "More runs are needed: it gave",
+    };
+    format!("{head}. {verb} {}{shown}.", rate(measured.mean))
+}
+
+fn rate(value: f64) -> String {
+    if value >= 1e6 {
+        format!("{:.2} MB/s", value / 1e6)
+    } else {
+        format!("{:.1} kB/s", value / 1e3)
+    }
+}
+
+/// The situation of the run whose goodput is the median.
+fn typical(situations: &[Situation]) -> Option<Situation> {
+    let mut sorted: Vec<&Situation> = situations.iter().collect();
+    sorted.sort_by(|a, b| a.goodput.total_cmp(&b.goodput));
+    sorted.get(sorted.len() / 2).map(|s| (*s).clone())
+}
+
+fn goodput(record: &RunRecord) -> Option<f64> {
+    if record.transfers.is_empty() || !record.transfers.iter().all(|t| t.complete) {
+        return None;
+    }
+    let bytes: u64 = record.transfers.iter().map(|t| t.bytes).sum();
+    let start = record.transfers.iter().map(|t| t.start).min()?;
+    let end = record.transfers.iter().map(|t| t.end).max()?;
+    let seconds = end.since(start).seconds();
+    (seconds > 0.0).then(|| bytes as f64 / seconds)
+}

@@ -1,0 +1,318 @@
+//! The first proofs, with canned records: a window that helps, and one that cannot.
+
+use slowpath_analyze::analysis::{Connection, DscpSeen, Handshake, RttSummary};
+use slowpath_analyze::facts::{Counters, Graphs};
+use slowpath_analyze::{Limit, Parameters, Side, Tap, Verdict};
+use slowpath_diagnose::change::Change;
+use slowpath_diagnose::gain::predict;
+use slowpath_diagnose::investigation::{Conclusion, Investigation, Outcome, Settings, Step};
+use slowpath_diagnose::situation::{PathEvidence, Situation};
+use slowpath_record::health::{Health, HealthState, Reason};
+use slowpath_record::{Origin, RunRecord, TransferResult};
+use slowpath_units::Time;
+
+const BYTES: u64 = 52_428_800;
+
+fn record(goodput: f64) -> RunRecord {
+    let nanos = BYTES as f64 / goodput * 1e9;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a canned duration"
+    )]
+    let end = Time::from_nanos(nanos as u64);
+    RunRecord {
+        schema: slowpath_record::run::SCHEMA.into(),
+        origin: Origin::Lab,
+        experiment: "canned".into(),
+        variant: "canned".into(),
+        repeat: 0,
+        seed: 1,
+        plan_digest: String::new(),
+        environment: None,
+        health: Health::valid(),
+        captures: Vec::new(),
+        series: Vec::new(),
+        transfers: vec![TransferResult {
+            name: "RETR test".into(),
+            bytes: BYTES,
+            start: Time::ZERO,
+            end,
+            complete: true,
+            error: None,
+            retransmitted_segments: None,
+        }],
+        flows: Vec::new(),
+        elements: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+fn connection(limit: Limit, goodput: f64, lost: u64, parameters: Parameters) -> Connection {
+    let sender = Counters {
+        data_bytes: BYTES,
+        data_packets: BYTES / 1460,
+        ..Counters::default()
+    };
+    let receiver = Counters {
+        max_window: 14_924,
+        window_samples: 20_000,
+        ..Counters::default()
+    };
+    Connection {
+        id: 0,
+        client: "10.0.2.2:40001".into(),
+        server: "10.0.1.2:20000".into(),
+        data_from: Side::Server,
+        handshake: Handshake {
+            mss: [Some(1460); 2],
+            timestamps: [Some(false), Some(true)],
+            ..Handshake::default()
+        },
+        dscp: DscpSeen::default(),
+        bytes_delivered: BYTES,
+        duration_s: BYTES as f64 / goodput,
+        start_s: 0.0,
+        goodput_bit_per_s: goodput * 8.0,
+        rtt_s: RttSummary {
+            min: 0.1,
+            median: 0.1003,
+            p95: 0.11,
+            handshake: 0.1,
+        },
+        retransmitted_segments: lost,
+        lost_segments: lost,
+        reordered_segments: 0,
+        spurious_retransmissions: 0,
+        zero_window_s: 0.0,
+        tap: Tap::Sender,
+        verdict: Verdict {
+            limit,
+            flags: Vec::new(),
+            share: 0.95,
+            confidence: 0.95,
+            sentence: String::new(),
+            parameters,
+            evidence: Vec::new(),
+            rejected: Vec::new(),
+            next_step: None,
+        },
+        intervals: Vec::new(),
+        counters: [receiver, sender],
+        graphs: Graphs::default(),
+    }
+}
+
+/// Drives an investigation; `base` and `changed` give the runs. Bounded, so that a livelock fails.
+fn drive(
+    mut investigation: Investigation,
+    base: impl Fn(u32) -> (RunRecord, Connection),
+    changed: impl Fn(Change, u32) -> (RunRecord, Connection),
+) -> (Conclusion, u32) {
+    for runs in 0..40 {
+        match investigation.next_step() {
+            Step::Done(conclusion) => return (*conclusion, runs),
+            Step::Run(wanted) => {
+                assert_eq!(
+                    investigation.next_step(),
+                    Step::Run(wanted.clone()),
+                    "asking twice changes nothing"
+                );
+                let (record, connection) = match wanted.change {
+                    None => base(wanted.repeat),
+                    Some(change) => changed(change, wanted.repeat),
+                };
+                investigation.observe(&record, Some(&connection));
+            }
+        }
+    }
+    panic!("the investigation did not end within 40 runs");
+}
+
+fn iosxe(repeat: u32) -> (RunRecord, Connection) {
+    let goodput = 146_900.0 + f64::from(repeat) * 100.0;
+    let parameters = Parameters {
+        window_bytes: Some(14_924),
+        ..Parameters::default()
+    };
+    (
+        record(goodput),
+        connection(Limit::ReceiverWindow, goodput, 4, parameters),
+    )
+}
+
+fn ios(goodput: f64) -> (RunRecord, Connection) {
+    let parameters = Parameters {
+        drain_byte_per_s: Some(goodput),
+        drain_step_bytes: Some(65_536),
+        ..Parameters::default()
+    };
+    (
+        record(goodput),
+        connection(Limit::ReceiverApplication, goodput, 4, parameters),
+    )
+}
+
+/// What a Linux client over the same path has shown.
+fn path() -> PathEvidence {
+    PathEvidence {
+        segments: 107_700.0,
+        lost: 11.0,
+        peak: Some(5.6e6),
+        bottleneck: Some(6.01e6),
+        rtt_min_s: Some(0.1),
+    }
+}
+
+#[test]
+fn a_window_helps_ios_xe_until_the_next_limit() {
+    let investigation = Investigation::new("iosxe-default", path(), Settings::default());
+    let (conclusion, runs) = drive(investigation, iosxe, |change, repeat| {
+        assert!(
+            matches!(change, Change::ReceiverWindow { bytes: 2_500_000.. }),
+            "{change:?}"
+        );
+        let goodput = 1_500_000.0 + f64::from(repeat) * 100_000.0;
+        (
+            record(goodput),
+            connection(Limit::RandomLoss, goodput, 4, Parameters::default()),
+        )
+    });
+    assert_eq!(runs, 6);
+    let test = &conclusion.tests[0];
+    assert_eq!(test.prediction.next_limit, Some(Limit::RandomLoss));
+    assert!(
+        test.prediction
+            .possible_limits
+            .contains(&Limit::BottleneckBandwidth)
+    );
+    assert!(
+        test.prediction.low > 500_000.0 && test.prediction.high.unwrap() < 6.2e6,
+        "{:?}",
+        test.prediction
+    );
+    assert_eq!(test.outcome, Outcome::Held);
+    assert!(
+        test.sentence.contains("random-loss") && test.sentence.contains("times as fast"),
+        "{}",
+        test.sentence
+    );
+}
+
+#[test]
+fn a_window_does_not_help_ios() {
+    let investigation = Investigation::new("ios-default", path(), Settings::default());
+    let (conclusion, _) = drive(
+        investigation,
+        |r| ios(81_900.0 + f64::from(r) * 50.0),
+        |_, r| ios(86_900.0 + f64::from(r) * 40.0),
+    );
+    let test = &conclusion.tests[0];
+    assert_eq!(test.prediction.next_limit, Some(Limit::ReceiverApplication));
+    assert!(test.prediction.is_no_gain(0.1), "{:?}", test.prediction);
+    assert!(test.prediction.high.unwrap() < 81_950.0 * 1.2);
+    assert_eq!(test.outcome, Outcome::Held);
+    assert!(
+        test.sentence.contains("no real gain") && test.sentence.contains("+6."),
+        "{}",
+        test.sentence
+    );
+    assert!(test.hypothesis.contains("leaves it in place"));
+}
+
+#[test]
+fn a_wrong_hypothesis_is_refuted() {
+    let investigation = Investigation::new("iosxe-default", path(), Settings::default());
+    let (conclusion, _) = drive(investigation, iosxe, |_, repeat| iosxe(repeat));
+    assert_eq!(conclusion.tests[0].outcome, Outcome::Refuted);
+    assert!(conclusion.tests[0].sentence.contains("Against this"));
+}
+
+#[test]
+fn invalid_runs_are_asked_for_again_and_then_given_up() {
+    let invalid = |mut run: (RunRecord, Connection)| {
+        run.0.health.add(Reason {
+            code: "clock-jump".into(),
+            state: HealthState::Invalid,
+            text: String::new(),
+        });
+        run
+    };
+    let one_bad = |repeat: u32| {
+        if repeat == 1 {
+            invalid(iosxe(repeat))
+        } else {
+            iosxe(repeat)
+        }
+    };
+    let investigation = Investigation::new("iosxe-default", path(), Settings::default());
+    let (conclusion, runs) = drive(investigation, one_bad, |_, r| ios(1_500_000.0 + f64::from(r)));
+    assert_eq!((conclusion.base.unwrap().n, runs), (3, 7));
+
+    let investigation = Investigation::new("iosxe-default", path(), Settings::default());
+    let (conclusion, runs) = drive(investigation, |r| invalid(iosxe(r)), |_, r| iosxe(r));
+    assert_eq!((runs, conclusion.tests.len(), conclusion.notes.len()), (3, 0, 1));
+}
+
+#[test]
+fn earlier_runs_of_the_base_need_not_be_made_again() {
+    let mut investigation = Investigation::new("iosxe-default", path(), Settings::default());
+    for repeat in 0..3 {
+        let (record, connection) = iosxe(repeat);
+        investigation.observe_base(&record, Some(&connection));
+    }
+    let Step::Run(wanted) = investigation.next_step() else {
+        panic!("a change is to be tested")
+    };
+    assert!(wanted.change.is_some());
+}
+
+#[test]
+fn a_larger_buffer_behind_a_full_queue_gains_nothing_and_says_so() {
+    let parameters = Parameters {
+        rate_bit_per_s: Some(50e6),
+        queue_bytes: Some(1_500_000),
+        queue_delay_s: Some(0.24),
+        ..Parameters::default()
+    };
+    let mut full = connection(Limit::BottleneckBandwidth, 5.9e6, 20, parameters);
+    full.counters[0].max_window = 3_000_000;
+    full.verdict.flags.push(slowpath_analyze::Flag::Bufferbloat);
+    let situation = Situation::of(&full);
+    let evidence = PathEvidence::of([&situation]);
+    let prediction = predict(
+        &situation,
+        &evidence,
+        Change::ReceiverWindow { bytes: 16_000_000 },
+    );
+    assert_eq!(prediction.next_limit, Some(Limit::BottleneckBandwidth));
+    assert!(prediction.is_no_gain(0.05), "{prediction:?}");
+    assert!(
+        prediction.because.contains("nothing changes"),
+        "{}",
+        prediction.because
+    );
+    let all = slowpath_diagnose::gain::remedies(&situation, &evidence, &full.verdict.flags);
+    let window = all
+        .iter()
+        .find(|p| matches!(p.change, Change::ReceiverWindow { .. }))
+        .unwrap();
+    assert!(
+        window.because.contains("only lengthens the full queue"),
+        "{}",
+        window.because
+    );
+    assert!(matches!(all[0].change, Change::Rate { percent: 200 }) && all[0].factor() > 1.8);
+}
+
+#[test]
+fn the_investigation_sees_only_roles_and_runs() {
+    // The same runs under other names give the same conclusion: nothing is read from labels.
+    let conclude = |name: &str| {
+        let investigation = Investigation::new(name, path(), Settings::default());
+        let (mut conclusion, _) = drive(investigation, iosxe, |_, r| ios(1_600_000.0 + f64::from(r)));
+        conclusion.variant.clear();
+        conclusion
+    };
+    assert!(conclude("a") == conclude("policed"));
+}
