@@ -12,6 +12,7 @@
 //! * [`network`]: paths, as files and as one line.
 //! * [`host`]: hosts, their systems and everything that can be set on them.
 //! * [`workload`]: the jobs.
+//! * [`intervention`]: changes to a run, for hypothesis tests and remedies.
 //! * [`figure`]: published figures to compare with.
 //! * [`diagnostic`], [`span`], [`tree`]: messages, places, and the text as a tree.
 
@@ -22,6 +23,7 @@ pub mod experiment;
 mod fields;
 pub mod figure;
 pub mod host;
+pub mod intervention;
 pub mod network;
 pub mod plan;
 pub mod span;
@@ -31,6 +33,7 @@ pub mod workload;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use experiment::{Captures, Experiment, Fragments, Variant};
 pub use host::{HostSettings, KernelStack, Standing, System};
+pub use intervention::{ApplyError, Backend, Intervention, Place};
 pub use network::parse_path;
 pub use plan::{Clock, HostPlan, Plan, PlanOptions, Stack};
 pub use workload::Workload;

@@ -164,7 +164,8 @@ pub struct Match {
 }
 
 /// How much may wait in a queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum QueueSize {
     /// Whole packets.
     Packets(u32),

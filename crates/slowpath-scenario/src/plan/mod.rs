@@ -13,12 +13,15 @@ use slowpath_endpoint::tcp;
 use slowpath_path::NetworkSpec;
 use slowpath_units::{ByteCount, Duration};
 
-pub use lower::network_spec;
+pub(crate) use endpoint::congestion_control;
+pub(crate) use lower::limit;
+pub use lower::{NotModelled, network_spec};
 pub use resolve::PlanError;
 
 use crate::experiment::Captures;
 use crate::figure::Figure;
 use crate::host::{KernelStack, SettingOrigin, Standing, System};
+use crate::intervention::Intervention;
 use crate::workload::Workload;
 
 /// One run of one variant.
@@ -51,6 +54,9 @@ pub struct Plan {
     pub figures: Vec<Figure>,
     /// Parameters that no document of the user's sets, and how they were come by.
     pub assumptions: Vec<Assumption>,
+    /// Changes made to this plan since it was planned, in order.
+    #[serde(default)]
+    pub changes: Vec<Intervention>,
     /// The size that the experiment asks for, when this run uses a smaller one.
     pub full_size: Option<ByteCount>,
 }

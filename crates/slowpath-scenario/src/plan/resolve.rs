@@ -98,6 +98,7 @@ impl Experiment {
             deadline: variant.repeats.deadline.unwrap_or(DEFAULT_DEADLINE),
             figures: variant.figures.clone(),
             assumptions,
+            changes: Vec::new(),
             full_size,
         })
     }

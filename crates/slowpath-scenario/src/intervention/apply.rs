@@ -1,0 +1,414 @@
+//! Applying a change to a plan.
+
+use slowpath_endpoint::app::Pace;
+use slowpath_endpoint::tcp::{EcnMode as ModelEcn, Pacing, ReceiveWindow, SendBuffer};
+use slowpath_packet::Dscp;
+use slowpath_path::{self as path, ElementKind, NetworkSpec};
+use slowpath_units::{BitRate, ByteCount, Duration, Ratio};
+
+use crate::host::{EcnMode, KernelStack, Storage};
+use crate::intervention::{Intervention, Place};
+use crate::network::QueueSize;
+use crate::plan::{HostPlan, ModelStack, Plan, Stack, congestion_control, limit};
+use crate::workload::{SshTransfer, Workload};
+
+/// Why a change cannot be applied to a plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ApplyError {
+    /// The plan has no such host.
+    #[error("cannot {change}: the plan has no host \"{host}\"")]
+    UnknownHost {
+        /// The change, in words.
+        change: String,
+        /// The host.
+        host: String,
+    },
+    /// Nothing in the plan is of the kind that the change is about.
+    #[error("cannot {change}: there is no {what} to change")]
+    NothingToChange {
+        /// The change, in words.
+        change: String,
+        /// What was looked for.
+        what: &'static str,
+    },
+    /// The plan is as the change would make it.
+    #[error("it has no effect to {change}: it is so already")]
+    NoEffect {
+        /// The change, in words.
+        change: String,
+    },
+    /// The stack or the job cannot be set so.
+    #[error("cannot {change}: {reason}")]
+    Impossible {
+        /// The change, in words.
+        change: String,
+        /// Why not.
+        reason: &'static str,
+    },
+}
+
+/// What went wrong, before it is put into words.
+enum Fault {
+    UnknownHost(String),
+    Nothing(&'static str),
+    Impossible(&'static str),
+}
+
+type Outcome = Result<(), Fault>;
+
+impl Intervention {
+    /// The plan with this change made and noted in it; the seed stays, so that both runs meet the same chances.
+    ///
+    /// # Errors
+    /// The change finds nothing to change, is impossible here, or has no effect.
+    pub fn apply(&self, plan: &Plan) -> Result<Plan, ApplyError> {
+        let mut changed = plan.clone();
+        self.edit(&mut changed).map_err(|fault| {
+            let change = self.to_string();
+            match fault {
+                Fault::UnknownHost(host) => ApplyError::UnknownHost { change, host },
+                Fault::Nothing(what) => ApplyError::NothingToChange { change, what },
+                Fault::Impossible(reason) => ApplyError::Impossible { change, reason },
+            }
+        })?;
+        if changed == *plan {
+            return Err(ApplyError::NoEffect {
+                change: self.to_string(),
+            });
+        }
+        changed.changes.push(self.clone());
+        Ok(changed)
+    }
+
+    fn edit(&self, plan: &mut Plan) -> Outcome {
+        match self {
+            Self::SetWindow { host, window } => set_window(host_of(plan, host)?, *window),
+            Self::SetSendBuffer { host, buffer } => set_send_buffer(host_of(plan, host)?, *buffer),
+            Self::SetCongestionControl { host, name } => set_congestion_control(plan, host, name),
+            Self::SetSack { host, on } => {
+                match &mut host_of(plan, host)?.stack {
+                    Stack::Kernel(kernel) => kernel.sack = Some(*on),
+                    Stack::Model(model) => model.tcp.sack = *on,
+                }
+                Ok(())
+            }
+            Self::SetEcn { host, on } => {
+                match &mut host_of(plan, host)?.stack {
+                    Stack::Kernel(kernel) => kernel.ecn = Some(if *on { EcnMode::On } else { EcnMode::Off }),
+                    Stack::Model(model) => {
+                        model.tcp.ecn = if *on { ModelEcn::Request } else { ModelEcn::Off }
+                    }
+                }
+                Ok(())
+            }
+            Self::SetInitialWindow { host, segments } => {
+                match &mut host_of(plan, host)?.stack {
+                    Stack::Kernel(kernel) => kernel.initial_window = Some(*segments),
+                    Stack::Model(model) => model.tcp.initial_window = *segments,
+                }
+                Ok(())
+            }
+            Self::SetPacing { host, rate } => {
+                match &mut host_of(plan, host)?.stack {
+                    Stack::Kernel(kernel) => kernel.pacing = Some(*rate),
+                    Stack::Model(model) => model.tcp.pacing = Pacing::Capped(*rate),
+                }
+                Ok(())
+            }
+            Self::SetDscp { host, dscp } => set_dscp(plan, host, *dscp),
+            Self::SetMss { host, mss } => {
+                match &mut host_of(plan, host)?.stack {
+                    Stack::Kernel(kernel) => kernel.mss = Some(*mss),
+                    Stack::Model(model) => model.tcp.mss = *mss,
+                }
+                Ok(())
+            }
+            Self::SetIpQos {
+                host,
+                interactive,
+                bulk,
+            } => set_ip_qos(plan, host, *interactive, *bulk),
+            Self::SetStreams { count } => set_streams(plan, *count),
+            Self::SetPartSize { size } => match &mut plan.jobs[0].workload {
+                Workload::S3(load) => {
+                    load.part_size = Some(*size);
+                    Ok(())
+                }
+                _ => Err(Fault::Nothing("transfer in parts")),
+            },
+            Self::SetReader { host, rate } => {
+                set_reader(host_of(plan, host)?, *rate);
+                Ok(())
+            }
+            Self::SetRate { place, rate } => set_rate(&mut plan.network, place, *rate),
+            Self::SetDelay { place, delay } => set_delay(&mut plan.network, place, *delay),
+            Self::SetLoss { place, chance } => set_loss(&mut plan.network, place, *chance),
+            Self::ResizeQueue { place, queue } => resize_queue(&mut plan.network, place, *queue),
+            Self::RemovePolicer { .. } => Err(Fault::Nothing("policer")),
+            Self::LiftDeviceLimit { .. } => Err(Fault::Nothing("device limit")),
+            Self::Remark { .. } => Err(Fault::Impossible("the network model has no remarker")),
+        }
+    }
+}
+
+fn host_of<'p>(plan: &'p mut Plan, name: &str) -> Result<&'p mut HostPlan, Fault> {
+    plan.host_mut(name)
+        .ok_or_else(|| Fault::UnknownHost(name.to_owned()))
+}
+
+fn set_window(host: &mut HostPlan, window: ByteCount) -> Outcome {
+    let bytes = window.bytes();
+    let scaling = bytes > LARGEST_UNSCALED;
+    let exact = host.system.scales_only_when_needed();
+    match &mut host.stack {
+        Stack::Kernel(kernel) => set_kernel_window(kernel, bytes, exact),
+        Stack::Model(model) => {
+            let size = u32::try_from(bytes).map_err(|_| Fault::Impossible("no window is that large"))?;
+            match &mut model.tcp.receive {
+                ReceiveWindow::Exact { buffer, .. } => *buffer = size,
+                receive => {
+                    *receive = ReceiveWindow::Fixed {
+                        bytes: size.saturating_mul(2),
+                        share_256: 128,
+                    };
+                }
+            }
+            model.tcp.window_scaling = if exact {
+                scaling
+            } else {
+                model.tcp.window_scaling || scaling
+            };
+        }
+    }
+    Ok(())
+}
+
+fn set_kernel_window(kernel: &mut KernelStack, bytes: u64, exact: bool) {
+    kernel.receive_buffer = Some(bytes);
+    kernel.rmem = None;
+    if kernel.window_clamp.is_some() || exact {
+        kernel.window_clamp = Some(bytes);
+    }
+    if exact {
+        kernel.window_scaling = Some(bytes > LARGEST_UNSCALED);
+    } else if bytes > LARGEST_UNSCALED && kernel.window_scaling == Some(false) {
+        kernel.window_scaling = Some(true);
+    }
+    kernel.rmem_max = Some(kernel.rmem_max.unwrap_or(0).max(bytes)).filter(|most| *most > DEFAULT_MAX);
+}
+
+fn set_send_buffer(host: &mut HostPlan, buffer: ByteCount) -> Outcome {
+    let bytes = buffer.bytes();
+    match &mut host.stack {
+        Stack::Kernel(kernel) => {
+            kernel.send_buffer = Some(bytes);
+            kernel.wmem = None;
+            kernel.wmem_max =
+                Some(kernel.wmem_max.unwrap_or(0).max(bytes)).filter(|most| *most > DEFAULT_MAX);
+        }
+        Stack::Model(model) => {
+            let bytes =
+                u32::try_from(bytes).map_err(|_| Fault::Impossible("no send buffer is that large"))?;
+            model.tcp.send_buffer = SendBuffer::Fixed { bytes };
+        }
+    }
+    Ok(())
+}
+
+fn set_congestion_control(plan: &mut Plan, host: &str, name: &str) -> Outcome {
+    match &mut host_of(plan, host)?.stack {
+        Stack::Kernel(kernel) => kernel.congestion_control = Some(name.to_owned()),
+        Stack::Model(model) => {
+            model.tcp.congestion =
+                congestion_control(name).ok_or(Fault::Impossible("the model endpoint does not have it"))?;
+        }
+    }
+    // A job that names its own would go on using it.
+    for job in &mut plan.jobs {
+        if let Workload::Iperf3(test) = &mut job.workload
+            && test.congestion_control.is_some()
+        {
+            test.congestion_control = Some(name.to_owned());
+        }
+    }
+    Ok(())
+}
+
+fn set_dscp(plan: &mut Plan, host: &str, dscp: Dscp) -> Outcome {
+    match &mut host_of(plan, host)?.stack {
+        Stack::Kernel(kernel) => kernel.dscp = Some(dscp),
+        Stack::Model(model) => model.tcp.dscp = dscp,
+    }
+    for job in plan.jobs.iter_mut().filter(|job| job.client == host) {
+        match &mut job.workload {
+            Workload::Iperf3(test) => test.dscp = Some(dscp),
+            Workload::Udp(stream) => stream.dscp = Some(dscp),
+            Workload::Ping(ping) => ping.dscp = Some(dscp),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn set_ip_qos(plan: &mut Plan, host: &str, interactive: Option<Dscp>, bulk: Option<Dscp>) -> Outcome {
+    host_of(plan, host)?;
+    let word = |mark: Option<Dscp>| mark.map_or("none".to_owned(), ssh_word);
+    let line = match (interactive, bulk) {
+        (None, None) => "IPQoS none".to_owned(),
+        (interactive, bulk) => format!("IPQoS {} {}", word(interactive), word(bulk)),
+    };
+    let mut found = false;
+    for job in &mut plan.jobs {
+        let Workload::Ssh(SshTransfer {
+            client_options,
+            server_options,
+            ..
+        }) = &mut job.workload
+        else {
+            continue;
+        };
+        let options = if job.client == host {
+            client_options
+        } else if job.server == host {
+            server_options
+        } else {
+            continue;
+        };
+        options.retain(|option| !option.trim_start().to_ascii_lowercase().starts_with("ipqos"));
+        options.push(line.clone());
+        found = true;
+    }
+    if found {
+        Ok(())
+    } else {
+        Err(Fault::Nothing("SSH transfer on that host"))
+    }
+}
+
+/// The mark as `ssh_config` takes it: a name, or the whole byte as a decimal number.
+fn ssh_word(mark: Dscp) -> String {
+    let name = mark.to_string();
+    if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        name
+    } else {
+        (mark.value() << 2).to_string()
+    }
+}
+
+fn set_streams(plan: &mut Plan, count: u32) -> Outcome {
+    match &mut plan.jobs[0].workload {
+        Workload::Iperf3(test) => test.streams = count.max(1),
+        Workload::S3(load) => load.concurrency = count.max(1),
+        _ => return Err(Fault::Nothing("parallel connection in this job")),
+    }
+    Ok(())
+}
+
+fn set_reader(host: &mut HostPlan, rate: Option<BitRate>) {
+    match &mut host.stack {
+        Stack::Kernel(kernel) => {
+            kernel.storage = match (rate, kernel.storage) {
+                (None, _) => None,
+                (Some(rate), Some(storage)) => Some(Storage { rate, ..storage }),
+                (Some(rate), None) => Some(Storage {
+                    rate,
+                    unit: ByteCount::new(65_536),
+                    pause: Duration::ZERO,
+                    chunk: ByteCount::new(4_096),
+                }),
+            };
+        }
+        Stack::Model(ModelStack { pace, .. }) => match (rate, pace) {
+            (None, pace) => *pace = Pace::Unlimited,
+            (
+                Some(rate),
+                Pace::Units {
+                    unit,
+                    bytes_per_s,
+                    pause,
+                    ..
+                },
+            ) => {
+                let before = (*bytes_per_s).max(1);
+                *bytes_per_s = (rate.bits_per_s() / 8).max(1);
+                // A faster store pauses less: the pause keeps its share of each unit's time.
+                let share = u128::from(pause.nanos()) * u128::from(before) / u128::from(*bytes_per_s);
+                *pause = Duration::from_nanos(u64::try_from(share).unwrap_or(0));
+                debug_assert!(*unit > 0);
+            }
+            (Some(rate), pace) => {
+                *pace = Pace::Units {
+                    unit: 65_536,
+                    bytes_per_s: (rate.bits_per_s() / 8).max(1),
+                    pause: Duration::ZERO,
+                    chunk: 4_096,
+                };
+            }
+        },
+    }
+}
+
+/// Edits every element of `place` that `edit` finds to be of its kind.
+fn each(
+    network: &mut NetworkSpec,
+    place: &Place,
+    what: &'static str,
+    mut edit: impl FnMut(&mut ElementKind) -> bool,
+) -> Outcome {
+    let mut found = false;
+    for index in place.elements(network) {
+        found |= edit(&mut network.elements[index].does);
+    }
+    if found { Ok(()) } else { Err(Fault::Nothing(what)) }
+}
+
+fn set_rate(network: &mut NetworkSpec, place: &Place, rate: BitRate) -> Outcome {
+    if rate.bits_per_s() == 0 {
+        return Err(Fault::Impossible("nothing passes at rate zero"));
+    }
+    each(network, place, "link", |kind| match kind {
+        ElementKind::Link(link) => {
+            link.rate = path::Rate::Fixed(rate);
+            true
+        }
+        _ => false,
+    })
+}
+
+fn set_delay(network: &mut NetworkSpec, place: &Place, delay: Duration) -> Outcome {
+    each(network, place, "delay", |kind| match kind {
+        ElementKind::Delay(element) => {
+            element.delay = path::Span::Fixed(delay);
+            true
+        }
+        _ => false,
+    })
+}
+
+fn set_loss(network: &mut NetworkSpec, place: &Place, chance: Ratio) -> Outcome {
+    each(network, place, "loss", |kind| match kind {
+        ElementKind::Loss(loss) => {
+            loss.model = path::LossModel::Random { chance };
+            true
+        }
+        _ => false,
+    })
+}
+
+fn resize_queue(network: &mut NetworkSpec, place: &Place, queue: QueueSize) -> Outcome {
+    each(network, place, "queue", |kind| match kind {
+        ElementKind::Link(link) => match &mut link.queue {
+            path::Queue::Fifo(fifo) => {
+                fifo.limit = limit(queue);
+                true
+            }
+        },
+        _ => false,
+    })
+}
+
+/// The largest window that goes into a header without scaling.
+const LARGEST_UNSCALED: u64 = 65_535;
+
+/// Linux's own `rmem_max` and `wmem_max` in bytes.
+const DEFAULT_MAX: u64 = 212_992;
