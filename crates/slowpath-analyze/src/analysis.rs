@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::facts::{Counters, Graphs};
+use crate::facts::{Counters, FlowFacts, Graphs};
 use crate::verdict::{Interval, Verdict};
 
 /// Version of the JSON form.
@@ -149,6 +149,8 @@ pub struct Connection {
     pub intervals: Vec<Interval>,
     /// Counters as tcptrace prints them, client to server first.
     pub counters: [Counters; 2],
+    /// What the verdict was made from.
+    pub facts: FlowFacts,
     /// Data for the five graphs; not part of the JSON form.
     #[serde(skip)]
     pub graphs: Graphs,

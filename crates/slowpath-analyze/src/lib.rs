@@ -3,9 +3,11 @@
 //! This crate opens no files, reads no clock, draws no random numbers and cannot see the scenario of a run: file
 //! names and labels never reach it. It names no change to make; that is for a crate that can test one.
 //!
-//! The most important type is [`Analysis`]: what one capture says, in the form in which it is written as JSON.
+//! The most important types are [`Analyzer`], which takes packets, and [`Analysis`], what they say, in the form in
+//! which it is written as JSON.
 //!
-//! * [`analysis`]: [`Analysis`] and its parts. Start here.
+//! * [`analyzer`]: [`Analyzer`]. Start here.
+//! * [`analysis`]: [`Analysis`] and its parts.
 //! * [`limit`]: the vocabulary of limits, flags and reasons.
 //! * [`verdict`]: what limited a connection, with evidence and rejected alternatives.
 //! * [`facts`]: what a connection did, without judgement.
@@ -13,10 +15,14 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+pub mod analyzer;
 pub mod facts;
+mod judge;
 pub mod limit;
+mod track;
 pub mod verdict;
 
 pub use analysis::{Analysis, Connection, Quality, Side, Tap};
+pub use analyzer::Analyzer;
 pub use limit::{Flag, Limit, Reason};
 pub use verdict::{Evidence, Interval, Parameters, Rejected, Verdict};

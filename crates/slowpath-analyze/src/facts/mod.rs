@@ -1,10 +1,23 @@
 //! What a connection did, without judgement: nothing here depends on a threshold of a verdict.
 //!
+//! * [`flow`]: [`FlowFacts`], everything a verdict is made from. Start here.
+//! * [`queue`]: the virtual-queue fit.
 //! * [`counters`]: counters by the names tcptrace uses.
 //! * [`graphs`]: data of the five graphs people know from Wireshark.
+//! * [`distribution`]: quantiles.
 
 pub mod counters;
+pub mod distribution;
+pub mod flow;
 pub mod graphs;
+mod measure;
+pub mod queue;
+mod tap;
+mod walk;
 
 pub use counters::Counters;
+pub use distribution::Distribution;
+pub use flow::{FlowFacts, Round};
 pub use graphs::{Graphs, IoPoint, Point, SegmentPoint};
+pub(crate) use measure::{Measured, measure, window_shift};
+pub use queue::QueueFit;

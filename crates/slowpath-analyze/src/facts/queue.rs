@@ -1,0 +1,332 @@
+//! The virtual-queue fit: which rate and which backlog explain the losses, and does delay follow the backlog.
+//!
+//! A token bucket of size B at rate r drops a packet exactly when the bytes let through, drained at r, exceed B. A
+//! drop-tail queue of size B at rate r drops under the same condition *but adds the delay Q/r*. So one virtual queue
+//! fits both, and delay tells them apart; losses that fit no rate are not explained by the flow's own load.
+//! (Compare the published detector: Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016.)
+
+use serde::{Deserialize, Serialize};
+
+use super::distribution::quantile;
+
+/// A queue or token bucket fitted to the transmissions of one flow or of all flows between two hosts.
+///
+/// Bytes are those of Ethernet frames with FCS.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct QueueFit {
+    /// Rate at which the virtual queue drains.
+    pub rate_bit_per_s: f64,
+    /// Backlog at which packets are dropped.
+    pub size_bytes: f64,
+    /// Share of losses below that backlog plus share of deliveries above it; 0 is a perfect fit.
+    pub error: f64,
+    /// Seconds of delay per second of backlog: 0 for a bucket, 1 for a queue.
+    pub delay_slope: f64,
+    /// Correlation of delay with backlog.
+    pub delay_correlation: f64,
+    /// Delay samples in the regression.
+    pub delay_samples: u64,
+    /// Losses that were fitted.
+    pub losses: u64,
+    /// Deliveries that were fitted.
+    pub deliveries: u64,
+    /// Episodes of losses: those less than a round trip apart are one.
+    pub episodes: u64,
+    /// Mean rate of what was let through.
+    pub mean_bit_per_s: f64,
+    /// Spread of the backlog at losses: interquartile range over `size_bytes`.
+    pub spread: f64,
+    /// The queue that explains the delays best, without looking at losses.
+    pub delay: DelayFit,
+}
+
+/// The queue whose backlog explains the delays best: delay = backlog / rate.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct DelayFit {
+    /// Rate at which the queue drains.
+    pub rate_bit_per_s: f64,
+    /// Share of the delay's variance that the backlog explains with a slope of exactly 1.
+    pub explained: f64,
+    /// Correlation of delay with backlog.
+    pub correlation: f64,
+    /// Largest backlog.
+    pub backlog_bytes: f64,
+    /// 95th percentile of the delay above the smallest, seconds.
+    pub delay_p95_s: f64,
+    /// Samples.
+    pub samples: u64,
+}
+
+/// One transmission for the fit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Item {
+    /// Nanoseconds.
+    pub(crate) at: i64,
+    /// Frame bytes that arrived.
+    pub(crate) passed: u32,
+    /// Frame bytes that were lost.
+    pub(crate) lost: u32,
+    /// Delay above the smallest, seconds; NaN for none.
+    pub(crate) delay: f32,
+}
+
+/// Most items that a fit looks at; more are merged in pairs.
+const ITEMS: usize = 40_000;
+/// Candidate rates.
+const RATES: i32 = 90;
+/// Bins of backlog.
+const BINS: usize = 1024;
+
+/// Fits a virtual queue. `rtt` in seconds separates episodes. `None` without time or data.
+pub(crate) fn fit(items: Vec<Item>, rtt: f64) -> Option<QueueFit> {
+    let items = thin(items);
+    let (first, last) = (items.first()?.at, items.last()?.at);
+    let span = (last - first) as f64 / 1e9;
+    let passed: f64 = items.iter().map(|item| f64::from(item.passed)).sum();
+    if span <= 0.0 || passed <= 0.0 {
+        return None;
+    }
+    let mean = passed * 8.0 / active(&items, rtt).max(span * 0.02);
+    let losses = items.iter().filter(|item| item.lost > 0).count();
+    let mut out = QueueFit {
+        mean_bit_per_s: mean,
+        losses: losses as u64,
+        deliveries: items.iter().filter(|item| item.passed > 0).count() as u64,
+        episodes: episodes(&items, rtt),
+        delay_samples: items.iter().filter(|item| item.delay.is_finite()).count() as u64,
+        error: 1.0,
+        ..QueueFit::default()
+    };
+    out.delay = fit_delay(&items, mean);
+    if losses >= 3 {
+        fit_losses(&items, mean, &mut out);
+    }
+    Some(out)
+}
+
+fn fit_losses(items: &[Item], mean: f64, out: &mut QueueFit) {
+    let mut levels = Levels::default();
+    let mut best = (f64::INFINITY, mean, 0.0);
+    for step in 0..RATES {
+        let rate = mean * 0.4 * 1.06_f64.powi(step);
+        levels.run(items, rate);
+        let (error, size) = levels.separate();
+        if error < best.0 - 1e-9 {
+            best = (error, rate, size);
+        }
+    }
+    // Around the best coarse rate, a finer grid, and among equally good rates the one whose losses lie closest.
+    let coarse = best.1;
+    let mut finest = (f64::INFINITY, coarse, best.2, best.0);
+    for step in -14..=14 {
+        let rate = coarse * 1.005_f64.powi(step);
+        levels.run(items, rate);
+        let (error, size) = levels.separate();
+        let cost = error + 0.3 * levels.loss_spread();
+        if cost < finest.0 {
+            finest = (cost, rate, size, error);
+        }
+    }
+    let (_, rate, size, error) = finest;
+    levels.run(items, rate);
+    out.rate_bit_per_s = rate;
+    out.size_bytes = size;
+    out.error = error;
+    out.spread = levels.loss_spread();
+    let (slope, correlation) = regress(&levels.delays);
+    out.delay_slope = slope;
+    out.delay_correlation = correlation;
+}
+
+/// Backlogs of the virtual queue at one rate.
+#[derive(Debug, Default)]
+struct Levels {
+    at_loss: Vec<f64>,
+    at_pass: Vec<f64>,
+    /// Queueing time of the virtual queue and the delay measured, seconds.
+    delays: Vec<(f64, f64)>,
+}
+
+impl Levels {
+    fn run(&mut self, items: &[Item], rate_bit_per_s: f64) {
+        self.at_loss.clear();
+        self.at_pass.clear();
+        self.delays.clear();
+        let drain = rate_bit_per_s / 8e9;
+        let mut level = 0.0_f64;
+        let mut now = items.first().map_or(0, |item| item.at);
+        for item in items {
+            level = (level - (item.at - now) as f64 * drain).max(0.0);
+            now = item.at;
+            if item.delay.is_finite() {
+                self.delays.push((level / drain / 1e9, f64::from(item.delay)));
+            }
+            if item.passed > 0 {
+                level += f64::from(item.passed);
+                self.at_pass.push(level);
+            }
+            if item.lost > 0 {
+                self.at_loss.push(level + f64::from(item.lost.min(1518)));
+            }
+        }
+    }
+
+    /// The backlog that separates losses from deliveries best, and the error it makes.
+    fn separate(&self) -> (f64, f64) {
+        let top = self.at_loss.iter().copied().fold(0.0, f64::max) * 1.02 + 1.0;
+        let mut losses = [0_u32; BINS];
+        let mut passes = [0_u32; BINS];
+        let bin = |level: f64| ((level / top * BINS as f64) as usize).min(BINS - 1);
+        for &level in &self.at_loss {
+            losses[bin(level)] += 1;
+        }
+        for &level in &self.at_pass {
+            passes[bin(level)] += 1;
+        }
+        let (all_losses, all_passes) = (self.at_loss.len().max(1) as f64, self.at_pass.len().max(1) as f64);
+        let (mut below, mut above) = (0.0, all_passes);
+        let mut best = (1.0, 0.0);
+        for index in 0..BINS {
+            let error = below / all_losses + above / all_passes;
+            if error < best.0 {
+                best = (error, index as f64 * top / BINS as f64);
+            }
+            below += f64::from(losses[index]);
+            above -= f64::from(passes[index]);
+        }
+        best
+    }
+
+    fn loss_spread(&mut self) -> f64 {
+        self.at_loss.sort_unstable_by(f64::total_cmp);
+        let (low, middle, high) = (
+            quantile(&self.at_loss, 0.25),
+            quantile(&self.at_loss, 0.5),
+            quantile(&self.at_loss, 0.75),
+        );
+        if middle > 0.0 { (high - low) / middle } else { 1.0 }
+    }
+}
+
+/// Slope and correlation of the second value on the first.
+fn regress(pairs: &[(f64, f64)]) -> (f64, f64) {
+    let count = pairs.len() as f64;
+    if pairs.len() < 5 {
+        return (0.0, 0.0);
+    }
+    let (x_mean, y_mean) = (
+        pairs.iter().map(|pair| pair.0).sum::<f64>() / count,
+        pairs.iter().map(|pair| pair.1).sum::<f64>() / count,
+    );
+    let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
+    for (x, y) in pairs {
+        let (dx, dy) = (x - x_mean, y - y_mean);
+        xx += dx * dx;
+        xy += dx * dy;
+        yy += dy * dy;
+    }
+    if xx <= 0.0 || yy <= 0.0 {
+        return (0.0, 0.0);
+    }
+    (xy / xx, xy / (xx * yy).sqrt())
+}
+
+fn fit_delay(items: &[Item], mean: f64) -> DelayFit {
+    let mut delays: Vec<f64> = items
+        .iter()
+        .filter(|item| item.delay.is_finite())
+        .map(|item| f64::from(item.delay))
+        .collect();
+    if delays.len() < 10 {
+        return DelayFit {
+            samples: delays.len() as u64,
+            ..DelayFit::default()
+        };
+    }
+    delays.sort_unstable_by(f64::total_cmp);
+    let mut out = DelayFit {
+        delay_p95_s: quantile(&delays, 0.95),
+        samples: delays.len() as u64,
+        explained: f64::NEG_INFINITY,
+        ..DelayFit::default()
+    };
+    let average = delays.iter().sum::<f64>() / delays.len() as f64;
+    let total: f64 = delays.iter().map(|delay| (delay - average).powi(2)).sum();
+    if total <= 0.0 {
+        out.explained = 0.0;
+        return out;
+    }
+    let mut levels = Levels::default();
+    let mut consider = |rate: f64, out: &mut DelayFit| {
+        levels.run(items, rate);
+        // The base delay is free, the slope is 1.
+        let offset = levels.delays.iter().map(|(x, y)| y - x).sum::<f64>() / levels.delays.len() as f64;
+        let rest: f64 = levels.delays.iter().map(|(x, y)| (y - x - offset).powi(2)).sum();
+        let explained = 1.0 - rest / total;
+        if explained > out.explained {
+            out.explained = explained;
+            out.rate_bit_per_s = rate;
+            out.correlation = regress(&levels.delays).1;
+            out.backlog_bytes = levels.at_pass.iter().copied().fold(0.0, f64::max);
+        }
+    };
+    for step in 0..40 {
+        consider(mean * 0.7 * 1.06_f64.powi(step), &mut out);
+    }
+    let coarse = out.rate_bit_per_s;
+    for step in -9..=9 {
+        consider(coarse * 1.006_f64.powi(step), &mut out);
+    }
+    out
+}
+
+/// Seconds in which something was sent: pauses much longer than a round trip are left out.
+fn active(items: &[Item], rtt: f64) -> f64 {
+    let pause = (rtt * 3.0).max(0.3);
+    items
+        .windows(2)
+        .map(|pair| ((pair[1].at - pair[0].at) as f64 / 1e9).min(pause))
+        .sum()
+}
+
+fn episodes(items: &[Item], rtt: f64) -> u64 {
+    let apart = (rtt.max(0.001) * 1e9) as i64;
+    let mut last = None;
+    let mut count = 0;
+    for item in items.iter().filter(|item| item.lost > 0) {
+        if last.is_none_or(|last| item.at - last > apart) {
+            count += 1;
+        }
+        last = Some(item.at);
+    }
+    count
+}
+
+/// Merges neighbouring deliveries until there are few enough.
+fn thin(mut items: Vec<Item>) -> Vec<Item> {
+    while items.len() > ITEMS {
+        let before = items.len();
+        let mut merged: Vec<Item> = Vec::with_capacity(before / 2 + 1);
+        let mut open = false;
+        for item in items {
+            match merged.last_mut() {
+                Some(last) if open && last.lost == 0 && item.lost == 0 => {
+                    last.passed = last.passed.saturating_add(item.passed);
+                    if last.delay.is_nan() {
+                        last.delay = item.delay;
+                    }
+                    open = false;
+                }
+                _ => {
+                    merged.push(item);
+                    open = true;
+                }
+            }
+        }
+        items = merged;
+        if items.len() * 10 > before * 9 {
+            break;
+        }
+    }
+    items
+}

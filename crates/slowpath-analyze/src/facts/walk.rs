@@ -1,0 +1,481 @@
+//! Walking through a transfer as its sender saw it: what it waited for, moment by moment.
+
+use crate::analysis::Tap;
+use crate::facts::distribution::quantile;
+use crate::facts::flow::{Clocking, Round, TimeUse, WindowFacts};
+use crate::track::Half;
+use crate::track::log::{Ack, Tx, TxFlags};
+
+use super::tap::Split;
+
+/// Most rounds kept of one flow; longer transfers get longer rounds.
+const ROUNDS: f64 = 20_000.0;
+
+/// What the walk found.
+#[derive(Debug, Default)]
+pub(crate) struct Walked {
+    pub(crate) time: TimeUse,
+    pub(crate) window: WindowFacts,
+    pub(crate) clocking: Clocking,
+    pub(crate) rounds: Vec<Round>,
+    pub(crate) flight_max: u64,
+    /// Flight at each transmission, for the graph: seconds and bytes.
+    pub(crate) flight: Vec<(f64, u64)>,
+    pub(crate) timeouts: u64,
+}
+
+/// What the sender waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waiting {
+    Nothing,
+    Idle,
+    Full,
+    Closed,
+    Recovery,
+    Busy,
+}
+
+struct Walker<'a> {
+    origin: i64,
+    segment: u64,
+    shift: u8,
+    rtt: f64,
+    width: f64,
+    base: i64,
+    out: Walked,
+    una: u64,
+    sacked: u64,
+    end: u64,
+    edge: Option<u64>,
+    window: u64,
+    window_known: bool,
+    largest_window: u64,
+    repair_until: u64,
+    now: i64,
+    waiting: Waiting,
+    idle_since: Option<i64>,
+    last_sent: i64,
+    last_ack: i64,
+    burst_open: bool,
+    bursts: u64,
+    after_ack: u64,
+    short_bursts: u64,
+    slacks: Vec<f64>,
+    full_windows: Vec<f64>,
+    ratio_sum: f64,
+    full_edge_bytes: u64,
+    openings: Vec<i64>,
+    eaten: u64,
+    acked_total: u64,
+    delivered: u64,
+    last_len: u64,
+    half: &'a Half,
+}
+
+/// Walks through the data of `half`. `origin` is the start of the capture, `shift` the window scale in force.
+pub(crate) fn walk(
+    half: &Half,
+    split: &Split,
+    rtt: f64,
+    shift: u8,
+    origin: i64,
+    keep_flight: bool,
+) -> Walked {
+    let Some((from, _)) = half.data_span else {
+        return Walked::default();
+    };
+    let sent = half.tx.entries();
+    let acks = half.acks.entries();
+    let until = last_moment(sent, acks);
+    let span = (until - from) as f64 / 1e9;
+    let width = rtt.max(0.002).max(span / ROUNDS);
+    let mut walker = Walker {
+        origin,
+        segment: u64::from(half.segment_limit.max(1)),
+        shift,
+        rtt,
+        width,
+        base: from,
+        out: Walked::default(),
+        una: half.first,
+        sacked: 0,
+        end: half.first,
+        edge: None,
+        window: 0,
+        window_known: false,
+        largest_window: 0,
+        repair_until: 0,
+        now: from,
+        waiting: Waiting::Nothing,
+        idle_since: None,
+        last_sent: from,
+        last_ack: i64::MIN,
+        burst_open: false,
+        bursts: 0,
+        after_ack: 0,
+        short_bursts: 0,
+        slacks: Vec::new(),
+        full_windows: Vec::new(),
+        ratio_sum: 0.0,
+        full_edge_bytes: 0,
+        openings: Vec::new(),
+        eaten: 0,
+        acked_total: 0,
+        delivered: 0,
+        last_len: 0,
+        half,
+    };
+    // Acknowledgements reach the sender later than the tap by `to_sender` and a queue on the way; the current
+    // value comes from the timestamps of the data.
+    let mut lag = split.to_sender;
+    let smallest_lag = split.to_sender;
+    let shifted = !matches!(split.tap, Tap::Sender | Tap::Unknown);
+    let mut pending = acks.iter().peekable();
+    let mut arrival = i64::MIN;
+    for tx in sent {
+        if shifted && tx.release.is_finite() {
+            lag = f64::from(tx.release).clamp(smallest_lag, smallest_lag.max(0.001) * 50.0);
+        }
+        let delay = if shifted { (lag * 1e9) as i64 } else { 0 };
+        while let Some(ack) = pending.next_if(|ack| arrival.max(ack.at + delay) <= tx.at) {
+            arrival = arrival.max(ack.at + delay);
+            walker.acknowledged(ack, arrival);
+        }
+        if tx.seen() {
+            walker.transmitted(tx, keep_flight);
+        } else {
+            walker.end = walker.end.max(tx.end());
+        }
+    }
+    let delay = if shifted { (smallest_lag * 1e9) as i64 } else { 0 };
+    for ack in pending {
+        arrival = arrival.max(ack.at + delay);
+        walker.acknowledged(ack, arrival);
+    }
+    walker.finish(span)
+}
+
+fn last_moment(sent: &[Tx], acks: &[Ack]) -> i64 {
+    let sent = sent.last().map_or(i64::MIN, |tx| tx.at);
+    let acked = acks
+        .iter()
+        .rev()
+        .find(|ack| !ack.duplicate && !ack.syn)
+        .map_or(i64::MIN, |ack| ack.at);
+    sent.max(acked)
+}
+
+impl Walker<'_> {
+    fn transmitted(&mut self, tx: &Tx, keep_flight: bool) {
+        self.spend(tx.at);
+        let end = tx.end();
+        let retransmission = tx.flags.has(TxFlags::RETRANSMISSION);
+        let silent = (tx.at - self.last_sent.max(self.last_ack)) as f64 / 1e9;
+        if self.end > self.una {
+            let time = &mut self.out.time;
+            if self.waiting != Waiting::Closed {
+                time.longest_stall_s = time.longest_stall_s.max(silent);
+            }
+            if retransmission && silent > (1.5 * self.rtt).max(0.19) {
+                self.out.timeouts += 1;
+            }
+        }
+        if self.end <= self.una && self.idle_since.is_some() {
+            let pause = (tx.at - self.idle_since.unwrap_or(tx.at)) as f64 / 1e9;
+            let time = &mut self.out.time;
+            time.longest_idle_s = time.longest_idle_s.max(pause);
+            time.idle_pauses += u64::from(pause > self.rtt.max(0.002));
+        }
+        self.idle_since = None;
+        let near = ((self.rtt * 0.02).clamp(0.000_05, 0.002) * 1e9) as i64;
+        let in_burst = self.burst_open && tx.at - self.last_sent <= near;
+        if !retransmission {
+            if !in_burst {
+                self.short_bursts += u64::from(self.last_len > 0 && self.last_len < self.segment);
+                self.bursts += 1;
+                self.after_ack += u64::from(tx.at - self.last_ack <= near && self.last_ack != i64::MIN);
+            }
+            self.burst_open = true;
+            self.last_len = u64::from(tx.len) % self.segment.max(1);
+            if self.last_len == 0 {
+                self.last_len = self.segment;
+            }
+        } else {
+            self.repair_until = self.repair_until.max(self.end);
+        }
+        self.last_sent = tx.at;
+        self.end = self.end.max(end);
+        let flight = self.end.saturating_sub(self.una);
+        self.out.flight_max = self.out.flight_max.max(flight);
+        if keep_flight {
+            self.out.flight.push(((tx.at - self.origin) as f64 / 1e9, flight));
+        }
+        let sent = u64::from(tx.len);
+        let lost = u64::from(tx.lost);
+        let rtt = f64::from(tx.rtt);
+        let round = self.round(tx.at);
+        round.sent += sent;
+        round.lost += lost;
+        round.flight = round.flight.max(flight);
+        if rtt.is_finite() && !(rtt >= round.rtt_s) {
+            round.rtt_s = rtt;
+        }
+        if retransmission {
+            round.resent += sent;
+        }
+        self.waiting = self.state();
+        if self.waiting == Waiting::Full && self.window_known {
+            let frames = &mut self.out.window.full_frames;
+            if frames[0] == 0 {
+                frames[0] = tx.number;
+            }
+            frames[1] = tx.number;
+        }
+        if let Some(edge) = self.edge {
+            self.slacks.push(edge as f64 - self.end as f64);
+        }
+    }
+
+    fn acknowledged(&mut self, ack: &Ack, arrival: i64) {
+        if arrival >= self.now {
+            self.spend(arrival);
+        }
+        let scale = if ack.syn { 0 } else { self.shift };
+        let window = u64::from(ack.window) << scale;
+        let advance = ack.ack.saturating_sub(self.una);
+        let delivered = (ack.ack - self.half.first.min(ack.ack)) + u64::from(ack.sacked);
+        if delivered > self.delivered {
+            let fresh = delivered - self.delivered;
+            self.delivered = delivered;
+            self.round(arrival).delivered += fresh;
+        }
+        if ack.marks > 0 {
+            self.round(arrival).marks += u64::from(ack.marks);
+        }
+        let edge = ack.ack + window;
+        let was = self.waiting;
+        if let Some(old) = self.edge {
+            let moved = edge.saturating_sub(old);
+            self.acked_total += advance;
+            self.eaten += advance.saturating_sub(moved);
+            if advance == 0 {
+                let largest = &mut self.out.window.largest_reopening;
+                *largest = (*largest).max(moved);
+            }
+            if matches!(was, Waiting::Full | Waiting::Closed) {
+                self.full_edge_bytes += moved;
+            }
+            if was == Waiting::Closed && moved >= self.segment {
+                self.openings.push(arrival);
+            }
+        }
+        if !ack.syn && self.una >= self.half.first {
+            self.window_known = true;
+            self.largest_window = self.largest_window.max(window);
+        }
+        self.window = window;
+        self.una = self.una.max(ack.ack);
+        self.sacked = u64::from(ack.sacked);
+        self.edge = Some(self.edge.map_or(edge, |old| old.max(edge)));
+        if advance > 0 {
+            self.last_ack = arrival;
+        }
+        let state = self.state();
+        if state == Waiting::Closed {
+            let frames = &mut self.out.window.closed_frames;
+            if was != Waiting::Closed {
+                self.out.time.closures += 1;
+                if frames[0] == 0 {
+                    frames[0] = ack.number;
+                }
+            }
+            frames[1] = ack.number;
+        }
+        if state == Waiting::Idle && self.idle_since.is_none() {
+            self.idle_since = Some(arrival);
+        }
+        self.waiting = state;
+    }
+
+    fn state(&self) -> Waiting {
+        let flight = self.end.saturating_sub(self.una);
+        if self.window_known
+            && !self.half.acks.entries().is_empty()
+            && self.window < self.segment.min(1 << 14)
+        {
+            let small_for_good = self.largest_window < 2 * self.segment;
+            if self.window == 0 || (flight == 0 && !small_for_good) {
+                return Waiting::Closed;
+            }
+        }
+        if flight > 0 && (self.sacked > 0 || self.una < self.repair_until) {
+            return Waiting::Recovery;
+        }
+        let slack = self.edge.map(|edge| edge.saturating_sub(self.end));
+        let room = self
+            .segment
+            .max(u64::from(self.half.largest_acked.min(65_536)).min(self.largest_window / 4));
+        if self.window_known && slack.is_some_and(|slack| slack < room) {
+            return Waiting::Full;
+        }
+        if flight == 0 { Waiting::Idle } else { Waiting::Busy }
+    }
+
+    /// Accounts the time from the last event to `at` to what the sender waited for.
+    fn spend(&mut self, at: i64) {
+        if at <= self.now {
+            return;
+        }
+        let waiting = self.waiting;
+        let ratio = if self.largest_window > 0 {
+            self.window as f64 / self.largest_window as f64
+        } else {
+            1.0
+        };
+        let span = (at - self.now) as f64 / 1e9;
+        if waiting == Waiting::Full {
+            self.full_windows.push(self.window as f64);
+        }
+        if matches!(waiting, Waiting::Full | Waiting::Closed) {
+            self.ratio_sum += span * ratio;
+        }
+        let shrunk = ratio < 0.75;
+        let mut from = self.now;
+        while from < at {
+            let index = self.index(from);
+            let boundary = self.base + (((index + 1) as f64 * self.width) * 1e9) as i64;
+            let to = at.min(boundary.max(from + 1));
+            let span = (to - from) as f64 / 1e9;
+            let round = self.round(from);
+            match waiting {
+                Waiting::Full => {
+                    round.full_s += span;
+                    if shrunk {
+                        round.shrunk_s += span;
+                    }
+                }
+                Waiting::Closed => round.closed_s += span,
+                Waiting::Idle => round.idle_s += span,
+                Waiting::Recovery => round.recovery_s += span,
+                Waiting::Busy | Waiting::Nothing => {}
+            }
+            from = to;
+        }
+        let time = &mut self.out.time;
+        match waiting {
+            Waiting::Full => {
+                time.window_full_s += span;
+                if shrunk {
+                    time.window_shrunk_s += span;
+                }
+            }
+            Waiting::Closed => time.window_closed_s += span,
+            Waiting::Idle => time.idle_s += span,
+            Waiting::Recovery => time.recovery_s += span,
+            Waiting::Busy | Waiting::Nothing => time.busy_s += span,
+        }
+        self.now = at;
+    }
+
+    fn index(&self, at: i64) -> usize {
+        ((at - self.base).max(0) as f64 / 1e9 / self.width) as usize
+    }
+
+    fn round(&mut self, at: i64) -> &mut Round {
+        let index = self.index(at).min(2 * ROUNDS as usize);
+        while self.out.rounds.len() <= index {
+            let from = self.out.rounds.len() as f64 * self.width + (self.base - self.origin) as f64 / 1e9;
+            self.out.rounds.push(Round {
+                from_s: from,
+                to_s: from + self.width,
+                rtt_s: f64::NAN,
+                ..Round::default()
+            });
+        }
+        &mut self.out.rounds[index]
+    }
+
+    fn finish(mut self, span: f64) -> Walked {
+        let held = self.out.time.window_full_s + self.out.time.window_closed_s;
+        self.out.time.total_s = span;
+        self.slacks.sort_unstable_by(f64::total_cmp);
+        self.full_windows.sort_unstable_by(f64::total_cmp);
+        let (acks, scale) = (self.half.acks.entries(), self.shift);
+        let mut windows: Vec<f64> = acks
+            .iter()
+            .filter(|ack| !ack.syn)
+            .map(|ack| (u64::from(ack.window) << scale) as f64)
+            .collect();
+        windows.sort_unstable_by(f64::total_cmp);
+        let gaps: Vec<f64> = self
+            .openings
+            .windows(2)
+            .map(|pair| (pair[1] - pair[0]) as f64 / 1e9)
+            .collect();
+        let window = &mut self.out.window;
+        window.shift = self.shift;
+        window.min = windows.first().copied().unwrap_or(0.0) as u64;
+        window.median = quantile(&windows, 0.5) as u64;
+        window.max = windows.last().copied().unwrap_or(0.0) as u64;
+        window.full_median = quantile(&self.full_windows, 0.5) as u64;
+        window.full_ratio = if held > 0.0 { self.ratio_sum / held } else { 1.0 };
+        window.eaten_fraction = if self.acked_total > 0 {
+            self.eaten as f64 / self.acked_total as f64
+        } else {
+            0.0
+        };
+        window.slack_median = quantile(&self.slacks, 0.5);
+        window.edge_rate = if held > 0.0 {
+            self.full_edge_bytes as f64 / held
+        } else {
+            0.0
+        };
+        window.period_s = rhythm(&gaps);
+        let sent: Vec<&Tx> = self.half.tx.entries().iter().filter(|tx| tx.seen()).collect();
+        let share = |part: usize| {
+            if sent.is_empty() {
+                0.0
+            } else {
+                part as f64 / sent.len() as f64
+            }
+        };
+        let near = (self.rtt * 0.02).clamp(0.000_05, 0.002);
+        let forward_acks = acks.iter().filter(|ack| !ack.duplicate).count() as f64;
+        self.out.clocking = Clocking {
+            ack_share: if self.bursts > 0 {
+                self.after_ack as f64 / self.bursts as f64
+            } else {
+                0.0
+            },
+            chance_share: if span > 0.0 {
+                (forward_acks * near / span).min(1.0)
+            } else {
+                1.0
+            },
+            push_share: share(sent.iter().filter(|tx| tx.flags.has(TxFlags::PUSH)).count()),
+            short_share: share(sent.iter().filter(|tx| u64::from(tx.len) < self.segment).count()),
+            short_burst_share: if self.bursts > 0 {
+                self.short_bursts as f64 / self.bursts as f64
+            } else {
+                0.0
+            },
+        };
+        self.out
+    }
+}
+
+/// The median of `gaps` if most of them are within a quarter of it; 0 otherwise.
+fn rhythm(gaps: &[f64]) -> f64 {
+    let mut sorted = gaps.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let median = quantile(&sorted, 0.5);
+    let near = sorted
+        .iter()
+        .filter(|gap| (*gap - median).abs() <= median / 4.0)
+        .count();
+    if sorted.len() >= 3 && near * 3 >= sorted.len() * 2 {
+        median
+    } else {
+        0.0
+    }
+}

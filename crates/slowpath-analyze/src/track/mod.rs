@@ -1,0 +1,11 @@
+//! Following connections packet by packet, in one pass and with bounded memory for each.
+
+mod clock;
+mod conn;
+mod half;
+pub(crate) mod log;
+mod ranges;
+
+pub(crate) use clock::Clock;
+pub(crate) use conn::Conn;
+pub(crate) use half::Half;
