@@ -4,18 +4,21 @@
 //! reads no clock, prints nothing and has no `unsafe`.
 //!
 //! * [`read`]: [`Reader`], frame by frame in one pass.
+//! * [`decode`]: [`Decoder`], from frames to packets as an analysis wants them; [`PacketReader`] does both.
 //! * [`write`](mod@write): [`PcapngWriter`], one interface per tap, nanoseconds, a packet's fate as its comment.
 //! * [`link`]: [`LinkType`], what the first bytes of a frame are.
 //!
-//! Start with [`Reader`] and [`PcapngWriter`].
+//! Start with [`PacketReader`] and [`PcapngWriter`].
 
 #![forbid(unsafe_code)]
 
 mod block;
+pub mod decode;
 pub mod link;
 pub mod read;
 pub mod write;
 
+pub use decode::{Decoder, PacketReader, Undecoded};
 pub use link::LinkType;
 pub use read::{Damage, FileFormat, Frame, Interface, OpenError, Reader};
 pub use write::{PacketInfo, PcapngWriter, SectionInfo, TapDirection, TapId, TapInfo, TapStatistics};

@@ -1,0 +1,278 @@
+//! From frames to packets: takes off link layer, tags and tunnels, and reads the innermost IP packet.
+//!
+//! * [`Decoder`]: one frame in, one [`Record`] out. Start here.
+//! * [`PacketReader`]: a [`Reader`](crate::Reader) and a decoder together, with the summary of the capture.
+//! * [`Undecoded`]: why a frame gave no record.
+//!
+//! Read are Ethernet, VLAN and stacked tags, Linux cooked captures, BSD loopback, raw IP, PPP, PPPoE, FDDI,
+//! netfilter log, MPLS, GRE (with ERSPAN and PPTP), IP in IP of all four kinds, authentication headers, VXLAN,
+//! Geneve and GTP-U. Lengths come from headers, never from the number of captured bytes; only where the IP
+//! length is zero (the kernel's super-packets) it is the frame's length on the wire.
+
+mod fragments;
+mod layer;
+mod reader;
+mod slice;
+mod transport;
+
+use std::collections::HashMap;
+
+use slowpath_packet::{IpView, Malformed, Protocol, TcpView, UdpView};
+use slowpath_record::packets::{Conversations, Marks, Record};
+
+use crate::link::LinkType;
+use crate::read::Frame;
+
+use fragments::Fragments;
+use layer::Next;
+pub use reader::PacketReader;
+use slice::Slice;
+use transport::{Found, Place};
+
+/// Why a frame gave no record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Undecoded {
+    /// The frame was cut, or ended, before an IP header.
+    #[error("cut off before the end of its headers")]
+    Cut,
+    /// It carries something else.
+    #[error("not an IP packet (protocol {ether_type:#06x})")]
+    NotIp {
+        /// The Ethernet type, or what the link layer has in its place.
+        ether_type: u16,
+    },
+    /// The link type is not known.
+    #[error("link type {0} is not read")]
+    LinkType(LinkType),
+    /// The IP header is broken.
+    #[error("{0}")]
+    Malformed(#[from] Malformed),
+    /// More layers than any network has.
+    #[error("more than {MAX_LAYERS} layers of tags and tunnels")]
+    TooDeep,
+}
+
+/// Turns frames into records and numbers the conversations.
+///
+/// One decoder serves one capture, as it remembers addresses and fragments.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    conversations: Conversations,
+    fragments: Fragments,
+    taps: Taps,
+    last_at: i64,
+}
+
+impl Decoder {
+    /// A decoder that has seen nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Decodes a frame.
+    ///
+    /// # Errors
+    /// [`Undecoded`] if no IP packet was found in it.
+    #[inline]
+    pub fn decode(&mut self, frame: &Frame<'_>) -> Result<Record, Undecoded> {
+        let whole = Slice {
+            bytes: frame.bytes,
+            wire: (frame.wire_len as usize)
+                .max(frame.bytes.len())
+                .saturating_sub(usize::from(frame.fcs_len)),
+        };
+        let (next, slice, device) = layer::link(frame.link_type, whole)?;
+        // Ethernet fills short frames up; only there a length of zero may stand beside padding.
+        let padded = frame.link_type == LinkType::ETHERNET && frame.wire_len <= 64;
+        let found = Search {
+            padded,
+            layers: 0,
+            tunnelled: false,
+        }
+        .innermost(next, slice)?;
+        let mut place = Place {
+            at: frame.at.unwrap_or(self.last_at),
+            number: frame.number,
+            wire_len: frame.wire_len,
+            interface: self.taps.number(frame.interface, device),
+            marks: Marks::NONE,
+        };
+        self.last_at = place.at;
+        if frame.is_cut() {
+            place.marks.set(Marks::CUT);
+        }
+        if frame.at.is_none() {
+            place.marks.set(Marks::NO_TIME);
+        }
+        Ok(self.record(&found, &place))
+    }
+
+    #[inline]
+    fn record(&mut self, found: &Found<'_>, place: &Place) -> Record {
+        if found.ip.protocol() == Protocol::TCP.0 && found.ip.is_complete() {
+            if let Some(fragment) = found.ip.fragment() {
+                return self
+                    .fragments
+                    .record(found, fragment, place, &mut self.conversations);
+            }
+            if let Ok(tcp) = TcpView::parse(found.payload.bytes)
+                && tcp.header_len() as u32 <= found.payload_len()
+            {
+                return Record::Tcp(found.segment(&tcp, place, &mut self.conversations));
+            }
+        }
+        Record::Other(found.other(place, &mut self.conversations))
+    }
+
+    /// Addresses and ports of the conversations seen so far.
+    pub const fn conversations(&self) -> &Conversations {
+        &self.conversations
+    }
+
+    /// What a record's interface number stands for: the index of the reader's interface, and the kernel's
+    /// number of the device where the link type gives one (captures of "any").
+    pub fn tap(&self, number: u16) -> Option<(u32, Option<u32>)> {
+        let (interface, device) = *self.taps.list.get(usize::from(number))?;
+        Some((interface, Some(device).filter(|&device| device != 0)))
+    }
+}
+
+/// The way from a frame's first header to its innermost IP packet.
+#[derive(Debug, Clone, Copy)]
+struct Search {
+    /// The frame may end in padding.
+    padded: bool,
+    /// Headers read so far.
+    layers: usize,
+    /// An IP header was among them.
+    tunnelled: bool,
+}
+
+impl Search {
+    /// Goes on to the innermost IP packet; where a tunnel's inside cannot be read, the outside counts.
+    #[inline]
+    fn innermost(mut self, mut next: Next, mut slice: Slice<'_>) -> Result<Found<'_>, Undecoded> {
+        loop {
+            (next, slice) = layer::step(next, slice)?;
+            self.layers += 1;
+            if next == Next::Ip {
+                return self.ip(slice);
+            }
+            if self.layers > MAX_LAYERS {
+                return Err(Undecoded::TooDeep);
+            }
+        }
+    }
+
+    #[inline]
+    fn ip(self, slice: Slice<'_>) -> Result<Found<'_>, Undecoded> {
+        let ip = IpView::parse(slice.bytes)?;
+        let header_len = ip.header_len();
+        let (ip_len, inferred) = match ip.length() {
+            Some(length) => (length, false),
+            None if self.padded => (header_len as u32 + header_at_least(&ip), true),
+            None => (slice.wire as u32, true),
+        };
+        let payload = Slice {
+            bytes: slice.bytes.get(header_len..).unwrap_or_default(),
+            wire: (ip_len as usize).saturating_sub(header_len),
+        };
+        let payload = Slice {
+            bytes: &payload.bytes[..payload.bytes.len().min(payload.wire)],
+            ..payload
+        };
+        let found = Found {
+            ip,
+            ip_len,
+            payload,
+            inferred,
+            tunnelled: self.tunnelled,
+        };
+        if ip.protocol() == Protocol::TCP.0 {
+            return Ok(found);
+        }
+        Ok(self.inside(&found).unwrap_or(found))
+    }
+
+    /// The IP packet inside another, if there is one that can be read.
+    #[inline(never)]
+    fn inside<'a>(mut self, found: &Found<'a>) -> Option<Found<'a>> {
+        self.layers += 1;
+        if self.layers > MAX_LAYERS || !found.ip.is_complete() {
+            return None;
+        }
+        if found.ip.fragment().is_some_and(|fragment| fragment.offset != 0) {
+            return None;
+        }
+        self.tunnelled = true;
+        let payload = found.payload;
+        match found.ip.protocol() {
+            // IPv4 in IP (RFC 2003) and IPv6 in IP (RFC 4213, RFC 2473).
+            4 | 41 => self.ip(payload).ok(),
+            47 => self.innermost(Next::Gre, payload).ok(),
+            // Authentication header in front of the payload (RFC 4302): length in 4-byte units, less two.
+            51 => match payload.u8(0).ok()? {
+                4 | 41 => self
+                    .ip(payload.behind((usize::from(payload.u8(1).ok()?) + 2) * 4).ok()?)
+                    .ok(),
+                _ => None,
+            },
+            // Ethernet in IP (RFC 3378), MPLS in IP (RFC 4023).
+            97 => self.innermost(Next::Ethernet, payload.behind(2).ok()?).ok(),
+            137 => self.innermost(Next::Mpls, payload).ok(),
+            17 => {
+                let udp = UdpView::parse(payload.bytes).ok()?;
+                let (next, rest) =
+                    layer::udp_tunnel(udp.source_port(), udp.destination_port(), payload.behind(8).ok()?)?;
+                self.innermost(next, rest).ok()
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Bytes of the payload that are certainly there in a padded frame of unknown length: the TCP header.
+fn header_at_least(ip: &IpView<'_>) -> u32 {
+    match TcpView::parse(ip.payload()) {
+        Ok(tcp) if ip.protocol() == Protocol::TCP.0 => tcp.header_len() as u32,
+        _ => 0,
+    }
+}
+
+/// Numbers for interfaces, told apart by the kernel's device number too.
+#[derive(Debug, Default)]
+struct Taps {
+    list: Vec<(u32, u32)>,
+    numbers: HashMap<(u32, u32), u16>,
+    last: Option<((u32, u32), u16)>,
+}
+
+impl Taps {
+    #[inline]
+    fn number(&mut self, interface: u32, device: u32) -> u16 {
+        let key = (interface, device);
+        match self.last {
+            Some((last, number)) if last == key => number,
+            _ => self.other_number(key),
+        }
+    }
+
+    #[cold]
+    fn other_number(&mut self, key: (u32, u32)) -> u16 {
+        // More taps than numbers: the last number stands for all the rest.
+        let next = self.list.len().min(usize::from(u16::MAX)) as u16;
+        let number = if next == u16::MAX {
+            self.numbers.get(&key).copied().unwrap_or(next)
+        } else {
+            *self.numbers.entry(key).or_insert(next)
+        };
+        if usize::from(number) == self.list.len() {
+            self.list.push(key);
+        }
+        self.last = Some((key, number));
+        number
+    }
+}
+
+/// Most headers below the innermost IP packet's payload.
+const MAX_LAYERS: usize = 24;

@@ -1,0 +1,114 @@
+//! A reader and a decoder together.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use slowpath_record::packets::{CaptureSummary, Conversations, Record};
+
+use super::{Decoder, Undecoded};
+use crate::read::{OpenError, Reader};
+
+/// Reads a capture packet by packet, as an analysis wants it.
+///
+/// Call [`next_record`](Self::next_record) until it gives nothing, then ask for the [`summary`](Self::summary).
+#[derive(Debug)]
+pub struct PacketReader {
+    reader: Reader,
+    decoder: Decoder,
+    undecoded: u64,
+    first_undecoded: Option<(u64, Undecoded)>,
+    dropped_before: u64,
+}
+
+impl PacketReader {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// [`OpenError`] if it cannot be read or is no capture.
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        Reader::open(path).map(Self::from)
+    }
+
+    /// Starts to read `input`.
+    ///
+    /// # Errors
+    /// [`OpenError`] if it cannot be read or is no capture.
+    pub fn new(input: impl Read + Send + 'static) -> Result<Self, OpenError> {
+        Reader::new(input).map(Self::from)
+    }
+
+    /// The next packet with an IP header; frames without one are counted and passed over.
+    ///
+    /// # Errors
+    /// Those of the input.
+    #[inline]
+    pub fn next_record(&mut self) -> io::Result<Option<Record>> {
+        while let Some(frame) = self.reader.next_frame()? {
+            self.dropped_before = self.dropped_before.saturating_add(frame.dropped_before());
+            match self.decoder.decode(&frame) {
+                Ok(record) => return Ok(Some(record)),
+                Err(reason) => {
+                    self.undecoded += 1;
+                    self.first_undecoded.get_or_insert((frame.number, reason));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Addresses and ports of the conversations seen so far.
+    pub const fn conversations(&self) -> &Conversations {
+        self.decoder.conversations()
+    }
+
+    /// The reader: interfaces, format, where the capture breaks off.
+    pub const fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    /// The decoder: what interface numbers of records stand for.
+    pub const fn decoder(&self) -> &Decoder {
+        &self.decoder
+    }
+
+    /// The first frame that gave no record, and why.
+    pub const fn first_undecoded(&self) -> Option<(u64, Undecoded)> {
+        self.first_undecoded
+    }
+
+    /// What is known of the capture so far; complete once [`next_record`](Self::next_record) has given nothing.
+    pub fn summary(&self) -> CaptureSummary {
+        let interfaces = self.reader.interfaces();
+        let counted = interfaces
+            .iter()
+            .filter_map(|interface| interface.dropped)
+            .reduce(u64::saturating_add);
+        CaptureSummary {
+            format: self.reader.format().to_string(),
+            link_types: self.reader.link_types().iter().map(ToString::to_string).collect(),
+            packets: self.reader.packets(),
+            bytes: self.reader.bytes(),
+            undecoded_packets: self.undecoded,
+            reported_drops: counted.or_else(|| Some(self.dropped_before).filter(|&count| count > 0)),
+            stated_resolution_ns: interfaces
+                .iter()
+                .map(|interface| interface.resolution_ns)
+                .max()
+                .unwrap_or(0),
+            damage: self.reader.damage().map(ToString::to_string),
+            snap_len: self.reader.longest_cut(),
+        }
+    }
+}
+
+impl From<Reader> for PacketReader {
+    fn from(reader: Reader) -> Self {
+        Self {
+            reader,
+            decoder: Decoder::new(),
+            undecoded: 0,
+            first_undecoded: None,
+            dropped_before: 0,
+        }
+    }
+}
