@@ -1,59 +1,65 @@
-//! Which port or element acts next: a tournament over their next event times.
+//! Which port or element acts next.
 
 use slowpath_units::Time;
 
 /// The earliest of a fixed number of times; among equal times the lowest index wins.
+///
+/// Each time is packed with its index into one number, so that one comparison decides both. Numbers are kept in
+/// groups with the least of each group beside them: with the few dozen elements of a real path, changing one is a
+/// handful of instructions without branches, which a heap or a tournament is not.
 #[derive(Debug, Clone)]
 pub(crate) struct Calendar {
-    times: Vec<Time>,
-    winners: Vec<u32>,
+    keys: Vec<[u64; GROUP]>,
+    least: Vec<u64>,
+    index_bits: u32,
 }
 
 impl Calendar {
     pub(crate) fn new(entries: usize) -> Self {
-        let leaves = entries.next_power_of_two().max(2);
-        let mut calendar = Self {
-            times: vec![Time::MAX; leaves],
-            winners: vec![0; leaves],
-        };
-        for node in (1..leaves).rev() {
-            calendar.decide(node);
+        let groups = entries.div_ceil(GROUP).max(1);
+        let index_bits = (groups * GROUP).next_power_of_two().trailing_zeros();
+        Self {
+            keys: vec![[NEVER; GROUP]; groups],
+            least: vec![NEVER; groups],
+            index_bits,
         }
-        calendar
     }
 
     /// The next to act and when; `Time::MAX` means nobody.
+    #[inline]
     pub(crate) fn earliest(&self) -> (Time, usize) {
-        let winner = self.winners[1] as usize;
-        (self.times[winner], winner)
+        let key = self.least.iter().copied().fold(NEVER, u64::min);
+        if key == NEVER {
+            return (Time::MAX, 0);
+        }
+        let index = key & ((1 << self.index_bits) - 1);
+        (Time::from_nanos(key >> self.index_bits), index as usize)
     }
 
+    /// Sets when `entry` acts next. Times beyond 2^(64 - index bits) nanoseconds (years for a real path) are never.
+    #[inline]
     pub(crate) fn set(&mut self, entry: usize, time: Time) {
-        if self.times[entry] == time {
-            return;
-        }
-        self.times[entry] = time;
-        let mut node = (self.times.len() + entry) / 2;
-        while node > 0 {
-            self.decide(node);
-            node /= 2;
-        }
-    }
-
-    fn decide(&mut self, node: usize) {
-        let leaves = self.times.len();
-        let champion = |child: usize| {
-            if child < leaves {
-                self.winners[child]
-            } else {
-                (child - leaves) as u32
-            }
+        let fits = time.nanos() < NEVER >> self.index_bits;
+        let key = if fits {
+            time.nanos() << self.index_bits | entry as u64
+        } else {
+            NEVER
         };
-        let (left, right) = (champion(2 * node), champion(2 * node + 1));
-        let right_wins = self.times[right as usize] < self.times[left as usize];
-        self.winners[node] = if right_wins { right } else { left };
+        let group = &mut self.keys[entry / GROUP];
+        group[entry % GROUP] = key;
+        self.least[entry / GROUP] = least(group);
     }
 }
+
+/// The least of a group, compared in pairs so that the processor can work on several at once.
+#[inline]
+fn least(group: &[u64; GROUP]) -> u64 {
+    let [a, b, c, d, e, f, g, h] = *group;
+    a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
+}
+
+const GROUP: usize = 8;
+const NEVER: u64 = u64::MAX;
 
 #[cfg(test)]
 mod tests {

@@ -28,6 +28,15 @@ pub(crate) enum Step {
     Gone,
 }
 
+/// What came of an element's event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Released {
+    /// The packet written into the place given leaves through this output.
+    To(u8),
+    /// Nothing leaves.
+    Nothing,
+}
+
 /// What an element may touch besides itself.
 pub(crate) struct Context<'a> {
     pub(crate) element: ElementId,
@@ -75,17 +84,18 @@ impl Shared {
     }
 
     /// Takes a packet out of every tunnel, for its final report.
-    pub(crate) fn unwrap(&mut self, packet: Packet) -> Packet {
+    #[inline]
+    pub(crate) fn unwrap(&mut self, packet: &mut Packet) {
         debug_assert_eq!(packet.inner, Slot::NONE);
-        packet
     }
 }
 
 impl Context<'_> {
     /// Reports that `packet` ends here.
-    pub(crate) fn drop(&mut self, at: Time, packet: Packet, cause: DropCause) {
+    pub(crate) fn drop(&mut self, at: Time, packet: &mut Packet, cause: DropCause) {
         self.counters.count_drop(cause, packet.ip_len);
-        let packet = self.shared.unwrap(packet);
+        self.shared.unwrap(packet);
+        let packet = *packet;
         self.shared.outcomes.push_back(Outcome::Dropped {
             element: self.element,
             cause,
@@ -95,11 +105,11 @@ impl Context<'_> {
     }
 
     /// Reports a change of header field that `packet` now carries.
-    pub(crate) fn edit(&mut self, at: Time, packet: Packet, edit: Edit) {
+    pub(crate) fn edit(&mut self, at: Time, packet: &Packet, edit: Edit) {
         self.shared.outcomes.push_back(Outcome::Edit {
             element: self.element,
             at,
-            packet,
+            packet: *packet,
             edit,
         });
     }
@@ -160,13 +170,13 @@ impl Element {
         }
     }
 
-    /// Its time has come: at most one packet leaves, through the output given.
+    /// Its time has come: at most one packet leaves, written to `packet`.
     #[inline]
-    pub(crate) fn release(&mut self, _at: Time, _context: &mut Context<'_>) -> Option<(u8, Packet)> {
+    pub(crate) fn release(&mut self, _at: Time, packet: &mut Packet, _context: &mut Context<'_>) -> Released {
         match self {
-            Self::Link(state) => state.release().map(|packet| (0, packet)),
-            Self::Delay(state) => state.release().map(|packet| (0, packet)),
-            Self::Loss(_) | Self::Duplicate(_) | Self::Tap(_) => None,
+            Self::Link(state) => state.release(packet),
+            Self::Delay(state) => state.release(packet),
+            Self::Loss(_) | Self::Duplicate(_) | Self::Tap(_) => Released::Nothing,
         }
     }
 

@@ -52,6 +52,7 @@ pub mod network;
 pub mod outcome;
 pub mod packet;
 mod parts;
+mod ring;
 pub mod spec;
 
 pub use counters::Counters;

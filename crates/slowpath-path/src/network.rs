@@ -1,17 +1,16 @@
 //! The state machine that a driver runs.
 
-use std::collections::VecDeque;
-
 use slowpath_packet::FlowKey;
 use slowpath_units::Time;
 
 use crate::calendar::Calendar;
 use crate::counters::Counters;
 use crate::dice::Dice;
-use crate::element::{Context, Element, Shared, Step};
+use crate::element::{Context, Element, Released, Shared, Step};
 use crate::outcome::{ElementId, Outcome, PortId};
-use crate::packet::{FlowId, Packet, PacketId};
+use crate::packet::{Cargo, FlowId, Packet, PacketId};
 use crate::parts;
+use crate::ring::Ring;
 use crate::spec::{BuildError, NetworkSpec, Target};
 
 /// The network in the middle, driven from outside: it knows no clock and touches no bytes.
@@ -45,7 +44,7 @@ pub struct Network {
 struct Port {
     entry: Option<Wire>,
     delivers: bool,
-    pending: VecDeque<(Time, Packet)>,
+    pending: Ring<(Time, Packet)>,
     latest: Time,
 }
 
@@ -158,7 +157,7 @@ impl Network {
             .map(|port| Port {
                 entry: entries[port],
                 delivers: reaches(port),
-                pending: VecDeque::new(),
+                pending: Ring::new(),
                 latest: Time::ZERO,
             })
             .collect::<Vec<_>>();
@@ -232,7 +231,7 @@ impl Network {
         if port.pending.is_empty() {
             self.calendar.set(index, at);
         }
-        port.pending.push_back((at, packet));
+        port.pending.push((at, packet));
         packet.id
     }
 
@@ -299,15 +298,18 @@ impl Network {
     }
 
     fn act(&mut self, at: Time, actor: usize) {
+        let mut packet = NO_PACKET;
         if let Some(port) = self.ports.get_mut(actor) {
-            let (_, packet) = port
+            packet = port
                 .pending
-                .pop_front()
-                .expect("a port acts only while packets are pending");
+                .front()
+                .expect("a port acts only while packets are pending")
+                .1;
+            port.pending.pop();
             let next = port.pending.front().map_or(Time::MAX, |(at, _)| *at);
             self.calendar.set(actor, next);
             let wire = self.ports[actor].entry.expect("checked at ingress");
-            self.forward(at, wire, packet);
+            self.forward(at, wire, &mut packet);
             return;
         }
         let index = actor - self.ports.len();
@@ -318,7 +320,7 @@ impl Network {
             counters,
             shared: &mut self.shared,
         };
-        let released = node.element.release(at, &mut context);
+        let released = node.element.release(at, &mut packet, &mut context);
         let next = node.element.next_event();
         debug_assert!(
             next >= at,
@@ -326,31 +328,29 @@ impl Network {
             self.spec.elements[index].name
         );
         self.calendar.set(actor, next);
-        if self.shared.extra.is_empty() {
-            if let Some((output, packet)) = released {
-                self.counters[index].delivered.count(packet.ip_len);
-                let wire = self.nodes[index].outputs[usize::from(output)];
-                self.forward(at, wire, packet);
-            }
-            return;
+        let extra = (!self.shared.extra.is_empty()).then(|| self.shared.take_extra());
+        if let Released::To(output) = released {
+            self.counters[index].delivered.count(packet.ip_len);
+            let wire = self.nodes[index].outputs[usize::from(output)];
+            self.forward(at, wire, &mut packet);
         }
-        let mut extra = self.shared.take_extra();
-        if let Some(released) = released {
-            extra.insert(0, released);
+        if let Some(extra) = extra {
+            self.forward_all(at, index, extra);
         }
-        self.forward_all(at, index, extra);
     }
 
     /// Carries a packet from element to element until one holds it or it leaves.
-    fn forward(&mut self, at: Time, mut wire: Wire, mut packet: Packet) {
+    fn forward(&mut self, at: Time, mut wire: Wire, packet: &mut Packet) {
         loop {
             let (index, input) = match wire {
                 Wire::Node { index, input } => (usize::from(index), input),
                 Wire::Port(port) => {
-                    let packet = self.shared.unwrap(packet);
-                    self.shared
-                        .outcomes
-                        .push_back(Outcome::Delivered { port, at, packet });
+                    self.shared.unwrap(packet);
+                    self.shared.outcomes.push_back(Outcome::Delivered {
+                        port,
+                        at,
+                        packet: *packet,
+                    });
                     return;
                 }
                 Wire::Nowhere => unreachable!("parts hold whatever their packets can reach"),
@@ -363,7 +363,7 @@ impl Network {
                 counters,
                 shared: &mut self.shared,
             };
-            match node.element.accept(at, input, &mut packet, &mut context) {
+            match node.element.accept(at, input, packet, &mut context) {
                 Step::Pass(output) => {
                     counters.delivered.count(packet.ip_len);
                     wire = node.outputs[usize::from(output)];
@@ -382,25 +382,24 @@ impl Network {
                 Step::Drop(cause) => context.drop(at, packet, cause),
                 Step::Gone => {}
             }
-            self.forward_extra(at, index);
+            if !self.shared.extra.is_empty() {
+                let extra = self.shared.take_extra();
+                self.forward_all(at, index, extra);
+            }
             return;
         }
     }
 
     /// Sends on what the element `index` made besides the packet in hand.
-    fn forward_extra(&mut self, at: Time, index: usize) {
-        if !self.shared.extra.is_empty() {
-            let extra = self.shared.take_extra();
-            self.forward_all(at, index, extra);
-        }
-    }
-
     fn forward_all(&mut self, at: Time, index: usize, mut extra: Vec<(u8, Packet)>) {
-        for (output, packet) in extra.drain(..) {
+        for (output, mut packet) in extra.drain(..) {
             self.counters[index].delivered.count(packet.ip_len);
             let wire = self.nodes[index].outputs[usize::from(output)];
-            self.forward(at, wire, packet);
+            self.forward(at, wire, &mut packet);
         }
         self.shared.spare.push(extra);
     }
 }
+
+/// What a place for a packet holds before one is written to it.
+const NO_PACKET: Packet = Packet::new(Cargo(0), FlowId(0), 0);

@@ -1,15 +1,16 @@
 //! Propagation delay, fixed or changing with time, with or without jitter and reordering.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 use serde::{Deserialize, Serialize};
 use slowpath_record::Traffic;
 use slowpath_units::{Duration, Time};
 
 use crate::dice::Dice;
-use crate::element::Step;
+use crate::element::{Released, Step};
 use crate::packet::Packet;
+use crate::ring::Ring;
 use crate::spec::SettingError;
 
 /// Holds each packet for a time that does not depend on load.
@@ -156,7 +157,7 @@ enum Schedule {
 
 #[derive(Debug)]
 enum Held {
-    InOrder(VecDeque<(Time, Packet)>),
+    InOrder(Ring<(Time, Packet)>),
     ByTime {
         heap: BinaryHeap<Reverse<Entry>>,
         next: u64,
@@ -186,7 +187,7 @@ impl State {
                 next: 0,
             }
         } else {
-            Held::InOrder(VecDeque::new())
+            Held::InOrder(Ring::new())
         };
         let jitter = config.jitter.as_ref().map(|jitter| (jitter.shape.clone(), dice));
         Self {
@@ -197,6 +198,7 @@ impl State {
         }
     }
 
+    #[inline]
     pub(crate) fn accept(&mut self, at: Time, packet: &Packet) -> Step {
         let base = match &mut self.span {
             Schedule::Fixed(delay) => *delay,
@@ -215,7 +217,7 @@ impl State {
         match &mut self.held {
             Held::InOrder(queue) => {
                 self.latest = self.latest.max(at + delay);
-                queue.push_back((self.latest, *packet));
+                queue.push((self.latest, *packet));
             }
             Held::ByTime { heap, next } => {
                 heap.push(Reverse(Entry {
@@ -229,6 +231,7 @@ impl State {
         Step::Hold
     }
 
+    #[inline]
     pub(crate) fn next_event(&self) -> Time {
         match &self.held {
             Held::InOrder(queue) => queue.front().map_or(Time::MAX, |(at, _)| *at),
@@ -236,11 +239,24 @@ impl State {
         }
     }
 
-    pub(crate) fn release(&mut self) -> Option<Packet> {
+    #[inline]
+    pub(crate) fn release(&mut self, packet: &mut Packet) -> Released {
         match &mut self.held {
-            Held::InOrder(queue) => queue.pop_front().map(|(_, packet)| packet),
-            Held::ByTime { heap, .. } => heap.pop().map(|entry| entry.0.packet),
+            Held::InOrder(queue) => {
+                let Some((_, first)) = queue.front() else {
+                    return Released::Nothing;
+                };
+                *packet = *first;
+                queue.pop();
+            }
+            Held::ByTime { heap, .. } => {
+                let Some(Reverse(first)) = heap.pop() else {
+                    return Released::Nothing;
+                };
+                *packet = first.packet;
+            }
         }
+        Released::To(0)
     }
 
     pub(crate) fn inside(&self) -> Traffic {
@@ -315,7 +331,9 @@ mod tests {
         let mut left = Vec::new();
         while state.next_event() != Time::MAX {
             let at = state.next_event();
-            left.push((at, state.release().unwrap().cargo.0));
+            let mut packet = Packet::new(Cargo(0), FlowId(0), 0);
+            assert_eq!(state.release(&mut packet), Released::To(0));
+            left.push((at, packet.cargo.0));
         }
         left
     }

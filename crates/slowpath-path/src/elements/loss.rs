@@ -148,6 +148,7 @@ impl State {
         }
     }
 
+    #[inline]
     pub(crate) fn accept(&mut self, packet: &Packet) -> Step {
         let lost = if let Some(lost) = self.verdicts.known(self.trains, packet) {
             lost
@@ -196,10 +197,12 @@ pub(crate) struct TrainVerdict {
 
 impl TrainVerdict {
     /// The verdict that binds `packet`, if decisions are about trains and its train was decided on.
+    #[inline]
     pub(crate) fn known(&self, trains: bool, packet: &Packet) -> Option<bool> {
         (trains && packet.train != 0 && packet.train == self.train).then_some(self.lost)
     }
 
+    #[inline]
     pub(crate) fn remember(&mut self, packet: &Packet, lost: bool) {
         self.train = packet.train;
         self.lost = lost;

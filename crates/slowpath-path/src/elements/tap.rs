@@ -28,6 +28,7 @@ impl State {
         }
     }
 
+    #[inline]
     pub(crate) fn accept(&mut self, at: Time, packet: &Packet, context: &mut Context<'_>) -> Step {
         if self.record {
             context.shared.outcomes.push_back(Outcome::Seen {

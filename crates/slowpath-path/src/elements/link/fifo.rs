@@ -3,8 +3,6 @@
 //! Since order and service never change once a packet is in, each packet's end of transmission is computed when it
 //! arrives; the queue then is a list of times, and the only event is "the first has been sent".
 
-use std::collections::VecDeque;
-
 use serde::{Deserialize, Serialize};
 use slowpath_record::Traffic;
 use slowpath_units::{Layer, Time};
@@ -15,6 +13,7 @@ use crate::element::Step;
 use crate::elements::loss::{DropUnit, TrainVerdict};
 use crate::outcome::DropCause;
 use crate::packet::Packet;
+use crate::ring::Ring;
 
 /// First in, first out; the newest is dropped when full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +44,7 @@ pub(crate) struct State {
     trains: bool,
     verdicts: TrainVerdict,
     /// Packets with the time at which each has been sent; the first is being sent now.
-    queue: VecDeque<(Time, Packet)>,
+    queue: Ring<(Time, Packet)>,
     /// Bytes of all of `queue`, at `layer`.
     bytes: u64,
 }
@@ -58,7 +57,7 @@ impl State {
             limit: fifo.limit,
             trains: fifo.unit == DropUnit::Train,
             verdicts: TrainVerdict::default(),
-            queue: VecDeque::new(),
+            queue: Ring::new(),
             bytes: 0,
         }
     }
@@ -76,7 +75,7 @@ impl State {
         }
         let sent = self.server.send(at, bytes);
         self.bytes += u64::from(bytes);
-        self.queue.push_back((sent, *packet));
+        self.queue.push((sent, *packet));
         Step::Hold
     }
 
@@ -102,7 +101,7 @@ impl State {
     /// Packets and bytes in `queue` that at `at` are sent or being sent; events of the same instant may be due still.
     fn not_waiting(&self, at: Time) -> (usize, u64) {
         let (mut packets, mut bytes) = (0, 0);
-        for (sent, packet) in &self.queue {
+        for (sent, packet) in self.queue.iter() {
             packets += 1;
             bytes += u64::from(packet.bytes(self.layer));
             if *sent > at {
@@ -118,10 +117,14 @@ impl State {
     }
 
     #[inline]
-    pub(super) fn release(&mut self) -> Option<Packet> {
-        let (_, packet) = self.queue.pop_front()?;
+    pub(super) fn release(&mut self, packet: &mut Packet) {
+        let (_, first) = self
+            .queue
+            .front()
+            .expect("an event is due only while packets are inside");
+        *packet = *first;
         self.bytes -= u64::from(packet.bytes(self.layer));
-        Some(packet)
+        self.queue.pop();
     }
 
     pub(super) fn inside(&self) -> Traffic {
@@ -146,7 +149,7 @@ mod tests {
         let mut verdicts = Vec::new();
         for at in arrivals.iter().map(|us| Time::ZERO + Duration::from_micros(*us)) {
             while state.next_event() < at {
-                state.release();
+                state.release(&mut Packet::new(Cargo(0), FlowId(0), 0));
             }
             let packet = Packet::new(Cargo(0), FlowId(0), 1000);
             verdicts.push(state.accept(at, &packet) == Step::Hold);

@@ -11,7 +11,7 @@ use slowpath_units::{BitRate, Duration, Layer, Time};
 pub use fifo::Fifo;
 pub use server::{Rate, RateStep};
 
-use crate::element::Step;
+use crate::element::{Released, Step};
 use crate::packet::Packet;
 use crate::spec::SettingError;
 
@@ -92,9 +92,12 @@ impl State {
     }
 
     #[inline]
-    pub(crate) fn release(&mut self) -> Option<Packet> {
+    pub(crate) fn release(&mut self, packet: &mut Packet) -> Released {
         match self {
-            Self::Fifo(state) => state.release(),
+            Self::Fifo(state) => {
+                state.release(packet);
+                Released::To(0)
+            }
         }
     }
 
