@@ -1,5 +1,40 @@
 //! The `slowpath` command: arguments, terminal output, exit codes, and nothing else.
 
 #![forbid(unsafe_code)]
+// This is the one place that prints.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
-fn main() {}
+mod args;
+mod exit;
+mod list;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use exit::Failure;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { exit::USAGE } else { exit::DONE });
+        }
+    };
+    let result = match cli.command {
+        Command::List => list::list(),
+        Command::Run(args) => run::run(&args),
+        Command::Worker { job } => run::worker(&job),
+        _ => Err(Failure::usage("this command does not exist in this version".to_owned())),
+    };
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            eprintln!("slowpath: {}", failure.text);
+            ExitCode::from(failure.code)
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Exit codes and the failures that lead to them.
+
+/// Done.
+pub(crate) const DONE: u8 = 0;
+/// With `--check`, a figure missed its reference, or a comparison failed.
+pub(crate) const MISSED: u8 = 1;
+/// Wrong usage or input.
+pub(crate) const USAGE: u8 = 2;
+/// This machine cannot.
+pub(crate) const MACHINE: u8 = 3;
+/// The run was invalid.
+pub(crate) const INVALID: u8 = 4;
+
+/// Why a command did not do what it was asked for.
+pub(crate) struct Failure {
+    /// For the user.
+    pub(crate) text: String,
+    /// The exit code.
+    pub(crate) code: u8,
+}
+
+impl Failure {
+    pub(crate) const fn usage(text: String) -> Self {
+        Self { text, code: USAGE }
+    }
+
+    pub(crate) const fn machine(text: String) -> Self {
+        Self { text, code: MACHINE }
+    }
+}

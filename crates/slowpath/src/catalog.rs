@@ -1,0 +1,27 @@
+//! The built-in experiments, compiled into the program.
+
+/// One built-in experiment with all of its files.
+#[derive(Debug, Clone, Copy)]
+pub struct Builtin {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// The experiment file.
+    pub experiment: &'static str,
+    /// The dossier: question, source, notes.
+    pub dossier: &'static str,
+    /// Device configurations by file name.
+    pub files: &'static [(&'static str, &'static str)],
+}
+
+/// All built-in experiments, in the order of `slowpath list`.
+pub const BUILTINS: &[Builtin] = &[Builtin {
+    name: "cisco-ftp",
+    experiment: include_str!("../../../experiments/cisco-ftp/experiment.toml"),
+    dossier: include_str!("../../../experiments/cisco-ftp/dossier.toml"),
+    files: &[("tuned.cfg", include_str!("../../../experiments/cisco-ftp/tuned.cfg"))],
+}];
+
+/// The built-in experiment called `name`.
+pub fn builtin(name: &str) -> Option<&'static Builtin> {
+    BUILTINS.iter().find(|builtin| builtin.name == name)
+}

@@ -1,0 +1,147 @@
+//! From a name or a path to a checked experiment.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use slowpath_scenario::{Diagnostics, Experiment, Fragments, HostSettings, System};
+
+use crate::catalog::{self, Builtin};
+use crate::dossier::Dossier;
+
+/// An experiment with everything that lies beside it.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// Its name: a built-in's, or the file's without its ending.
+    pub name: String,
+    /// The experiment file as written.
+    pub text: String,
+    /// The checked experiment.
+    pub experiment: Experiment,
+    /// What was read from the device configurations that it names.
+    pub fragments: Fragments,
+    /// Question, source and notes; empty when there is no dossier.
+    pub dossier: Dossier,
+}
+
+/// Why an experiment could not be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// No such built-in and no such file.
+    #[error("there is no built-in experiment \"{name}\" and no such file; `slowpath list` shows the built-in ones{hint}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What was probably meant, as a sentence with a leading space, or nothing.
+        hint: String,
+    },
+    /// A file could not be read.
+    #[error("reading {path} failed: {source}")]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The experiment file has mistakes.
+    #[error("{0}")]
+    Mistakes(Box<Diagnostics>),
+    /// The dossier has mistakes.
+    #[error("reading the dossier of \"{name}\": {source}")]
+    Dossier {
+        /// The experiment.
+        name: String,
+        /// What is wrong.
+        source: toml::de::Error,
+    },
+    /// A device configuration that the experiment names is of no known system.
+    #[error("the configuration {file} belongs to a host of system \"{system}\", for which there is no reader")]
+    NoReader {
+        /// Which file.
+        file: String,
+        /// The host's system.
+        system: &'static str,
+    },
+}
+
+impl Loaded {
+    /// Loads a built-in experiment by name, or an experiment file by path.
+    ///
+    /// `overrides` are dotted keys with values, as [`Experiment::read`] takes them.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub fn open(what: &str, overrides: &[(String, String)]) -> Result<Self, LoadError> {
+        if let Some(builtin) = catalog::builtin(what) {
+            return Self::builtin(builtin, overrides);
+        }
+        let path = Path::new(what);
+        if !path.exists() {
+            let names = catalog::BUILTINS.iter().map(|builtin| builtin.name);
+            let hint = slowpath_scenario::diagnostic::suggestion(what, names)
+                .map(|name| format!(" (did you mean \"{name}\"?)"))
+                .unwrap_or_default();
+            return Err(LoadError::Unknown { name: what.to_owned(), hint });
+        }
+        let path = if path.is_dir() { path.join("experiment.toml") } else { path.to_owned() };
+        let text = read(&path)?;
+        let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+        let name = experiment_name(&path);
+        let dossier_path = folder.join("dossier.toml");
+        let dossier = if dossier_path.exists() { read(&dossier_path)? } else { String::new() };
+        Self::assemble(&name, &path.display().to_string(), &text, &dossier, overrides, |file| read(&folder.join(file)))
+    }
+
+    fn builtin(builtin: &Builtin, overrides: &[(String, String)]) -> Result<Self, LoadError> {
+        let shown = format!("{} (built in)", builtin.name);
+        Self::assemble(builtin.name, &shown, builtin.experiment, builtin.dossier, overrides, |file| {
+            let found = builtin.files.iter().find(|(name, _)| *name == file);
+            found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| LoadError::Read {
+                path: PathBuf::from(file),
+                source: std::io::Error::new(std::io::ErrorKind::NotFound, "not part of the built-in experiment"),
+            })
+        })
+    }
+
+    fn assemble(
+        name: &str,
+        shown: &str,
+        text: &str,
+        dossier: &str,
+        overrides: &[(String, String)],
+        file: impl Fn(&str) -> Result<String, LoadError>,
+    ) -> Result<Self, LoadError> {
+        let experiment =
+            Experiment::read(shown, text, overrides).map_err(|mistakes| LoadError::Mistakes(Box::new(mistakes)))?;
+        let dossier = Dossier::read(dossier)
+            .map_err(|source| LoadError::Dossier { name: name.to_owned(), source })?;
+        let mut fragments = Fragments::new();
+        for wanted in experiment.config_files() {
+            let settings = settings(&wanted.name, wanted.system, &file(&wanted.name)?)?;
+            fragments.insert(wanted.name.clone(), settings);
+        }
+        Ok(Self { name: name.to_owned(), text: text.to_owned(), experiment, fragments, dossier })
+    }
+}
+
+/// What a device configuration sets on the host that names it.
+fn settings(file: &str, system: System, text: &str) -> Result<HostSettings, LoadError> {
+    match system {
+        System::CiscoIosXe | System::CiscoIos => Ok(crate::devices::cisco_host(file, text)),
+        System::Linux => Ok(crate::devices::linux_host(file, text)),
+        other => Err(LoadError::NoReader { file: file.to_owned(), system: other.name() }),
+    }
+}
+
+fn read(path: &Path) -> Result<String, LoadError> {
+    fs::read_to_string(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })
+}
+
+/// The name of an experiment in a file: the file's own, or its folder's when the file is called `experiment.toml`.
+fn experiment_name(path: &Path) -> String {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    match folder {
+        Some(folder) if stem == "experiment" => folder,
+        _ => stem,
+    }
+}

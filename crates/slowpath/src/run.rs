@@ -1,0 +1,411 @@
+//! Runs an experiment: every variant and repeat, interleaved, side by side where the paths are slow, resumable.
+//!
+//! Lab runs take place in worker processes of their own, so that a crash costs one run, namespaces are
+//! entered before any thread exists, and several paths can run side by side. Simulated runs are computed
+//! here. Every finished run is written at once.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration as StdDuration;
+
+use slowpath_path::{ElementKind, Rate};
+use slowpath_record::RunRecord;
+use slowpath_scenario::{Clock, Plan, PlanOptions};
+
+use crate::folder::{Folder, FolderError};
+use crate::load::Loaded;
+use crate::schedule::{self, Job};
+use crate::worker::{Assignment, Message};
+
+/// What to run, and where to leave the results.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// Which clocks, in the order of the report.
+    pub clocks: Vec<Clock>,
+    /// Only these variants; empty means all.
+    pub variants: Vec<String>,
+    /// Repeats of every variant, instead of the experiment's own number.
+    pub repeats: Option<u32>,
+    /// The experiment's seed.
+    pub seed: u64,
+    /// Smaller transfers for slow variants.
+    pub quick: bool,
+    /// Whether packets are captured.
+    pub capture: bool,
+    /// Results folder.
+    pub out: PathBuf,
+    /// How many slow paths may run side by side.
+    pub places: usize,
+    /// The program that runs one [`Assignment`]: its path and the arguments before the assignment's file.
+    pub worker: (PathBuf, Vec<String>),
+}
+
+/// What happens while an experiment runs, for a progress display.
+#[derive(Debug, Clone)]
+pub enum Event<'a> {
+    /// The plan is made: this many runs, of which so many were finished before.
+    Planned {
+        /// All runs.
+        total: usize,
+        /// Found in the results folder, with the same plan.
+        resumed: usize,
+    },
+    /// A run started.
+    Started {
+        /// Its name.
+        name: &'a str,
+        /// How long it will take at most, in seconds, if that can be said.
+        expected_s: Option<f64>,
+    },
+    /// A run got on.
+    Progress {
+        /// Its name.
+        name: &'a str,
+        /// Bytes so far.
+        bytes: u64,
+        /// Bytes in all.
+        of: u64,
+    },
+    /// A run is finished and written.
+    Finished {
+        /// Its name.
+        name: &'a str,
+        /// What it left.
+        record: &'a RunRecord,
+    },
+    /// A run failed; the others go on.
+    Failed {
+        /// Its name.
+        name: &'a str,
+        /// Why.
+        error: &'a str,
+    },
+}
+
+/// Why an experiment could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A variant cannot be planned.
+    #[error(transparent)]
+    Plan(#[from] slowpath_scenario::plan::PlanError),
+    /// The results folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// A worker process could not be started.
+    #[error("starting {program} failed: {source}")]
+    Worker {
+        /// The program.
+        program: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The run was interrupted; what had finished is kept.
+    #[error("interrupted; finished runs are in {folder}, the same command goes on with the rest")]
+    Interrupted {
+        /// The results folder.
+        folder: PathBuf,
+    },
+    /// Runs failed; the others are kept.
+    #[error("{}", failures(.failed))]
+    Failed {
+        /// Names and reasons.
+        failed: Vec<(String, String)>,
+    },
+}
+
+/// One planned run.
+#[derive(Debug, Clone)]
+pub struct Planned {
+    /// File name of its record: `VARIANT.REPEAT.CLOCK`.
+    pub name: String,
+    /// The plan.
+    pub plan: Plan,
+    job: Job,
+}
+
+/// Plans every run of an experiment, in the order in which they are to be done.
+///
+/// # Errors
+/// [`RunError::Plan`].
+pub fn plan(loaded: &Loaded, options: &RunOptions) -> Result<Vec<Planned>, RunError> {
+    let chosen: Vec<&str> = if options.variants.is_empty() {
+        loaded.experiment.variants.iter().map(|variant| variant.name.as_str()).collect()
+    } else {
+        options.variants.iter().map(String::as_str).collect()
+    };
+    let repeats: Vec<u32> = chosen
+        .iter()
+        .map(|name| {
+            let own = loaded.experiment.variant(name).map_or(1, |variant| variant.repeats.runs);
+            options.repeats.unwrap_or(if options.quick { own.min(QUICK_REPEATS) } else { own })
+        })
+        .collect();
+    let mut planned = Vec::new();
+    for clock in &options.clocks {
+        for (variant, repeat) in schedule::interleave(&repeats, options.seed) {
+            let plan = loaded.experiment.plan(
+                &PlanOptions {
+                    variant: chosen[variant].to_owned(),
+                    repeat,
+                    seed: options.seed,
+                    clock: *clock,
+                    quick: options.quick,
+                    size: None,
+                },
+                &loaded.fragments,
+            )?;
+            planned.push(Planned {
+                name: run_name(&plan),
+                job: Job { variant, repeat, rate: fastest_link(&plan) },
+                plan,
+            });
+        }
+    }
+    Ok(planned)
+}
+
+/// The file name of a run's record.
+pub fn run_name(plan: &Plan) -> String {
+    let clock = match plan.clock {
+        Clock::Simulated => "simulated",
+        Clock::Lab => "lab",
+    };
+    format!("{}.{}.{clock}", plan.variant, plan.repeat)
+}
+
+/// Runs everything that is planned and not yet finished.
+///
+/// # Errors
+/// [`RunError`]; what had finished before an error stays in the folder.
+pub fn run(
+    loaded: &Loaded,
+    options: &RunOptions,
+    cancel: &AtomicBool,
+    observe: &mut dyn FnMut(Event<'_>),
+) -> Result<Folder, RunError> {
+    let planned = plan(loaded, options)?;
+    let folder = Folder::create(&options.out)?;
+    folder.write("experiment.toml", loaded.text.as_bytes())?;
+    execute(&loaded.name, planned, options, &folder, cancel, observe)?;
+    Ok(folder)
+}
+
+/// Runs `planned` into `folder`, as [`run`] does.
+///
+/// # Errors
+/// [`RunError`].
+pub fn execute(
+    experiment: &str,
+    planned: Vec<Planned>,
+    options: &RunOptions,
+    folder: &Folder,
+    cancel: &AtomicBool,
+    observe: &mut dyn FnMut(Event<'_>),
+) -> Result<(), RunError> {
+    let total = planned.len();
+    let mut waiting = VecDeque::new();
+    for run in planned {
+        let before = folder.record(&run.name).ok().flatten();
+        if before.is_none_or(|record| record.plan_digest != run.plan.digest() || !has_ended(&record)) {
+            waiting.push_back(run);
+        }
+    }
+    observe(Event::Planned { total, resumed: total - waiting.len() });
+
+    let mut failed = Vec::new();
+    let (simulated, lab): (VecDeque<_>, VecDeque<_>) =
+        waiting.into_iter().partition(|run| run.plan.clock == Clock::Simulated);
+    for run in simulated {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(RunError::Interrupted { folder: folder.root().to_owned() });
+        }
+        observe(Event::Started { name: &run.name, expected_s: None });
+        match crate::simulated::run(experiment, &run.plan, &run.name, options.capture, folder) {
+            Ok(record) => {
+                folder.write_record(&run.name, &record)?;
+                observe(Event::Finished { name: &run.name, record: &record });
+            }
+            Err(error) => {
+                let error = error.to_string();
+                observe(Event::Failed { name: &run.name, error: &error });
+                failed.push((run.name, error));
+            }
+        }
+    }
+    Pool { experiment, options, folder, running: Vec::new(), failed: &mut failed }.drain(lab, cancel, observe)?;
+    if failed.is_empty() { Ok(()) } else { Err(RunError::Failed { failed }) }
+}
+
+/// Worker processes at work.
+struct Pool<'a> {
+    experiment: &'a str,
+    options: &'a RunOptions,
+    folder: &'a Folder,
+    running: Vec<Running>,
+    failed: &'a mut Vec<(String, String)>,
+}
+
+struct Running {
+    run: Planned,
+    child: Child,
+    /// Where its assignment lies.
+    assignment: PathBuf,
+    errors: mpsc::Receiver<String>,
+    failure: Option<String>,
+}
+
+impl Pool<'_> {
+    fn drain(
+        mut self,
+        mut waiting: VecDeque<Planned>,
+        cancel: &AtomicBool,
+        observe: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), RunError> {
+        let (sender, messages) = mpsc::channel::<(String, Message)>();
+        while !waiting.is_empty() || !self.running.is_empty() {
+            if cancel.load(Ordering::Relaxed) {
+                self.stop();
+                return Err(RunError::Interrupted { folder: self.folder.root().to_owned() });
+            }
+            let now: Vec<Job> = self.running.iter().map(|running| running.run.job.clone()).collect();
+            // The longest wait first would be best; the order of the interleaving is what fairness asks for.
+            if let Some(next) = waiting.iter().position(|run| schedule::may_start(&run.job, &now, self.options.places)) {
+                let run = waiting.remove(next).expect("the position was just found");
+                observe(Event::Started { name: &run.name, expected_s: None });
+                self.start(run, &sender)?;
+                continue;
+            }
+            if let Ok((name, message)) = messages.recv_timeout(StdDuration::from_millis(100)) {
+                match message {
+                    Message::Progress { bytes, of } => observe(Event::Progress { name: &name, bytes, of }),
+                    Message::Failed { error } => {
+                        if let Some(running) = self.running.iter_mut().find(|running| running.run.name == name) {
+                            running.failure = Some(error);
+                        }
+                    }
+                }
+            }
+            self.reap(observe)?;
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, run: Planned, sender: &mpsc::Sender<(String, Message)>) -> Result<(), RunError> {
+        let assignment = Assignment {
+            experiment: self.experiment.to_owned(),
+            name: run.name.clone(),
+            plan: run.plan.clone(),
+            folder: self.folder.root().to_owned(),
+            capture: self.options.capture,
+        };
+        let text = serde_json::to_vec(&assignment).expect("an assignment can always be written as JSON");
+        let file = self.folder.write(&format!("runs/{}.assignment", run.name), &text)?;
+        let (program, arguments) = &self.options.worker;
+        let mut child = Command::new(program)
+            .args(arguments)
+            .arg(&file)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|source| RunError::Worker { program: program.clone(), source })?;
+        let (name, sender) = (run.name.clone(), sender.clone());
+        let output = child.stdout.take().expect("the worker's output is piped");
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if let Ok(message) = serde_json::from_str(&line)
+                    && sender.send((name.clone(), message)).is_err()
+                {
+                    break;
+                }
+            }
+        });
+        let (said, errors) = mpsc::channel();
+        let output = child.stderr.take().expect("the worker's errors are piped");
+        std::thread::spawn(move || {
+            let mut text = String::new();
+            let _ = output.take(MOST_ERROR_TEXT).read_to_string(&mut text);
+            let _ = said.send(text);
+        });
+        self.running.push(Running { run, child, assignment: file, errors, failure: None });
+        Ok(())
+    }
+
+    /// Takes away the workers that have ended.
+    fn reap(&mut self, observe: &mut dyn FnMut(Event<'_>)) -> Result<(), RunError> {
+        let mut index = 0;
+        while index < self.running.len() {
+            let status = match self.running[index].child.try_wait() {
+                Ok(None) => {
+                    index += 1;
+                    continue;
+                }
+                Ok(Some(status)) => status.to_string(),
+                Err(error) => error.to_string(),
+            };
+            let ended = self.running.swap_remove(index);
+            let _ = std::fs::remove_file(&ended.assignment);
+            let name = &ended.run.name;
+            match self.folder.record(name)? {
+                Some(record) if record.plan_digest == ended.run.plan.digest() => {
+                    observe(Event::Finished { name, record: &record });
+                }
+                _ => {
+                    let said = ended.errors.recv_timeout(StdDuration::from_secs(1)).unwrap_or_default();
+                    let error = ended.failure.unwrap_or_else(|| format!("the worker ended with {status}: {}", said.trim()));
+                    observe(Event::Failed { name, error: &error });
+                    self.failed.push((name.clone(), error));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends all workers at once; their namespaces and programs go with them.
+    fn stop(&mut self) {
+        for running in &mut self.running {
+            let _ = running.child.kill();
+        }
+        for mut running in self.running.drain(..) {
+            let _ = running.child.wait();
+            let _ = std::fs::remove_file(&running.assignment);
+        }
+    }
+}
+
+/// Whether a run came to a usable end, so that it need not be done again.
+fn has_ended(record: &RunRecord) -> bool {
+    record.health.state != slowpath_record::HealthState::Invalid && record.transfers.iter().all(|transfer| transfer.complete)
+}
+
+/// Bits per second of the fastest link in a plan; `None` if there is no link at all.
+fn fastest_link(plan: &Plan) -> Option<u64> {
+    let mut fastest = None;
+    for element in &plan.network.elements {
+        if let ElementKind::Link(link) = &element.does {
+            let rate = match &link.rate {
+                Rate::Fixed(rate) => Some(rate.bits_per_s()),
+                Rate::Steps(steps) => steps.iter().map(|step| step.rate.bits_per_s()).max(),
+                // A trace's rate is not stated; it gets the machine for itself.
+                Rate::Trace(_) => None,
+            };
+            fastest = fastest.max(Some(rate.unwrap_or(u64::MAX)));
+        }
+    }
+    fastest
+}
+
+fn failures(failed: &[(String, String)]) -> String {
+    let lines: Vec<String> = failed.iter().map(|(name, error)| format!("run {name} failed: {error}")).collect();
+    lines.join("\n")
+}
+
+/// Repeats of a quick run, at most.
+const QUICK_REPEATS: u32 = 1;
+
+/// Most bytes kept of what a failing worker said.
+const MOST_ERROR_TEXT: u64 = 16_384;

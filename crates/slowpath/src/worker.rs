@@ -1,0 +1,39 @@
+//! One lab run in a process of its own.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use slowpath_scenario::Plan;
+
+/// What a worker has to do.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Assignment {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Name of the run, for its files.
+    pub name: String,
+    /// The plan.
+    pub plan: Plan,
+    /// The results folder.
+    pub folder: PathBuf,
+    /// Whether packets are captured.
+    pub capture: bool,
+}
+
+/// What a worker says on its standard output, one JSON object a line.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "say", rename_all = "kebab-case")]
+pub enum Message {
+    /// The transfer got on.
+    Progress {
+        /// Bytes so far.
+        bytes: u64,
+        /// Bytes in all.
+        of: u64,
+    },
+    /// The run failed.
+    Failed {
+        /// Why, for people.
+        error: String,
+    },
+}
