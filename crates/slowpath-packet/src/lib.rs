@@ -12,6 +12,7 @@
 //! * [`udp`], [`icmp`], [`ethernet`]: the same for those.
 //! * [`checksum`]: the Internet checksum, whole or updated in place.
 //! * [`edit`]: what routers and middleboxes change in a packet, with checksums kept right.
+//! * [`overhead`]: [`Encapsulation`](overhead::Encapsulation), how many bytes each tunnel adds to a packet.
 //!
 //! Start with [`ip`] and [`tcp`].
 
@@ -27,6 +28,7 @@ pub mod ipv4;
 pub mod ipv6;
 mod malformed;
 pub mod mark;
+pub mod overhead;
 pub mod seq;
 pub mod tcp;
 pub mod udp;
