@@ -1,0 +1,455 @@
+//! The modular QoS command line: class maps, policy maps, and what follows from them together.
+
+use slowpath_packet::Dscp;
+use slowpath_units::{BitRate, Ratio};
+
+use crate::cisco::Config;
+use crate::finding::Trap;
+use crate::reading::{Notes, Outcome};
+use crate::text::{number, rate};
+
+/// Which packets belong to a class.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ClassMap {
+    /// Whether one condition is enough; otherwise all must hold.
+    pub any: bool,
+    /// The conditions.
+    pub matches: Vec<Match>,
+}
+
+/// One condition of a class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Match {
+    /// One of these marks.
+    Dscp(Vec<Dscp>),
+    /// One of these precedences.
+    Precedence(Vec<u8>),
+    /// Every packet.
+    Any,
+    /// A condition that is not followed, as written.
+    Other(String),
+}
+
+/// What happens to each class of packets.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PolicyMap {
+    /// The classes in the order of the policy: the first that fits takes a packet.
+    pub classes: Vec<PolicyClass>,
+}
+
+/// What happens to the packets of one class.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PolicyClass {
+    /// The class's name; `class-default` takes what no other takes.
+    pub class: String,
+    /// Served before all others, up to a rate.
+    pub priority: Option<Bandwidth>,
+    /// A guaranteed share under congestion; what others leave can be used as well.
+    pub bandwidth: Option<Bandwidth>,
+    /// What exceeds a rate is dropped or marked.
+    pub police: Option<Police>,
+    /// What exceeds a rate waits.
+    pub shape: Option<Bandwidth>,
+    /// How many packets wait at most.
+    pub queue_limit: Option<u32>,
+    /// The mark written into every packet.
+    pub set_dscp: Option<Dscp>,
+    /// A policy within this class.
+    pub child: Option<String>,
+}
+
+/// A rate, absolute or relative to the interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bandwidth {
+    /// Bits per second.
+    Rate(BitRate),
+    /// A share of the interface's bandwidth.
+    Percent(Ratio),
+    /// A share of what is left after priority and guarantees.
+    Remaining(Ratio),
+    /// No rate at all: a priority class that can starve the others.
+    Unlimited,
+}
+
+/// A policer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Police {
+    /// Committed rate.
+    pub rate: Bandwidth,
+    /// Committed burst in bytes; `None` is the device's choice.
+    pub burst: Option<u64>,
+    /// Excess burst in bytes.
+    pub excess_burst: Option<u64>,
+    /// What happens to packets above both.
+    pub exceed: Action,
+}
+
+/// What a policer does with a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Lets it pass.
+    Transmit,
+    /// Drops it.
+    Drop,
+    /// Writes a mark and lets it pass.
+    Mark(Dscp),
+}
+
+/// Lines of a class map.
+pub(super) fn read_match(words: &[&str], map: &mut ClassMap) -> Option<Outcome> {
+    let (found, outcome) =
+        match words {
+            ["match", "dscp", values @ ..] | ["match", "ip", "dscp", values @ ..] => match marks(values) {
+                Some(marks) => {
+                    let list = marks
+                        .iter()
+                        .map(ToString::to_string)
+                        .collect::<Vec<_>>()
+                        .join(", ");
+                    (
+                        Match::Dscp(marks),
+                        Outcome::modelled(format!("packets marked {list}")),
+                    )
+                }
+                None => return Some(Outcome::refused("a mark is a DSCP name or 0 to 63")),
+            },
+            ["match", "precedence", values @ ..] | ["match", "ip", "precedence", values @ ..] => match values
+                .iter()
+                .map(|value| precedence(value))
+                .collect::<Option<Vec<u8>>>()
+            {
+                Some(list) if !list.is_empty() => (
+                    Match::Precedence(list),
+                    Outcome::modelled(format!("packets with precedence {}", values.join(", "))),
+                ),
+                _ => return Some(Outcome::refused("a precedence is a name or 0 to 7")),
+            },
+            ["match", "any"] => (Match::Any, Outcome::modelled("every packet")),
+            ["match", rest @ ..] if !rest.is_empty() => (
+                Match::Other(rest.join(" ")),
+                Outcome::not_modelled("a condition that is not followed: the class matches nothing by it"),
+            ),
+            ["description", ..] => return Some(Outcome::ignored()),
+            _ => return None,
+        };
+    map.matches.push(found);
+    Some(outcome)
+}
+
+/// Lines of a class within a policy map.
+pub(super) fn read_action(words: &[&str], class: &mut PolicyClass) -> Option<Outcome> {
+    Some(match words {
+        ["priority"] => {
+            class.priority = Some(Bandwidth::Unlimited);
+            Outcome::modelled("served before all other classes, which can starve")
+        }
+        ["priority", "level", _] => {
+            class.priority = Some(Bandwidth::Unlimited);
+            Outcome::doubtful("served before other classes; levels among priority classes are taken as one")
+        }
+        ["priority", rest @ ..] => match kbit_or_percent(rest) {
+            Some(bandwidth) => {
+                class.priority = Some(bandwidth);
+                Outcome::modelled(format!(
+                    "served before all other classes, up to {} when the interface is congested",
+                    describe(bandwidth)
+                ))
+            }
+            None => Outcome::refused("a rate in kbit/s, or percent"),
+        },
+        ["bandwidth", "remaining", "ratio", _] => Outcome::not_modelled("a weight for what is left over"),
+        ["bandwidth", rest @ ..] => match kbit_or_percent(rest) {
+            Some(bandwidth) => {
+                class.bandwidth = Some(bandwidth);
+                Outcome::modelled(format!(
+                    "{} are guaranteed under congestion; more is possible when others leave it",
+                    describe(bandwidth)
+                ))
+            }
+            None => Outcome::refused("a rate in kbit/s, or percent"),
+        },
+        ["police", rest @ ..] => match police(rest) {
+            Some(police) => {
+                class.police = Some(police);
+                let exceed = match police.exceed {
+                    Action::Drop => "dropped".to_owned(),
+                    Action::Transmit => "let through".to_owned(),
+                    Action::Mark(dscp) => format!("marked {dscp}"),
+                };
+                let bucket = police
+                    .burst
+                    .map_or("the device's own bucket".to_owned(), |burst| {
+                        format!("a bucket of {burst} bytes")
+                    });
+                Outcome::modelled(format!(
+                    "packets above {} and {bucket} are {exceed}; nothing waits",
+                    describe(police.rate)
+                ))
+            }
+            None => Outcome::refused("a rate in bit/s with suffix k, m or g, or percent"),
+        },
+        ["conform-action" | "exceed-action" | "violate-action", action @ ..] => {
+            match (words[0], action_of(action)) {
+                ("exceed-action", Some(action)) => {
+                    if let Some(police) = &mut class.police {
+                        police.exceed = action;
+                    }
+                    Outcome::modelled("what happens to packets above the rate")
+                }
+                (_, Some(_)) => Outcome::modelled("what happens to packets within or far above the rate"),
+                (_, None) => Outcome::not_modelled("an action that is not followed"),
+            }
+        }
+        ["shape", "average", rest @ ..] => match shape(rest) {
+            Some(bandwidth) => {
+                class.shape = Some(bandwidth);
+                Outcome::modelled(format!("packets above {} wait", describe(bandwidth)))
+            }
+            None => Outcome::refused("a rate in bit/s with suffix k, m or g, or percent"),
+        },
+        ["shape", "peak", ..] => Outcome::not_modelled("packets above a peak rate wait"),
+        ["queue-limit", packets] | ["queue-limit", packets, "packets"] => match number::<u32>(packets) {
+            Some(packets) => {
+                class.queue_limit = Some(packets);
+                Outcome::modelled(format!("at most {packets} packets wait; more are dropped"))
+            }
+            None => Outcome::refused("a number of packets"),
+        },
+        ["queue-limit", _, _] => Outcome::not_modelled("how much waits at most"),
+        ["set", "dscp" | "ip-dscp", value] | ["set", "ip", "dscp", value] => match mark(value) {
+            Some(dscp) => {
+                class.set_dscp = Some(dscp);
+                Outcome::modelled(format!("every packet is marked {dscp}"))
+            }
+            None => Outcome::not_modelled("the mark is taken from elsewhere"),
+        },
+        ["set", "precedence", value] | ["set", "ip", "precedence", value] => match precedence(value) {
+            Some(value) => {
+                class.set_dscp = Dscp::new(value << 3);
+                Outcome::modelled(format!("every packet is marked with precedence {value}"))
+            }
+            None => Outcome::refused("a precedence is a name or 0 to 7"),
+        },
+        ["set", ..] => Outcome::not_modelled("writes a field that is not followed"),
+        ["random-detect", ..] => {
+            Outcome::not_modelled("packets are dropped at random before the queue is full")
+        }
+        ["fair-queue", ..] => Outcome::not_modelled("flows within the class share it evenly"),
+        ["service-policy", name] => {
+            class.child = Some((*name).to_owned());
+            Outcome::modelled(format!("policy {name} divides what this class gets"))
+        }
+        ["drop"] => Outcome::not_modelled("every packet of the class is dropped"),
+        [
+            "compression" | "estimate" | "netflow-sampler" | "account" | "log" | "exit" | "description",
+            ..,
+        ] => Outcome::ignored(),
+        _ => return None,
+    })
+}
+
+/// Classes and policies that lead nowhere.
+pub(super) fn settle(config: &Config, notes: &mut Notes) {
+    for class in config.policy_maps.values().flat_map(|policy| &policy.classes) {
+        if class.class != "class-default" && !config.class_maps.contains_key(&class.class) {
+            let line = notes.find(&format!("class {}", class.class));
+            notes.finding(
+                line,
+                Trap::UnknownClass {
+                    class: class.class.clone(),
+                },
+            );
+        }
+    }
+    for interface in config.interfaces.values() {
+        for policy in [&interface.input_policy, &interface.output_policy]
+            .into_iter()
+            .flatten()
+        {
+            if !config.policy_maps.contains_key(policy) {
+                let line = ["input", "output"]
+                    .iter()
+                    .find_map(|way| notes.find(&format!("service-policy {way} {policy}")));
+                notes.finding(
+                    line,
+                    Trap::Refused {
+                        why: format!("there is no policy-map {policy}"),
+                    },
+                );
+            }
+        }
+    }
+    for (name, interface) in &config.interfaces {
+        let (Some(speed), Some(policy)) = (interface.bandwidth, &interface.output_policy) else {
+            continue;
+        };
+        let Some(policy) = config.policy_maps.get(policy) else {
+            continue;
+        };
+        let sum: u64 = policy
+            .classes
+            .iter()
+            .flat_map(|class| [class.priority, class.bandwidth])
+            .flatten()
+            .map(|share| match share {
+                Bandwidth::Rate(rate) => rate.bits_per_s(),
+                Bandwidth::Percent(share) => {
+                    u64::try_from(u128::from(speed.bits_per_s()) * u128::from(share.ppb()) / 1_000_000_000)
+                        .unwrap_or(u64::MAX)
+                }
+                Bandwidth::Remaining(_) | Bandwidth::Unlimited => 0,
+            })
+            .fold(0, u64::saturating_add);
+        if sum > speed.bits_per_s() {
+            let line = notes.find("service-policy output");
+            notes.finding(
+                line,
+                Trap::GuaranteesExceedSpeed {
+                    interface: name.clone(),
+                    sum,
+                    speed: speed.bits_per_s(),
+                },
+            );
+        }
+    }
+}
+
+fn kbit_or_percent(words: &[&str]) -> Option<Bandwidth> {
+    match words {
+        ["percent", share] | ["percent", share, _] => percent(share).map(Bandwidth::Percent),
+        ["remaining", "percent", share] => percent(share).map(Bandwidth::Remaining),
+        [kbit] | [kbit, _] => number::<u64>(kbit)?
+            .checked_mul(1_000)
+            .map(BitRate::new)
+            .map(Bandwidth::Rate),
+        _ => None,
+    }
+}
+
+fn percent(word: &str) -> Option<Ratio> {
+    number::<u32>(word)
+        .filter(|share| (1..=100).contains(share))
+        .and_then(|share| Ratio::from_ppb(share * 10_000_000))
+}
+
+fn shape(words: &[&str]) -> Option<Bandwidth> {
+    match words {
+        ["percent", share, ..] => percent(share).map(Bandwidth::Percent),
+        [bits, ..] => rate(bits).map(BitRate::new).map(Bandwidth::Rate),
+        [] => None,
+    }
+}
+
+/// `[cir] RATE [[bc] BYTES] [[be] BYTES] [conform-action ACTION] [exceed-action ACTION] [violate-action ACTION]`.
+fn police(words: &[&str]) -> Option<Police> {
+    let mut words = words;
+    let (committed, rest) = match words {
+        ["cir", "percent", share, rest @ ..] | ["rate", "percent", share, rest @ ..] => {
+            (Bandwidth::Percent(percent(share)?), rest)
+        }
+        ["cir" | "rate", bits, rest @ ..] | [bits, rest @ ..] => {
+            (Bandwidth::Rate(BitRate::new(rate(bits)?)), rest)
+        }
+        [] => return None,
+    };
+    words = rest;
+    let mut police = Police {
+        rate: committed,
+        burst: None,
+        excess_burst: None,
+        exceed: Action::Drop,
+    };
+    loop {
+        words = match words {
+            [] => return Some(police),
+            ["bps", rest @ ..] => rest,
+            ["bc" | "burst", bytes, rest @ ..] => {
+                police.burst = Some(number(bytes)?);
+                rest
+            }
+            ["be", bytes, rest @ ..] => {
+                police.excess_burst = Some(number(bytes)?);
+                rest
+            }
+            ["pir", _, rest @ ..] => rest,
+            ["conform-action" | "violate-action", rest @ ..] => skip_action(rest),
+            ["exceed-action", rest @ ..] => {
+                police.exceed = action_of(rest).unwrap_or(Action::Drop);
+                skip_action(rest)
+            }
+            [bytes, rest @ ..] => {
+                let bytes = number(bytes)?;
+                if police.burst.is_none() {
+                    police.burst = Some(bytes);
+                } else {
+                    police.excess_burst = Some(bytes);
+                }
+                rest
+            }
+        };
+    }
+}
+
+/// The words behind an action: up to the next keyword of a policer.
+fn skip_action<'w>(words: &'w [&'w str]) -> &'w [&'w str] {
+    let end = words
+        .iter()
+        .position(|word| word.ends_with("-action"))
+        .unwrap_or(words.len());
+    &words[end..]
+}
+
+fn action_of(words: &[&str]) -> Option<Action> {
+    match words {
+        ["transmit", ..] => Some(Action::Transmit),
+        ["drop", ..] => Some(Action::Drop),
+        ["set-dscp-transmit", value, ..] => mark(value).map(Action::Mark),
+        ["set-prec-transmit", value, ..] => precedence(value)
+            .and_then(|value| Dscp::new(value << 3))
+            .map(Action::Mark),
+        _ => None,
+    }
+}
+
+fn marks(words: &[&str]) -> Option<Vec<Dscp>> {
+    let marks = words
+        .iter()
+        .map(|word| mark(word))
+        .collect::<Option<Vec<Dscp>>>()?;
+    (!marks.is_empty()).then_some(marks)
+}
+
+fn mark(word: &str) -> Option<Dscp> {
+    if word == "default" {
+        Some(Dscp::DEFAULT)
+    } else {
+        word.parse().ok()
+    }
+}
+
+fn precedence(word: &str) -> Option<u8> {
+    const NAMES: [&str; 8] = [
+        "routine",
+        "priority",
+        "immediate",
+        "flash",
+        "flash-override",
+        "critical",
+        "internet",
+        "network",
+    ];
+    NAMES
+        .iter()
+        .position(|name| *name == word)
+        .and_then(|index| u8::try_from(index).ok())
+        .or_else(|| number(word).filter(|value| *value < 8))
+}
+
+fn describe(bandwidth: Bandwidth) -> String {
+    match bandwidth {
+        Bandwidth::Rate(rate) => rate.to_string(),
+        Bandwidth::Percent(share) => format!("{share} of the interface"),
+        Bandwidth::Remaining(share) => format!("{share} of what is left"),
+        Bandwidth::Unlimited => "any rate".to_owned(),
+    }
+}

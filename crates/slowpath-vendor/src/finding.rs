@@ -1,0 +1,221 @@
+//! What a reader of a configuration should know, each with a next step.
+
+use serde::{Deserialize, Serialize};
+
+/// One thing to know about a configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The line where it shows; `None` for something that is not there.
+    pub line: Option<usize>,
+    /// What it is.
+    pub trap: Trap,
+}
+
+/// The traps that the readers know.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "trap", rename_all = "kebab-case")]
+pub enum Trap {
+    /// The device would refuse or ignore the line.
+    Refused {
+        /// Why.
+        why: String,
+    },
+    /// Window scaling stays off, because the window fits 16 bits.
+    WindowScalingOff {
+        /// The configured window in bytes.
+        window: u64,
+    },
+    /// A large window is configured, but losses are repaired one per round trip.
+    SackOff,
+    /// An acknowledged protocol with one block per round trip.
+    OneBlockPerRoundTrip {
+        /// Bytes per block.
+        block: u64,
+    },
+    /// A class without bandwidth has the whole interface.
+    DefaultClassUnlimited {
+        /// The interface.
+        interface: String,
+        /// The class.
+        class: u16,
+    },
+    /// The guarantees of an interface add up to more than it has.
+    GuaranteesExceedSpeed {
+        /// The interface.
+        interface: String,
+        /// Sum of the guarantees in bits per second.
+        sum: u64,
+        /// Speed in bits per second.
+        speed: u64,
+    },
+    /// A ceiling above the interface's speed never binds.
+    CeilingAboveSpeed {
+        /// The interface.
+        interface: String,
+        /// The class.
+        class: u16,
+    },
+    /// A speed without a scheduler has no effect.
+    SpeedWithoutQueue {
+        /// The interface.
+        interface: String,
+    },
+    /// Class settings without a scheduler that knows classes.
+    ClassesWithoutScheduler {
+        /// The interface.
+        interface: String,
+    },
+    /// A class that the scheduler does not have.
+    UnknownClass {
+        /// The class as written.
+        class: String,
+    },
+    /// A list names a filter that does not exist.
+    UnknownFilter {
+        /// The number.
+        number: u32,
+    },
+    /// A filter exists but no list uses it.
+    UnusedFilter {
+        /// The number.
+        number: u32,
+    },
+    /// A queue on the way reorders packets whose order the receiver's replay check wants.
+    AntiReplayBehindQueue {
+        /// The security association.
+        policy: u32,
+    },
+    /// The tunnel's MTU is the default of 1280.
+    TunnelMtuDefault {
+        /// The tunnel.
+        tunnel: u32,
+    },
+    /// The tunnel's packets are fragmented on the way out.
+    TunnelMtuTooLarge {
+        /// The tunnel.
+        tunnel: u32,
+        /// Its MTU.
+        mtu: u32,
+        /// The largest inner packet that fits.
+        fits: u32,
+    },
+    /// Only the ToS bits are rewritten; the precedence, and with it cs1, stays.
+    TosKeepsPrecedence,
+    /// Window scaling is removed from passing handshakes.
+    WindowScaleRemoved,
+    /// OpenSSH refuses hexadecimal marks from 9.8.
+    IpQosHex {
+        /// The word.
+        word: String,
+        /// The same in decimal.
+        decimal: u8,
+    },
+    /// OpenSSH ignores the old ToS words from 10.1.
+    IpQosLegacyWord {
+        /// The word.
+        word: String,
+    },
+    /// Marked packets are treated differently on some lines.
+    MarkedTransfer {
+        /// The mark of transfers.
+        mark: String,
+    },
+    /// Automatic buffers are not bounded by the limit on explicit ones, and the other way round.
+    ExplicitLimitOnly {
+        /// The setting.
+        key: String,
+    },
+    /// A setting that takes away speed on long paths.
+    SlowsLongPaths {
+        /// The setting.
+        key: String,
+        /// What it does.
+        what: String,
+    },
+}
+
+impl Trap {
+    /// What it is and what to do about it.
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Refused { why } => format!("The device refuses this line: {why}. Correct it, or remove it."),
+            Self::WindowScalingOff { window } => format!(
+                "A window of {window} bytes fits 16 bits, so window scaling is not offered and each connection gets at most \
+                 {window} bytes per round trip. Configure more than 65535 bytes."
+            ),
+            Self::SackOff => {
+                "The window is large but selective acknowledgement is off: several losses in one window cost a round trip \
+                 each. Add `ip tcp selective-ack`."
+                    .to_owned()
+            }
+            Self::OneBlockPerRoundTrip { block } => format!(
+                "TFTP sends one block of {block} bytes per round trip: {} bytes per second at 100 ms. Raise the block \
+                 size, or use another protocol.",
+                block * 10
+            ),
+            Self::DefaultClassUnlimited { interface, class } => format!(
+                "Class {class} of {interface} takes every packet that no filter matches and has no property, so it has \
+                 100 % of the interface and outcompetes the others. Give it a bandwidth."
+            ),
+            Self::GuaranteesExceedSpeed { interface, sum, speed } => format!(
+                "The guarantees on {interface} add up to {sum} bit/s, its speed is {speed} bit/s: the device refuses the \
+                 last. Lower them."
+            ),
+            Self::CeilingAboveSpeed { interface, class } => format!(
+                "The bandwidth of class {class} is above the speed of {interface}: the device refuses it. Lower it."
+            ),
+            Self::SpeedWithoutQueue { interface } => format!(
+                "`speed {interface}` has no effect without `queue {interface} type priority` or `shaping`. Add one of \
+                 them, or remove the speed."
+            ),
+            Self::ClassesWithoutScheduler { interface } => format!(
+                "{interface} has class settings but its queue is fifo, which has no classes. Add `queue {interface} type \
+                 shaping` or `priority`."
+            ),
+            Self::UnknownClass { class } => {
+                format!("There is no class {class}: its packets go to the default class. Define it, or use another.")
+            }
+            Self::UnknownFilter { number } => {
+                format!("Filter {number} does not exist: the list skips it. Define it, or take it from the list.")
+            }
+            Self::UnusedFilter { number } => {
+                format!("Filter {number} is in no list, so it has no effect. Add it to a class filter list.")
+            }
+            Self::AntiReplayBehindQueue { policy } => format!(
+                "Policy {policy} checks sequence numbers, and a queue behind the encryption changes the order of packets: \
+                 the other end drops those that come late. Set anti-replay-check=off at the receiving end."
+            ),
+            Self::TunnelMtuDefault { tunnel } => format!(
+                "Tunnel {tunnel} has the default MTU of 1280 bytes: larger packets are fragmented or need a smaller MSS. \
+                 Set `ip tunnel mtu` to what the line carries, and `ip tunnel tcp mss limit auto`."
+            ),
+            Self::TunnelMtuTooLarge { tunnel, mtu, fits } => format!(
+                "Tunnel {tunnel} lets packets of {mtu} bytes in, but only {fits} fit the line after encapsulation: larger \
+                 ones are fragmented. Set `ip tunnel mtu {fits}`."
+            ),
+            Self::TosKeepsPrecedence => {
+                "Without precedence=0 only the four ToS bits are cleared, so cs1 stays cs1. Add precedence=0.".to_owned()
+            }
+            Self::WindowScaleRemoved => {
+                "The router takes window scaling out of passing handshakes: every connection gets at most 65535 bytes per \
+                 round trip. Turn it off."
+                    .to_owned()
+            }
+            Self::IpQosHex { word, decimal } => {
+                format!("OpenSSH 9.8 and later refuse {word}. Write {decimal}.")
+            }
+            Self::IpQosLegacyWord { word } => {
+                format!("OpenSSH 10.1 and later ignore {word} and send unmarked packets. Write a DSCP name, or none.")
+            }
+            Self::MarkedTransfer { mark } => format!(
+                "Transfers are marked {mark}. Some lines police or drop marked packets; compare a transfer with `IPQoS \
+                 none`."
+            ),
+            Self::ExplicitLimitOnly { key } => format!(
+                "{key} bounds only buffers that a program sets itself; automatic buffers follow the third value of \
+                 tcp_rmem and tcp_wmem. Change those for programs that set none."
+            ),
+            Self::SlowsLongPaths { key, what } => format!("{key}: {what}. Restore the default."),
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Device configurations read into settings with provenance, and interventions written as device commands.
+//!
+//! This crate opens no files, asks no device, reads no clock and has no `unsafe`: texts come in as bytes.
+//! No line is ever lost and none is fatal: each ends in one of five states, counted in
+//! [`Reading::counts`].
+//!
+//! The most important type is [`Reading`]: every line with its state and its meaning for throughput, the
+//! [`Finding`]s that a reader of the configuration should know, and the settings it amounts to.
+//!
+//! * [`reading`]: readings, line states, counts; [`read`]. Start here.
+//! * [`finding`]: the traps, each with a next step.
+//! * [`text`]: bytes to text (UTF-8, Shift JIS), words, numbers.
+//! * [`cisco`]: IOS and IOS-XE.
+//! * [`rtx`]: Yamaha RTX.
+//! * [`ssh`]: OpenSSH client and server.
+//! * [`sysctl`], [`tc`]: Linux.
+//! * [`remedy`]: interventions in the device's own language.
+
+#![forbid(unsafe_code)]
+
+pub mod cisco;
+pub mod finding;
+pub mod reading;
+pub mod text;
+
+pub use finding::{Finding, Trap};
+pub use reading::{Counts, Language, Line, LineState, Reading, guess, read};

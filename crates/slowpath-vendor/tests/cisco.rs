@@ -1,0 +1,280 @@
+//! Cisco IOS and IOS-XE: one golden line per command, with the manual's meaning.
+
+use slowpath_scenario::host::EcnMode;
+use slowpath_units::ByteCount;
+use slowpath_vendor::cisco::{Action, Bandwidth, Match};
+use slowpath_vendor::reading::Config;
+use slowpath_vendor::{Language, LineState, Reading, Trap, guess, read};
+
+use LineState::{Doubtful, Ignored, Modelled, NotModelled, Unrecognised};
+
+fn ios(text: &str) -> Reading {
+    read(Language::Ios, "router.cfg", text.as_bytes())
+}
+
+/// The line, the state it ends in, and a part of its meaning.
+const GLOBAL: &[(&str, LineState, &str)] = &[
+    // "ip tcp window-size": 0 to 1073741823 bytes; above 65535 the router offers window scaling (RFC 7323).
+    (
+        "ip tcp window-size 2500000",
+        Modelled,
+        "window of 2500000 bytes with window scaling by 64",
+    ),
+    (
+        "ip tcp window-size 4128",
+        Modelled,
+        "window of 4128 bytes without window scaling",
+    ),
+    ("ip tcp window-size 2000000000", Doubtful, "refuses"),
+    ("no ip tcp window-size", Modelled, "default"),
+    (
+        "ip tcp selective-ack",
+        Modelled,
+        "selective acknowledgement is offered",
+    ),
+    (
+        "no ip tcp selective-ack",
+        Modelled,
+        "not offered, which is the default",
+    ),
+    ("ip tcp timestamp", Modelled, "timestamps are offered"),
+    ("ip tcp ecn", Modelled, "explicit congestion notification"),
+    ("ip tcp mss 1400", Modelled, "at most 1400 bytes"),
+    ("ip tcp mss 20", Doubtful, "68 to 10000"),
+    ("ip tcp path-mtu-discovery", NotModelled, "path's MTU"),
+    (
+        "ip tcp path-mtu-discovery age-timer infinite",
+        NotModelled,
+        "path's MTU",
+    ),
+    ("ip tcp synwait-time 10", Ignored, ""),
+    ("ip tcp queuemax 20", NotModelled, "20 segments"),
+    ("ip tcp chunk-size 1000", NotModelled, ""),
+    ("ip ftp passive", Modelled, "passive"),
+    ("no ip ftp passive", Modelled, "active"),
+    ("ip ftp source-interface Loopback0", Ignored, ""),
+    ("ip ftp username anonymous", Ignored, ""),
+    // TFTP waits for the acknowledgement of each block (RFC 1350).
+    ("ip tftp blocksize 8192", NotModelled, "8192 bytes per round trip"),
+    ("ip tftp blocksize 9000", Doubtful, "512 to 8192"),
+    (
+        "ip ssh window-size 65536",
+        NotModelled,
+        "65536 bytes per round trip",
+    ),
+    ("ip ssh bulk-mode", NotModelled, "131072"),
+    ("ip ssh bulk-mode 1073741", NotModelled, "1073741"),
+    ("no ip ssh bulk-mode", NotModelled, "slow"),
+    ("ip ssh dscp 46", NotModelled, "ef"),
+    ("ip ssh dscp 64", Doubtful, "0 to 63"),
+    ("ip ssh precedence 1", NotModelled, "precedence 1"),
+    ("ip ssh version 2", Ignored, ""),
+    ("hostname csr1", Ignored, ""),
+    ("ip route 0.0.0.0 0.0.0.0 192.168.1.1", Ignored, ""),
+    (
+        "access-list 101 permit tcp any any eq 21",
+        NotModelled,
+        "not followed",
+    ),
+    ("frobnicate the network", Unrecognised, "kept"),
+    ("ip tcp frobnicate", Unrecognised, "kept"),
+];
+
+const INTERFACE: &[(&str, LineState, &str)] = &[
+    ("bandwidth 50000", Modelled, "50 Mbit/s"),
+    ("mtu 9000", Modelled, "9000 bytes"),
+    ("ip mtu 1454", Modelled, "above 1454 bytes"),
+    ("ip tcp adjust-mss 1414", Modelled, "at most 1414 bytes"),
+    ("ip tcp adjust-mss 100", Doubtful, "500 to 1460"),
+    ("service-policy output WAN", Modelled, "go out"),
+    ("service-policy input WAN", Modelled, "come in"),
+    ("hold-queue 100 out", Modelled, "100 packets"),
+    ("tx-ring-limit 4", NotModelled, "hardware"),
+    ("fair-queue", NotModelled, "evenly"),
+    ("ip address 192.0.2.1 255.255.255.0", Ignored, ""),
+    ("description uplink", Ignored, ""),
+    ("no shutdown", Ignored, ""),
+    ("tunnel source GigabitEthernet1", NotModelled, "encapsulated"),
+];
+
+const CLASS: &[(&str, LineState, &str)] = &[
+    ("priority", Modelled, "starve"),
+    ("priority 512", Modelled, "up to 512 kbit/s"),
+    ("priority percent 20", Modelled, "20 %"),
+    ("bandwidth 10000", Modelled, "10 Mbit/s are guaranteed"),
+    ("bandwidth percent 30", Modelled, "30 %"),
+    ("bandwidth remaining percent 40", Modelled, "40 % of what is left"),
+    (
+        "police 8000000 64000 exceed-action drop",
+        Modelled,
+        "above 8 Mbit/s and a bucket of 64000 bytes are dropped",
+    ),
+    (
+        "police cir 10m bc 20000 conform-action transmit exceed-action set-dscp-transmit cs1",
+        Modelled,
+        "marked cs1",
+    ),
+    ("police rate percent 10", Modelled, "10 %"),
+    ("shape average 5000000", Modelled, "above 5 Mbit/s wait"),
+    ("shape average percent 50", Modelled, "50 %"),
+    ("queue-limit 64 packets", Modelled, "64 packets wait"),
+    ("queue-limit 64", Modelled, "64 packets wait"),
+    ("set dscp ef", Modelled, "marked ef"),
+    ("set ip dscp 8", Modelled, "marked cs1"),
+    ("set precedence 5", Modelled, "precedence 5"),
+    ("random-detect dscp-based", NotModelled, "random"),
+    ("fair-queue", NotModelled, "evenly"),
+    ("service-policy CHILD", Modelled, "divides"),
+    ("police fast", Doubtful, "refuses"),
+];
+
+fn check(prefix: &str, cases: &[(&str, LineState, &str)]) {
+    for (line, state, meaning) in cases {
+        let reading = ios(&format!("{prefix}{line}\n"));
+        let read = reading.lines.last().unwrap();
+        assert_eq!(
+            (read.text.as_str(), read.state),
+            (*line, *state),
+            "{}",
+            read.meaning
+        );
+        assert!(read.meaning.contains(meaning), "{line}: {}", read.meaning);
+    }
+}
+
+#[test]
+fn every_command_has_its_meaning() {
+    check("", GLOBAL);
+    check("interface GigabitEthernet1\n ", INTERFACE);
+    check("policy-map WAN\n class VOICE\n  ", CLASS);
+}
+
+#[test]
+fn the_two_lines_of_the_field_report() {
+    let reading = ios("! the two lines\nip tcp window-size 2500000\r\nip tcp selective-ack\r\n");
+    assert_eq!(reading.settings.window, Some(ByteCount::new(2_500_000)));
+    assert_eq!(
+        (reading.settings.sack, reading.settings.timestamps),
+        (Some(true), None)
+    );
+    assert_eq!(reading.settings.origins[0].place, "router.cfg:2");
+    assert_eq!(reading.counts().modelled, 2);
+    assert!(reading.findings.is_empty(), "{:?}", reading.findings);
+}
+
+#[test]
+fn small_windows_and_missing_sack_are_traps() {
+    let small = ios("ip tcp window-size 65535\nip tcp ecn\n");
+    assert_eq!(small.findings[0].trap, Trap::WindowScalingOff { window: 65_535 });
+    assert_eq!(small.findings[0].line, Some(1));
+    assert_eq!(small.settings.ecn, Some(EcnMode::On));
+    let lossy = ios("ip tcp window-size 100000\n");
+    assert_eq!(lossy.findings[0].trap, Trap::SackOff);
+    for finding in small.findings.iter().chain(&lossy.findings) {
+        assert!(
+            finding.trap.sentence().ends_with('.'),
+            "{}",
+            finding.trap.sentence()
+        );
+    }
+}
+
+const WAN: &str = "\
+Building configuration...
+!
+version 15.8
+hostname iosv-1
+!
+class-map match-any BULK
+ match ip dscp cs1 af11
+ match access-group name COPIES
+class-map match-all VOICE
+ match dscp ef
+!
+policy-map WAN
+ class VOICE
+  priority percent 30
+ class BULK
+  bandwidth 40000
+  police cir 10000000 bc 64000
+   conform-action transmit
+   exceed-action set-dscp-transmit default
+ class MISSING
+  set dscp default
+ class class-default
+  shape average 20000000
+  service-policy CHILD
+!
+interface GigabitEthernet0/0
+ description to the provider
+ bandwidth 50000
+ ip address 192.0.2.2 255.255.255.252
+ ip tcp adjust-mss 1414
+ service-policy output WAN
+!
+ip access-list extended COPIES
+ permit tcp any any eq 22
+!
+ip tcp window-size 2500000
+ip tcp selective-ack
+line vty 0 4
+ login local
+ transport input ssh
+end
+";
+
+#[test]
+fn a_whole_configuration() {
+    let reading = ios(WAN);
+    let unknown: Vec<_> = reading
+        .lines
+        .iter()
+        .filter(|line| line.state == Unrecognised)
+        .collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+    let Config::Ios(config) = &reading.config else {
+        panic!()
+    };
+    let bulk = &config.class_maps["BULK"];
+    assert!(bulk.any);
+    assert_eq!(bulk.matches.len(), 2);
+    assert!(matches!(&bulk.matches[0], Match::Dscp(marks) if marks.len() == 2));
+    let wan = &config.policy_maps["WAN"].classes;
+    assert_eq!(
+        wan.iter().map(|c| c.class.as_str()).collect::<Vec<_>>(),
+        ["VOICE", "BULK", "MISSING", "class-default"]
+    );
+    assert!(matches!(wan[0].priority, Some(Bandwidth::Percent(_))));
+    let police = wan[1].police.unwrap();
+    assert_eq!(police.burst, Some(64_000));
+    assert!(matches!(police.exceed, Action::Mark(mark) if mark.value() == 0));
+    assert_eq!(wan[3].child.as_deref(), Some("CHILD"));
+    let port = &config.interfaces["GigabitEthernet0/0"];
+    assert_eq!(
+        (port.adjust_mss, port.output_policy.as_deref()),
+        (Some(1414), Some("WAN"))
+    );
+    let line = reading
+        .lines
+        .iter()
+        .find(|line| line.text == "priority percent 30")
+        .unwrap();
+    assert_eq!(
+        (line.number, line.context.as_str()),
+        (14, "policy-map WAN class VOICE")
+    );
+    let traps: Vec<_> = reading.findings.iter().map(|finding| &finding.trap).collect();
+    assert!(
+        traps.contains(&&Trap::UnknownClass {
+            class: "MISSING".into()
+        }),
+        "{traps:?}"
+    );
+    assert!(
+        traps
+            .iter()
+            .any(|trap| matches!(trap, Trap::GuaranteesExceedSpeed { sum: 55_000_000, .. })),
+        "{traps:?}"
+    );
+    assert_eq!(guess(WAN.as_bytes()), Some(Language::Ios));
+}
