@@ -2,7 +2,7 @@
 
 use slowpath_endpoint::app::Pace;
 use slowpath_endpoint::tcp::{CongestionControl, ReceiveWindow};
-use slowpath_path::{Delay, ElementKind, Limit, LossModel, Queue, Rate};
+use slowpath_path::{Delay, ElementKind, Fifo, Limit, LossModel, Queue, Rate};
 use slowpath_scenario::network::QueueSize;
 use slowpath_scenario::{
     ApplyError, Backend, Clock, Experiment, Fragments, Intervention, Place, Plan, PlanOptions, Stack,
@@ -167,8 +167,7 @@ fn the_path_changes_one_way_or_both() {
     let ElementKind::Link(link) = &queue.network.element("down.rate").unwrap().does else {
         panic!()
     };
-    let Queue::Fifo(fifo) = &link.queue else { panic!() };
-    assert_eq!(fifo.limit, Limit::Packets(50));
+    assert_eq!(link.queue, Queue::Fifo(Fifo::new(Limit::Packets(50))));
 }
 
 #[test]
