@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::facts::{Counters, FlowFacts, Graphs};
+use crate::facts::{Counters, FlowFacts, Graphs, QueueFit};
 use crate::verdict::{Interval, Verdict};
 
 /// Version of the JSON form.
@@ -151,6 +151,10 @@ pub struct Connection {
     pub counters: [Counters; 2],
     /// What the verdict was made from.
     pub facts: FlowFacts,
+    /// Flows of some size between the same hosts in the same direction, this one included; 0 if alone.
+    pub parallel_flows: u32,
+    /// The virtual queue fitted to all of these together.
+    pub shared_queue: Option<QueueFit>,
     /// Data for the five graphs; not part of the JSON form.
     #[serde(skip)]
     pub graphs: Graphs,

@@ -124,20 +124,17 @@ fn infer_shift(half: &Half) -> (u8, u8) {
 fn round_trips(half: &Half, split: &Split, origin: i64) -> Vec<(f64, f64)> {
     let mut out = Vec::new();
     let mut release = split.to_sender;
-    for tx in half.tx.entries() {
+    let mut releases = tap::smooth_releases(half).into_iter().peekable();
+    for (index, tx) in half.tx.entries().iter().enumerate() {
         let at = (tx.at - origin) as f64 / 1e9;
-        if tx.release.is_finite() && f64::from(tx.release) < 100.0 * (split.to_sender + split.to_receiver) {
-            release = f64::from(tx.release);
+        if let Some((_, span)) = releases.next_if(|&(place, _)| place <= index) {
+            release = span;
             if split.tap == Tap::Receiver {
                 out.push((at, release + split.to_receiver));
             }
         }
         if tx.rtt.is_finite() && split.tap != Tap::Receiver {
-            let before = if split.tap == Tap::Middle {
-                release
-            } else {
-                split.to_sender
-            };
+            let before = if split.tap == Tap::Middle { release } else { split.to_sender };
             out.push((at, f64::from(tx.rtt) + before));
         }
     }

@@ -71,9 +71,7 @@ pub(crate) struct Item {
 }
 
 /// Most items that a fit looks at; more are merged in pairs.
-const ITEMS: usize = 40_000;
-/// Candidate rates.
-const RATES: i32 = 90;
+const ITEMS: usize = 25_000;
 /// Bins of backlog.
 const BINS: usize = 1024;
 
@@ -106,29 +104,30 @@ pub(crate) fn fit(items: Vec<Item>, rtt: f64) -> Option<QueueFit> {
 
 fn fit_losses(items: &[Item], mean: f64, out: &mut QueueFit) {
     let mut levels = Levels::default();
-    let mut best = (f64::INFINITY, mean, 0.0);
-    for step in 0..RATES {
-        let rate = mean * 0.4 * 1.06_f64.powi(step);
-        levels.run(items, rate);
+    let mut best = (f64::INFINITY, mean, 0.0, 1.0);
+    for rate in candidates(mean).chain(between_losses(items)) {
+        levels.run(items, rate, false);
         let (error, size) = levels.separate();
-        if error < best.0 - 1e-9 {
-            best = (error, rate, size);
+        if error < best.0 {
+            best = (error, rate, size, error);
         }
     }
-    // Around the best coarse rate, a finer grid, and among equally good rates the one whose losses lie closest.
-    let coarse = best.1;
-    let mut finest = (f64::INFINITY, coarse, best.2, best.0);
-    for step in -14..=14 {
-        let rate = coarse * 1.005_f64.powi(step);
-        levels.run(items, rate);
-        let (error, size) = levels.separate();
-        let cost = error + 0.3 * levels.loss_spread();
-        if cost < finest.0 {
-            finest = (cost, rate, size, error);
+    // Around the best coarse rate finer grids, and among equally good rates the one whose losses lie closest.
+    for width in [0.001, 0.0002] {
+        let coarse = best.1;
+        best.0 = f64::INFINITY;
+        for step in -10..=10 {
+            let rate = coarse * (1.0 + width * f64::from(step));
+            levels.run(items, rate, false);
+            let (error, size) = levels.separate();
+            let cost = error + 0.2 * levels.loss_spread().min(1.0);
+            if cost < best.0 {
+                best = (cost, rate, size, error);
+            }
         }
     }
-    let (_, rate, size, error) = finest;
-    levels.run(items, rate);
+    let (_, rate, size, error) = best;
+    levels.run(items, rate, true);
     out.rate_bit_per_s = rate;
     out.size_bytes = size;
     out.error = error;
@@ -136,6 +135,45 @@ fn fit_losses(items: &[Item], mean: f64, out: &mut QueueFit) {
     let (slope, correlation) = regress(&levels.delays);
     out.delay_slope = slope;
     out.delay_correlation = correlation;
+}
+
+/// Rates to try: closely spaced around the mean, where a saturated limiter lies and where a small error of the rate
+/// lets the backlog drift away, and widely above it, where a small bucket keeps the flow far below its rate.
+fn candidates(mean: f64) -> impl Iterator<Item = f64> {
+    let close = (-120..=120).map(move |step| mean * 1.004_f64.powi(step));
+    let far = (0..60).map(move |step| mean * 1.65 * 1.05_f64.powi(step));
+    close.chain(far)
+}
+
+/// Rates at which bytes got through from one loss to a later one: at each loss the bucket is empty (or the queue
+/// full), so what got through between two of them is what the limiter let through.
+fn between_losses(items: &[Item]) -> Vec<f64> {
+    let mut passed = 0_u64;
+    let mut marks = Vec::new();
+    for item in items {
+        passed += u64::from(item.passed);
+        if item.lost > 0 {
+            marks.push((item.at, passed));
+        }
+    }
+    let count = marks.len();
+    let places = [0.0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0].map(|share| {
+        let index = ((count as f64 - 1.0) * share).max(0.0) as usize;
+        marks.get(index).copied()
+    });
+    let mut out = Vec::new();
+    for (index, from) in places.iter().enumerate() {
+        for to in &places[index + 1..] {
+            if let (Some((from_at, from_bytes)), Some((to_at, to_bytes))) = (*from, *to)
+                && to_at - from_at > 100_000_000
+                && to_bytes - from_bytes > 20_000
+            {
+                let rate = (to_bytes - from_bytes) as f64 * 8e9 / (to_at - from_at) as f64;
+                out.extend([0.9985, 0.999, 0.9995, 1.0, 1.0005, 1.001, 1.0015].map(|factor| rate * factor));
+            }
+        }
+    }
+    out
 }
 
 /// Backlogs of the virtual queue at one rate.
@@ -148,7 +186,7 @@ struct Levels {
 }
 
 impl Levels {
-    fn run(&mut self, items: &[Item], rate_bit_per_s: f64) {
+    fn run(&mut self, items: &[Item], rate_bit_per_s: f64, with_delays: bool) {
         self.at_loss.clear();
         self.at_pass.clear();
         self.delays.clear();
@@ -158,7 +196,7 @@ impl Levels {
         for item in items {
             level = (level - (item.at - now) as f64 * drain).max(0.0);
             now = item.at;
-            if item.delay.is_finite() {
+            if with_delays && item.delay.is_finite() {
                 self.delays.push((level / drain / 1e9, f64::from(item.delay)));
             }
             if item.passed > 0 {
@@ -258,7 +296,7 @@ fn fit_delay(items: &[Item], mean: f64) -> DelayFit {
     }
     let mut levels = Levels::default();
     let mut consider = |rate: f64, out: &mut DelayFit| {
-        levels.run(items, rate);
+        levels.run(items, rate, true);
         // The base delay is free, the slope is 1.
         let offset = levels.delays.iter().map(|(x, y)| y - x).sum::<f64>() / levels.delays.len() as f64;
         let rest: f64 = levels.delays.iter().map(|(x, y)| (y - x - offset).powi(2)).sum();
@@ -270,12 +308,15 @@ fn fit_delay(items: &[Item], mean: f64) -> DelayFit {
             out.backlog_bytes = levels.at_pass.iter().copied().fold(0.0, f64::max);
         }
     };
-    for step in 0..40 {
-        consider(mean * 0.7 * 1.06_f64.powi(step), &mut out);
+    for step in -60..=60 {
+        consider(mean * 1.005_f64.powi(step), &mut out);
+    }
+    for step in 0..30 {
+        consider(mean * 1.36 * 1.06_f64.powi(step), &mut out);
     }
     let coarse = out.rate_bit_per_s;
-    for step in -9..=9 {
-        consider(coarse * 1.006_f64.powi(step), &mut out);
+    for step in -6..=6 {
+        consider(coarse * 1.0008_f64.powi(step), &mut out);
     }
     out
 }

@@ -87,3 +87,24 @@ fn reaction(half: &Half) -> Option<f64> {
     spans.sort_unstable_by(f64::total_cmp);
     Some(quantile(&spans, 0.1))
 }
+
+/// The time from an acknowledgement to what it released, for each transmission that tells, without the spikes of
+/// a program that paused: each value is the smallest of itself and its neighbours.
+pub(crate) fn smooth_releases(half: &Half) -> Vec<(usize, f64)> {
+    let raw: Vec<(usize, f64)> = half
+        .tx
+        .entries()
+        .iter()
+        .enumerate()
+        .filter(|(_, tx)| tx.release.is_finite())
+        .map(|(index, tx)| (index, f64::from(tx.release)))
+        .collect();
+    let value = |index: usize| raw.get(index).map_or(f64::INFINITY, |sample| sample.1);
+    raw.iter()
+        .enumerate()
+        .map(|(place, &(index, own))| {
+            let before = place.checked_sub(1).map_or(f64::INFINITY, value);
+            (index, own.min(before).min(value(place + 1)))
+        })
+        .collect()
+}

@@ -6,7 +6,7 @@ use crate::facts::flow::{Clocking, Round, TimeUse, WindowFacts};
 use crate::track::Half;
 use crate::track::log::{Ack, Tx, TxFlags};
 
-use super::tap::Split;
+use super::tap::{self, Split};
 
 /// Most rounds kept of one flow; longer transfers get longer rounds.
 const ROUNDS: f64 = 20_000.0;
@@ -132,9 +132,11 @@ pub(crate) fn walk(
     let shifted = !matches!(split.tap, Tap::Sender | Tap::Unknown);
     let mut pending = acks.iter().peekable();
     let mut arrival = i64::MIN;
-    for tx in sent {
-        if shifted && tx.release.is_finite() {
-            lag = f64::from(tx.release).clamp(smallest_lag, smallest_lag.max(0.001) * 50.0);
+    let releases = if shifted { tap::smooth_releases(half) } else { Vec::new() };
+    let mut releases = releases.into_iter().peekable();
+    for (index, tx) in sent.iter().enumerate() {
+        if let Some((_, release)) = releases.next_if(|&(place, _)| place <= index) {
+            lag = release.clamp(smallest_lag, smallest_lag.max(0.001) * 50.0);
         }
         let delay = if shifted { (lag * 1e9) as i64 } else { 0 };
         while let Some(ack) = pending.next_if(|ack| arrival.max(ack.at + delay) <= tx.at) {

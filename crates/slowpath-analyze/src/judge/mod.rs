@@ -245,6 +245,8 @@ fn connection(
         intervals,
         counters: sides.map(|side| counters(conn, side)),
         facts: measured.facts,
+        parallel_flows: surroundings.flows,
+        shared_queue: surroundings.shared,
         graphs,
     }
 }

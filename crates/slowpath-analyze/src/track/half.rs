@@ -75,6 +75,8 @@ pub(crate) struct Half {
     pub(crate) segment_limit: u32,
     /// Span from an acknowledgement to the packet (by frame number) that echoes it, until logged.
     pub(crate) pending_release: Option<(u64, i64)>,
+    /// Smallest time from data to its acknowledgement, nanoseconds.
+    answer_min: Option<i64>,
     started: bool,
     outstanding: VecDeque<Segment>,
     gaps: VecDeque<Gap>,
@@ -744,6 +746,7 @@ impl Half {
                 }
             } else {
                 clean = false;
+                self.answered_again(packet.at - segment.at, segment.start, segment.end);
             }
         }
         if clean && let Some((tx, sent)) = sample {
@@ -775,6 +778,18 @@ impl Half {
         self.una = ack;
     }
 
+    /// A segment that was sent again is acknowledged `span` after its last transmission: sooner than any answer can
+    /// come, so an earlier transmission had arrived.
+    fn answered_again(&mut self, span: i64, start: u64, end: u64) {
+        if self.answer_min.is_none_or(|least| least < 200_000 || span * 10 >= least * 8) {
+            return;
+        }
+        if let Some(index) = self.remembered.iter().rposition(|resent| resent.start < end && start < resent.end) {
+            self.not_needed(index, start, end);
+            self.reordered += 1;
+        }
+    }
+
     /// A segment was acknowledged after later ones although it was sent only once.
     fn overtaken(&mut self, tx: u64) {
         self.reordered += 1;
@@ -784,6 +799,9 @@ impl Half {
     }
 
     fn sample(&mut self, tx: u64, span: i64) {
+        if span > 0 {
+            self.answer_min = Some(self.answer_min.map_or(span, |least| least.min(span)));
+        }
         if let Some(tx) = self.tx.entry(tx)
             && span >= 0
         {
@@ -872,6 +890,11 @@ impl Half {
         else {
             return;
         };
+        self.not_needed(index, from, to);
+    }
+
+    /// Takes back that the original of a remembered retransmission was lost.
+    fn not_needed(&mut self, index: usize, from: u64, to: u64) {
         let Some(resent) = self.remembered.remove(index) else {
             return;
         };
