@@ -80,6 +80,7 @@ impl Decoder {
             wire: (frame.wire_len as usize)
                 .max(frame.bytes.len())
                 .saturating_sub(usize::from(frame.fcs_len)),
+            limited: false,
         };
         let (next, slice, device) = layer::link(frame.link_type, whole)?;
         // Ethernet fills short frames up; only there a length of zero may stand beside padding.
@@ -169,18 +170,13 @@ impl Search {
         let ip = IpView::parse(slice.bytes)?;
         let header_len = ip.header_len();
         let (ip_len, inferred) = match ip.length() {
+            Some(length) if slice.limited => (length.min(slice.wire as u32), false),
             Some(length) => (length, false),
             None if self.padded => (header_len as u32 + header_at_least(&ip), true),
             None => (slice.wire as u32, true),
         };
-        let payload = Slice {
-            bytes: slice.bytes.get(header_len..).unwrap_or_default(),
-            wire: (ip_len as usize).saturating_sub(header_len),
-        };
-        let payload = Slice {
-            bytes: &payload.bytes[..payload.bytes.len().min(payload.wire)],
-            ..payload
-        };
+        let payload_len = (ip_len as usize).saturating_sub(header_len);
+        let payload = slice.tail(header_len).first(payload_len);
         let found = Found {
             ip,
             ip_len,

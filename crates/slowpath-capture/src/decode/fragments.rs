@@ -123,6 +123,7 @@ impl Entry {
             payload: Slice {
                 bytes: head,
                 wire: all as usize,
+                limited: false,
             },
             ..*found
         };

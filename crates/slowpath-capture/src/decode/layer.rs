@@ -67,7 +67,7 @@ pub(super) fn step(next: Next, slice: Slice<'_>) -> Result<(Next, Slice<'_>), Un
             other => Err(Undecoded::NotIp { ether_type: other }),
         },
         Next::Ppp => ppp(slice),
-        Next::Pppoe => Ok((Next::Ppp, slice.behind(6)?)),
+        Next::Pppoe => pppoe(slice),
         Next::Mpls => mpls(slice),
         Next::Gre => gre(slice),
     }
@@ -138,13 +138,23 @@ fn netfilter_log(slice: Slice<'_>) -> Result<(Next, Slice<'_>), Undecoded> {
             return Err(Undecoded::NotIp { ether_type: 0 });
         }
         if kind & 0x7fff == PAYLOAD {
-            let mut packet = rest.behind(4)?;
-            packet.wire = packet.wire.min(len - 4);
-            packet.bytes = &packet.bytes[..packet.bytes.len().min(len - 4)];
-            return Ok((Next::Ip, packet));
+            return Ok((Next::Ip, rest.behind(4)?.first(len - 4)));
         }
         rest = rest.behind(len.next_multiple_of(4))?;
     }
+}
+
+/// A PPPoE session header (RFC 2516). Its length is kept: some concentrators count Ethernet's padding into the
+/// IP length of short packets, and only this one is right then.
+fn pppoe(slice: Slice<'_>) -> Result<(Next, Slice<'_>), Undecoded> {
+    let len = usize::from(slice.u16(4)?);
+    Ok((
+        Next::Ppp,
+        Slice {
+            limited: true,
+            ..slice.behind(6)?.first(len)
+        },
+    ))
 }
 
 /// PPP: address and control may be left out, and the protocol may be one byte (RFC 1661 section 6.5).

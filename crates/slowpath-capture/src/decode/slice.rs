@@ -9,6 +9,8 @@ pub(super) struct Slice<'a> {
     pub(super) bytes: &'a [u8],
     /// How many there were on the wire.
     pub(super) wire: usize,
+    /// A header below said how many there are: what an IP header says beyond that is wrong.
+    pub(super) limited: bool,
 }
 
 impl Slice<'_> {
@@ -19,8 +21,31 @@ impl Slice<'_> {
             Some(bytes) => Ok(Self {
                 bytes,
                 wire: self.wire.saturating_sub(len),
+                ..self
             }),
             None => Err(Undecoded::Cut),
+        }
+    }
+
+    /// Leaves out a header of `len` bytes; nothing is left if it was cut.
+    #[inline]
+    pub(super) fn tail(self, len: usize) -> Self {
+        let bytes = self.bytes.get(len..).unwrap_or_default();
+        Self {
+            bytes,
+            wire: self.wire.saturating_sub(len),
+            limited: false,
+        }
+    }
+
+    /// Leaves out what stands behind the first `len` bytes.
+    #[inline]
+    pub(super) fn first(self, len: usize) -> Self {
+        let wire = self.wire.min(len);
+        Self {
+            bytes: &self.bytes[..self.bytes.len().min(wire)],
+            wire,
+            ..self
         }
     }
 

@@ -114,6 +114,7 @@ impl Found<'_> {
             let payload = Slice {
                 bytes: ip.payload(),
                 wire: ip.payload().len(),
+                limited: false,
             };
             let found = Found {
                 ip,

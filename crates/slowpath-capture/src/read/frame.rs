@@ -213,19 +213,21 @@ impl Scale {
 
 impl Clock {
     /// Nanoseconds since 1970, kept within the range that an `i64` holds (to the year 2262).
+    ///
+    /// A count with its highest bit set is a point before 1970 that some program wrote as a signed number: no
+    /// unit reaches such a count in earnest.
     #[inline]
     pub(super) fn nanos(self, ticks: u64) -> i64 {
+        let ticks = ticks.cast_signed();
         let nanos = match self.scale {
-            Scale::Multiply(factor) => ticks.saturating_mul(factor),
-            Scale::Divide(divisor) => ticks / divisor,
+            Scale::Multiply(factor) => ticks.saturating_mul(factor.cast_signed()),
+            Scale::Divide(divisor) => i64::try_from(divisor).map_or(0, |divisor| ticks / divisor),
             Scale::Binary(exponent) => {
-                let nanos = (u128::from(ticks) * 1_000_000_000) >> exponent;
-                u64::try_from(nanos).unwrap_or(u64::MAX)
+                let nanos = (i128::from(ticks) * 1_000_000_000) >> exponent;
+                i64::try_from(nanos).unwrap_or(i64::MAX)
             }
         };
-        i64::try_from(nanos)
-            .unwrap_or(i64::MAX)
-            .saturating_add(self.offset_ns)
+        nanos.saturating_add(self.offset_ns)
     }
 }
 
@@ -235,15 +237,16 @@ mod tests {
 
     #[test]
     fn every_resolution_gives_nanoseconds() {
-        let cases: [(u8, u64, i64, u64); 8] = [
+        let cases: [(u8, u64, i64, u64); 9] = [
             (6, 1_700_000_000_000_001, 1_700_000_000_000_001_000, 1_000),
             (9, 5, 5, 1),
             (0, 7, 7_000_000_000, 1_000_000_000),
             (2, 3, 30_000_000, 10_000_000),
             (12, 5_999, 5, 1),
-            (127, u64::MAX, 1, 1),
+            (127, u64::MAX >> 1, 0, 1),
             (0x8a, 1536, 1_500_000_000, 976_562),
-            (0xff, u64::MAX, 0, 1),
+            (0xff, u64::MAX >> 1, 0, 1),
+            (6, u64::MAX - 4, -5_000, 1_000),
         ];
         for (option, ticks, expected, resolution) in cases {
             let scale = Scale::from_option(option);
@@ -258,7 +261,7 @@ mod tests {
             scale: Scale::from_option(0),
             offset_ns: i64::MIN,
         };
-        assert_eq!(far.nanos(u64::MAX), -1);
+        assert_eq!(far.nanos(u64::MAX >> 1), -1);
     }
 
     #[test]
