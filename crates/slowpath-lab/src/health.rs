@@ -1,0 +1,308 @@
+//! What a run says about its own trustworthiness.
+//!
+//! | reason | degraded from | invalid from |
+//! |---|---|---|
+//! | `release-late`: 99 % of the packets were handed over at most so late | 1 ms | 10 ms |
+//! | `wire-stalled`: the wire slept on past its deadline, or a packet was this late | 20 ms | 100 ms |
+//! | `arrival-uncertain`: 99 % of the arrival stamps are at most so uncertain | 2 ms | 20 ms |
+//! | `wire-starved`: share of its time that a wire waited for a processor | 5 % | 30 % |
+//! | `tun-drops`: packets lost between a host and the wire | – | 1 packet |
+//! | `socket-drops`: datagrams that a host's own sockets had no room for | 1 packet | – |
+//! | `refused`: packets that a host's device did not take | – | 1 packet |
+//! | `capture-lost`: packets that the captures lack | 1 packet | – |
+//! | `memory`, `device`: the wire ended before the run | – | always |
+//! | `steal`: share of processor time taken by other guests | 2 % | 20 % |
+//! | `busy`: share of processor time in use by anything | 95 % | – |
+//! | `clock-jump`: the time of day moved against the clock | 100 ms | – |
+//! | `suspended`: the machine slept | – | 1 ms |
+
+use hdrhistogram::Histogram;
+use slowpath_record::health::Lateness;
+use slowpath_record::{ElementCounters, Health, HealthState, Reason};
+use slowpath_units::Duration;
+
+use crate::machine::Change;
+use crate::wire::{Fault, WireStats};
+
+/// What a finished lab leaves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabReport {
+    /// Whether the run may be believed.
+    pub health: Health,
+    /// What went through each element of the network.
+    pub elements: Vec<ElementCounters>,
+    /// What happened to all packets.
+    pub totals: Totals,
+    /// Longest time for which the lab ran.
+    pub duration: Duration,
+    /// Bytes of memory that packets on the way took at most, per wire.
+    pub peak_bytes: Vec<u64>,
+    /// Processor time that each wire used.
+    pub wire_cpu: Vec<Duration>,
+    /// What the programs of model hosts achieved.
+    pub reports: Vec<(String, slowpath_endpoint::Report)>,
+}
+
+/// Counts over all wires. `sent + made = delivered + dropped + inside`, where fragments and copies count as made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// Wire packets that hosts sent into the network.
+    pub sent: u64,
+    /// Handed to hosts.
+    pub delivered: u64,
+    /// Dropped by the network, each with its element and cause.
+    pub dropped: u64,
+    /// On the way when the lab ended.
+    pub inside: u64,
+    /// Reads from hosts: trains.
+    pub trains: u64,
+    /// Writes to hosts: trains put together again.
+    pub writes: u64,
+    /// Not the network's business: multicast, neighbour discovery.
+    pub ignored: u64,
+    /// Lost between hosts and wire, outside the model.
+    pub lost_outside: u64,
+    /// Datagrams that a host's own sockets had no room for.
+    pub socket_drops: u64,
+    /// Packets that the captures lack.
+    pub capture_lost: u64,
+}
+
+/// Everything that health is judged by.
+pub(crate) struct Inputs<'a> {
+    pub(crate) wires: &'a [WireStats],
+    pub(crate) machine: Change,
+    pub(crate) elapsed: Duration,
+    pub(crate) device_drops: u64,
+    pub(crate) socket_drops: u64,
+}
+
+/// Judges a run.
+pub(crate) fn judge(inputs: &Inputs<'_>) -> Health {
+    let mut lateness = new_histogram();
+    let mut ingress = new_histogram();
+    for wire in inputs.wires {
+        lateness.add(&wire.lateness).expect("equal bounds");
+        ingress.add(&wire.ingress_error).expect("equal bounds");
+    }
+    let late = summary(&lateness);
+    let arrival = Duration::from_nanos(ingress.value_at_quantile(0.99));
+    let longest = |pick: fn(&WireStats) -> Duration| inputs.wires.iter().map(pick).max().unwrap_or_default();
+    let sum = |pick: fn(&WireStats) -> u64| inputs.wires.iter().map(pick).sum::<u64>();
+    let refused = sum(|wire| wire.refused);
+    let mut health = Health {
+        release_lateness: (late.count > 0).then_some(late),
+        ingress_error: Some(arrival),
+        unexplained_drops: inputs.device_drops + refused,
+        steal_fraction: inputs.machine.steal,
+        processor_fraction: inputs.machine.busy,
+        ..Health::valid()
+    };
+    let mut judge = Judge(&mut health);
+    judge.span("release-late", late.p99, (1, 10), |found| {
+        format!("1 % of the packets left the wire more than {found} late; give the machine less to do, or slow the path")
+    });
+    judge.span(
+        "wire-stalled",
+        longest(|wire| wire.stall).max(late.max),
+        (20, 100),
+        |found| format!("the wire stood still for up to {found}; nothing else should run on this machine"),
+    );
+    judge.span("arrival-uncertain", arrival, (2, 20), |found| {
+        format!(
+            "1 % of the packets may have been sent {found} before they were seen; give the machine less to do"
+        )
+    });
+    let starved = inputs
+        .wires
+        .iter()
+        .map(|wire| wire.processor_wait as f64 / inputs.elapsed.nanos().max(1) as f64)
+        .fold(0.0, f64::max);
+    judge.share("wire-starved", starved, (0.05, Some(0.30)), |found| {
+        format!("a wire waited for a processor for {found} of the run; end other programs")
+    });
+    judge.count("tun-drops", inputs.device_drops, HealthState::Invalid, |found| {
+        format!("{found} packets were lost between a host and the wire, outside the model; lengthen the device's queue or slow the sender")
+    });
+    judge.count("refused", refused, HealthState::Invalid, |found| {
+        format!("{found} packets were refused by a host's device; their size or the device's state is wrong")
+    });
+    judge.count("socket-drops", inputs.socket_drops, HealthState::Degraded, |found| {
+        format!("{found} datagrams found no room in the receiver's socket: that loss is the host's, not the path's")
+    });
+    judge.count(
+        "capture-lost",
+        sum(|wire| wire.capture_lost),
+        HealthState::Degraded,
+        |found| {
+            format!(
+                "the captures lack {found} packets: writing them was too slow; capture less of each packet"
+            )
+        },
+    );
+    judge.share("steal", inputs.machine.steal, (0.02, Some(0.20)), |found| {
+        format!("other guests of this machine took {found} of its processors")
+    });
+    judge.share("busy", inputs.machine.busy, (0.95, None), |found| {
+        format!("{found} of the processors were in use: the programs may have been the limit, not the path")
+    });
+    judge.at_least(
+        "clock-jump",
+        Duration::from_nanos(inputs.machine.clock_jump),
+        100,
+        HealthState::Degraded,
+    );
+    judge.at_least(
+        "suspended",
+        Duration::from_nanos(inputs.machine.suspended),
+        1,
+        HealthState::Invalid,
+    );
+    for fault in inputs.wires.iter().filter_map(|wire| wire.fault.as_ref()) {
+        judge.fault(fault);
+    }
+    health
+}
+
+struct Judge<'a>(&'a mut Health);
+
+impl Judge<'_> {
+    fn add(&mut self, code: &str, state: HealthState, text: String) {
+        self.0.add(Reason {
+            code: code.to_owned(),
+            state,
+            text,
+        });
+    }
+
+    /// Limits in milliseconds.
+    fn span(&mut self, code: &str, found: Duration, limits: (u64, u64), text: impl Fn(String) -> String) {
+        let state = if found >= Duration::from_millis(limits.1) {
+            HealthState::Invalid
+        } else if found >= Duration::from_millis(limits.0) {
+            HealthState::Degraded
+        } else {
+            return;
+        };
+        self.add(code, state, text(milliseconds(found)));
+    }
+
+    fn share(&mut self, code: &str, found: f64, limits: (f64, Option<f64>), text: impl Fn(String) -> String) {
+        let state = if limits.1.is_some_and(|limit| found >= limit) {
+            HealthState::Invalid
+        } else if found >= limits.0 {
+            HealthState::Degraded
+        } else {
+            return;
+        };
+        self.add(code, state, text(format!("{:.0} %", found * 100.0)));
+    }
+
+    fn count(&mut self, code: &str, found: u64, state: HealthState, text: impl Fn(u64) -> String) {
+        if found > 0 {
+            self.add(code, state, text(found));
+        }
+    }
+
+    fn at_least(&mut self, code: &str, found: Duration, limit_ms: u64, state: HealthState) {
+        if found >= Duration::from_millis(limit_ms) {
+            let text = if code == "suspended" {
+                format!("the machine was suspended for {}", milliseconds(found))
+            } else {
+                format!("the time of day moved by {} during the run", milliseconds(found))
+            };
+            self.add(code, state, text);
+        }
+    }
+
+    fn fault(&mut self, fault: &Fault) {
+        let (code, text) = match fault {
+            Fault::Memory { at, limit } => (
+                "memory",
+                format!(
+                    "at {at} more than {limit} bytes were on the way and the wire ended; give it more memory, or the path less rate x delay"
+                ),
+            ),
+            Fault::Device(text) => ("device", format!("a device of the lab failed: {text}")),
+        };
+        self.add(code, HealthState::Invalid, text);
+    }
+}
+
+fn milliseconds(span: Duration) -> String {
+    format!("{:.3} ms", span.nanos() as f64 / 1e6)
+}
+
+fn summary(histogram: &Histogram<u64>) -> Lateness {
+    let at = |quantile| Duration::from_nanos(histogram.value_at_quantile(quantile));
+    Lateness {
+        count: histogram.len(),
+        p50: at(0.5),
+        p99: at(0.99),
+        p999: at(0.999),
+        max: Duration::from_nanos(histogram.max()),
+    }
+}
+
+fn new_histogram() -> Histogram<u64> {
+    WireStats::default().lateness
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn health(change: impl FnOnce(&mut WireStats, &mut Inputs<'static>)) -> Health {
+        let mut wire = WireStats::default();
+        wire.lateness.record_n(20_000, 1000).unwrap();
+        let mut inputs = Inputs {
+            wires: &[],
+            machine: Change::default(),
+            elapsed: Duration::from_secs(10),
+            device_drops: 0,
+            socket_drops: 0,
+        };
+        change(&mut wire, &mut inputs);
+        let wires = [wire];
+        judge(&Inputs {
+            wires: &wires,
+            ..inputs
+        })
+    }
+
+    #[test]
+    fn thresholds_make_states() {
+        let codes = |health: &Health| {
+            health
+                .reasons
+                .iter()
+                .map(|reason| reason.code.clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(health(|_, _| {}).state, HealthState::Valid);
+        let late = health(|wire, _| wire.lateness.record_n(2_000_000, 100).unwrap());
+        assert_eq!(
+            (late.state, codes(&late)),
+            (HealthState::Degraded, vec!["release-late".to_owned()])
+        );
+        let stalled = health(|wire, _| wire.stall = Duration::from_millis(150));
+        assert_eq!(
+            (stalled.state, codes(&stalled)),
+            (HealthState::Invalid, vec!["wire-stalled".to_owned()])
+        );
+        let starved = health(|wire, _| wire.processor_wait = 1_000_000_000);
+        assert_eq!(codes(&starved), ["wire-starved"]);
+        let drops = health(|_, inputs| inputs.device_drops = 1);
+        assert_eq!((drops.state, drops.unexplained_drops), (HealthState::Invalid, 1));
+        let stolen = health(|_, inputs| inputs.machine.steal = 0.5);
+        assert_eq!(stolen.state, HealthState::Invalid);
+        let memory = health(|wire, _| {
+            wire.fault = Some(Fault::Memory {
+                at: slowpath_units::Time::ZERO,
+                limit: 1000,
+            });
+        });
+        assert_eq!(codes(&memory), ["memory"]);
+        assert!(memory.reasons[0].text.contains("1000 bytes"));
+    }
+}

@@ -1,0 +1,38 @@
+//! A path in real time between real programs: hosts as network namespaces, and the wire between them.
+//!
+//! This crate has no model of its own: what happens to packets is decided by `slowpath_path::Network`, unchanged. It
+//! has no `unsafe`, prints nothing, and leaves nothing behind on the machine, however it ends. It knows no workloads;
+//! it lends threads and processes inside hosts to those that do.
+//!
+//! The most important type is [`Lab`]: [`Lab::build`] from a [`LabSpec`], then [`Lab::run_in`] and [`Lab::spawn`],
+//! then [`Lab::finish`], whose [`LabReport`] says what happened to every packet and whether the run may be believed.
+//!
+//! * [`enter()`]: call first in `main`; needs nothing as root, makes a user namespace otherwise.
+//! * [`spec`]: what a lab is built from. Start here.
+//! * [`tap`]: packets and fates for captures.
+//! * [`health`]: the thresholds of valid, degraded and invalid.
+//! * `kernel`, `attach`: a host and its device. `wire`, `train`, `slab`: reading trains, the model's turn, joining survivors.
+
+#![forbid(unsafe_code)]
+
+mod attach;
+mod enter;
+mod error;
+pub mod health;
+mod icmp;
+mod kernel;
+mod lab;
+mod machine;
+mod slab;
+pub mod spec;
+pub mod tap;
+mod train;
+mod wire;
+
+pub use enter::{Privilege, enter};
+pub use error::LabError;
+pub use health::{LabReport, Totals};
+pub use kernel::DEVICE;
+pub use lab::Lab;
+pub use spec::{Attach, DropUnit, HostSpec, KernelSettings, LabSpec, ModelSettings, Stack, WireSettings};
+pub use tap::{PacketSink, Seen, SeenPacket};

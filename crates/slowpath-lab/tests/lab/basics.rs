@@ -1,0 +1,87 @@
+//! Delay, rate, loss; IPv4 and IPv6; both attachments.
+
+use std::time::Duration as StdDuration;
+
+use slowpath_lab::{Attach, Lab};
+use slowpath_record::HealthState;
+
+use crate::support::{FAR, delay, loss, mean_us, permitted, ping, rate, tcp, two_hosts, v6};
+
+#[test]
+fn ping_takes_as_long_as_the_path() {
+    if !permitted("ping_takes_as_long_as_the_path") {
+        return;
+    }
+    for attachment in [Attach::Tun, Attach::Veth] {
+        let mut spec = two_hosts(&[delay("10 ms")]);
+        spec.wire.attachment = attachment;
+        let lab = match Lab::build(&spec, None) {
+            Ok(lab) => lab,
+            Err(error) => {
+                eprintln!("skipped: ping_takes_as_long_as_the_path with {attachment:?}: {error}");
+                continue;
+            }
+        };
+        for far in [FAR.into(), v6(FAR)] {
+            let times = lab
+                .run_in("near", || ping(far, 20, StdDuration::from_millis(5)))
+                .unwrap();
+            assert_eq!(times.len(), 20, "{far} with {attachment:?}");
+            let mean = mean_us(&times);
+            assert!(
+                (20_000.0..25_000.0).contains(&mean),
+                "{mean} us to {far} with {attachment:?}"
+            );
+        }
+        let report = lab.finish();
+        assert_eq!(report.totals.sent, 80, "{attachment:?}");
+        assert_eq!(report.totals.delivered, 80);
+        assert_eq!(report.totals.lost_outside, 0);
+    }
+}
+
+#[test]
+fn tcp_arrives_whole_through_rate_delay_and_loss() {
+    if !permitted("tcp_arrives_whole_through_rate_delay_and_loss") {
+        return;
+    }
+    for attachment in [Attach::Tun, Attach::Veth] {
+        for far in [FAR.into(), v6(FAR)] {
+            let mut spec = two_hosts(&[rate("200 Mbit/s", 1000), delay("2 ms"), loss(1_000_000)]);
+            spec.wire.attachment = attachment;
+            let lab = match Lab::build(&spec, None) {
+                Ok(lab) => lab,
+                Err(error) => {
+                    eprintln!("skipped: tcp_arrives_whole with {attachment:?}: {error}");
+                    continue;
+                }
+            };
+            let seconds = tcp(&lab, far, 10_000_000);
+            let report = lab.finish();
+            eprintln!(
+                "{far} {attachment:?}: {seconds} s, {:?} {:?}",
+                report.totals, report.health
+            );
+            assert!(
+                seconds > 10_000_000.0 * 8.0 / 200e6,
+                "faster than the link: {seconds}"
+            );
+            let dropped: u64 = report
+                .elements
+                .iter()
+                .flat_map(|element| &element.dropped)
+                .map(|(_, traffic)| traffic.packets)
+                .sum();
+            assert_eq!(dropped, report.totals.dropped);
+            assert!(dropped > 0);
+            let totals = report.totals;
+            assert_eq!(totals.sent, totals.delivered + totals.dropped + totals.inside);
+            assert_ne!(
+                report.health.state,
+                HealthState::Invalid,
+                "{:?}",
+                report.health.reasons
+            );
+        }
+    }
+}
