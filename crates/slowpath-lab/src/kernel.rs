@@ -81,6 +81,7 @@ impl KernelHost {
         Ok(Attachment::Veth {
             socket,
             host: hardware,
+            _outside: outside,
         })
     }
 
