@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use crate::checksum::Sum;
 use crate::ipv4::Ipv4View;
-use crate::ipv6::Ipv6View;
+use crate::ipv6::{HEADER_LEN, Ipv6View};
 use crate::malformed::Malformed;
 use crate::{Dscp, Ecn};
 
@@ -20,19 +20,18 @@ pub struct Fragment {
 }
 
 /// An IP packet of either version with its extension headers followed.
+///
+/// It holds little besides the bytes: what a caller does not ask for is not read.
 #[derive(Debug, Clone, Copy)]
 pub struct IpView<'a> {
     bytes: &'a [u8],
-    source: IpAddr,
-    destination: IpAddr,
-    traffic_class: u8,
-    hop_limit: u8,
+    payload_at: u32,
+    /// Header and payload; 0 where the header does not say.
+    length: u32,
+    /// Where an IPv6 fragment header stands; 0 if there is none.
+    fragment_at: u32,
     protocol: u8,
-    payload_at: usize,
-    length: Option<u32>,
-    fragment: Option<Fragment>,
-    v4_id: Option<u16>,
-    dont_fragment: bool,
+    v6: bool,
     complete: bool,
 }
 
@@ -44,8 +43,19 @@ impl<'a> IpView<'a> {
     #[inline]
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
         match bytes.first().map(|first| first >> 4) {
-            Some(4) => Ipv4View::parse(bytes).map(|view| Self::from_v4(bytes, &view)),
-            Some(6) => Ipv6View::parse(bytes).map(|view| Self::from_v6(bytes, &view)),
+            Some(4) => {
+                let view = Ipv4View::parse(bytes)?;
+                Ok(Self {
+                    bytes,
+                    payload_at: view.header_len() as u32,
+                    length: u32::from(view.total_len()),
+                    fragment_at: 0,
+                    protocol: view.protocol(),
+                    v6: false,
+                    complete: true,
+                })
+            }
+            Some(6) => Self::parse_v6(bytes),
             Some(found) => Err(Malformed::Version { header: "IP", found }),
             None => Err(Malformed::Short {
                 header: "IP",
@@ -55,120 +65,140 @@ impl<'a> IpView<'a> {
         }
     }
 
-    fn from_v4(bytes: &'a [u8], view: &Ipv4View<'a>) -> Self {
-        Self {
+    fn parse_v6(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let view = Ipv6View::parse(bytes)?;
+        let upper = view.upper();
+        let behind = upper.jumbo.unwrap_or_else(|| u32::from(view.payload_len()));
+        Ok(Self {
             bytes,
-            source: view.source().into(),
-            destination: view.destination().into(),
-            traffic_class: view.traffic_class(),
-            hop_limit: view.ttl(),
-            protocol: view.protocol(),
-            payload_at: view.header_len(),
-            length: Some(u32::from(view.total_len())).filter(|&length| length != 0),
-            fragment: view.fragment(),
-            v4_id: Some(view.identification()),
-            dont_fragment: view.dont_fragment(),
-            complete: true,
-        }
+            payload_at: upper.offset as u32,
+            length: if behind == 0 {
+                0
+            } else {
+                behind.saturating_add(HEADER_LEN as u32)
+            },
+            fragment_at: upper.fragment_at as u32,
+            protocol: upper.protocol,
+            v6: true,
+            complete: upper.complete,
+        })
     }
 
-    fn from_v6(bytes: &'a [u8], view: &Ipv6View<'a>) -> Self {
-        let upper = view.upper();
-        let field = Some(u32::from(view.payload_len())).filter(|&length| length != 0);
-        let behind = upper.jumbo.or(field);
-        Self {
-            bytes,
-            source: view.source().into(),
-            destination: view.destination().into(),
-            traffic_class: view.traffic_class(),
-            hop_limit: view.hop_limit(),
-            protocol: upper.protocol,
-            payload_at: upper.offset,
-            length: behind.map(|length| length.saturating_add(crate::ipv6::HEADER_LEN as u32)),
-            fragment: upper.fragment,
-            v4_id: None,
-            dont_fragment: true,
-            complete: upper.complete,
-        }
+    fn v4(&self) -> Ipv4View<'a> {
+        Ipv4View::trusted(self.bytes)
     }
 
     /// The source address.
+    #[inline]
     pub fn source(&self) -> IpAddr {
-        self.source
+        if self.v6 {
+            Ipv6View::trusted(self.bytes).source().into()
+        } else {
+            self.v4().source().into()
+        }
     }
 
     /// The destination address.
+    #[inline]
     pub fn destination(&self) -> IpAddr {
-        self.destination
+        if self.v6 {
+            Ipv6View::trusted(self.bytes).destination().into()
+        } else {
+            self.v4().destination().into()
+        }
     }
 
     /// The octet that holds DSCP and ECN.
+    #[inline]
     pub fn traffic_class(&self) -> u8 {
-        self.traffic_class
+        if self.v6 {
+            Ipv6View::trusted(self.bytes).traffic_class()
+        } else {
+            self.v4().traffic_class()
+        }
     }
 
     /// The differentiated services code point.
+    #[inline]
     pub fn dscp(&self) -> Dscp {
-        Dscp::from_tos(self.traffic_class)
+        Dscp::from_tos(self.traffic_class())
     }
 
     /// The ECN field.
+    #[inline]
     pub fn ecn(&self) -> Ecn {
-        Ecn::from_tos(self.traffic_class)
+        Ecn::from_tos(self.traffic_class())
     }
 
     /// TTL or hop limit.
+    #[inline]
     pub fn hop_limit(&self) -> u8 {
-        self.hop_limit
+        if self.v6 { self.bytes[7] } else { self.bytes[8] }
     }
 
     /// The protocol of the payload, behind any extension headers.
+    #[inline]
     pub fn protocol(&self) -> u8 {
         self.protocol
     }
 
     /// Length of the header with options or extension headers, in bytes.
+    #[inline]
     pub fn header_len(&self) -> usize {
-        self.payload_at
+        self.payload_at as usize
     }
 
     /// Length of header and payload in bytes as the header says; nothing where the length field is zero
     /// (a super-packet of the kernel): then only the length on the link tells.
+    #[inline]
     pub fn length(&self) -> Option<u32> {
-        self.length
+        (self.length != 0).then_some(self.length)
     }
 
     /// Where this fragment belongs, or nothing if the packet is whole.
+    #[inline]
     pub fn fragment(&self) -> Option<Fragment> {
-        self.fragment
+        if !self.v6 {
+            return self.v4().fragment();
+        }
+        let at = self.fragment_at as usize;
+        if at == 0 {
+            None
+        } else {
+            crate::ipv6::fragment_at(self.bytes, at)
+        }
     }
 
     /// The IPv4 identification field.
+    #[inline]
     pub fn v4_id(&self) -> Option<u16> {
-        self.v4_id
+        (!self.v6).then(|| self.v4().identification())
     }
 
     /// Says whether routers may not fragment the packet; always so in IPv6.
+    #[inline]
     pub fn dont_fragment(&self) -> bool {
-        self.dont_fragment
+        self.v6 || self.v4().dont_fragment()
     }
 
     /// Says whether every extension header was there to be read.
+    #[inline]
     pub fn is_complete(&self) -> bool {
         self.complete
     }
 
     /// The bytes of the payload that are there, without padding behind the packet.
+    #[inline]
     pub fn payload(&self) -> &'a [u8] {
         let end = self
-            .length
+            .length()
             .map_or(self.bytes.len(), |length| self.bytes.len().min(length as usize));
-        self.bytes.get(self.payload_at..end).unwrap_or_default()
+        self.bytes.get(self.header_len()..end).unwrap_or_default()
     }
 
     /// The pseudo-header sum for a payload of `protocol` and `len` bytes.
     pub fn pseudo_sum(&self, protocol: u8, len: u32) -> Sum {
-        pseudo_sum(self.source, self.destination, protocol, len)
+        pseudo_sum(self.source(), self.destination(), protocol, len)
     }
 }
 

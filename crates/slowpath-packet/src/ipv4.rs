@@ -22,6 +22,7 @@ impl<'a> Ipv4View<'a> {
     ///
     /// # Errors
     /// [`Malformed`] if the header is cut, is of another version, or if its lengths contradict each other.
+    #[inline]
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
         at_least("IPv4", bytes, HEADER_LEN)?;
         let view = Self { bytes };
@@ -50,32 +51,43 @@ impl<'a> Ipv4View<'a> {
         Ok(view)
     }
 
+    /// The view of bytes that [`Self::parse`] accepted before.
+    pub(crate) const fn trusted(bytes: &'a [u8]) -> Self {
+        Self { bytes }
+    }
+
     /// Length of the header with options in bytes, as it says.
+    #[inline]
     pub fn header_len(&self) -> usize {
         usize::from(self.bytes[0] & 0x0f) * 4
     }
 
     /// The octet that holds DSCP and ECN.
+    #[inline]
     pub fn traffic_class(&self) -> u8 {
         self.bytes[1]
     }
 
     /// The total length field: header and payload in bytes; zero for a super-packet of the kernel.
+    #[inline]
     pub fn total_len(&self) -> u16 {
         u16_at(self.bytes, 2)
     }
 
     /// The identification field.
+    #[inline]
     pub fn identification(&self) -> u16 {
         u16_at(self.bytes, 4)
     }
 
     /// Says whether routers may not fragment the packet.
+    #[inline]
     pub fn dont_fragment(&self) -> bool {
         self.bytes[6] & 0x40 != 0
     }
 
     /// Where this fragment belongs, or nothing if the packet is whole.
+    #[inline]
     pub fn fragment(&self) -> Option<Fragment> {
         let field = u16_at(self.bytes, 6);
         let (offset, more) = (u32::from(field & 0x1fff) * 8, field & 0x2000 != 0);
@@ -87,11 +99,13 @@ impl<'a> Ipv4View<'a> {
     }
 
     /// Hops that the packet may still make.
+    #[inline]
     pub fn ttl(&self) -> u8 {
         self.bytes[8]
     }
 
     /// The protocol of the payload.
+    #[inline]
     pub fn protocol(&self) -> u8 {
         self.bytes[9]
     }
@@ -107,16 +121,19 @@ impl<'a> Ipv4View<'a> {
     }
 
     /// The source address.
+    #[inline]
     pub fn source(&self) -> Ipv4Addr {
         Ipv4Addr::from(crate::malformed::u32_at(self.bytes, 12))
     }
 
     /// The destination address.
+    #[inline]
     pub fn destination(&self) -> Ipv4Addr {
         Ipv4Addr::from(crate::malformed::u32_at(self.bytes, 16))
     }
 
     /// The bytes of the payload that are there, without padding behind the packet.
+    #[inline]
     pub fn payload(&self) -> &'a [u8] {
         let end = match usize::from(self.total_len()) {
             0 => self.bytes.len(),

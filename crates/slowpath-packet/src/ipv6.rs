@@ -35,6 +35,8 @@ pub struct Upper {
     pub offset: usize,
     /// Where this fragment belongs, or nothing if the packet is whole. An atomic fragment (RFC 6946) is whole.
     pub fragment: Option<Fragment>,
+    /// Where the fragment header stands, in bytes from the start of the packet; 0 if there is none.
+    pub fragment_at: usize,
     /// The jumbo payload length in bytes (RFC 2675): everything behind the fixed header.
     pub jumbo: Option<u32>,
     /// The chain was cut off or is longer than [`Ipv6View::MAX_EXTENSIONS`]; `protocol` is then the first
@@ -67,6 +69,11 @@ impl<'a> Ipv6View<'a> {
             });
         }
         Ok(Self { bytes })
+    }
+
+    /// The view of bytes that [`Self::parse`] accepted before.
+    pub(crate) const fn trusted(bytes: &'a [u8]) -> Self {
+        Self { bytes }
     }
 
     /// The octet that holds DSCP and ECN.
@@ -112,6 +119,7 @@ impl<'a> Ipv6View<'a> {
             protocol: self.next_header(),
             offset: HEADER_LEN,
             fragment: None,
+            fragment_at: 0,
             jumbo: None,
             complete: true,
         };
@@ -126,10 +134,8 @@ impl<'a> Ipv6View<'a> {
             let len = unit.len(header[1]);
             match upper.protocol {
                 extension::FRAGMENT => {
-                    let field = u16_at(header, 2);
-                    let (offset, more) = (u32::from(field & 0xfff8), field & 1 != 0);
-                    let id = u32_at(header, 4);
-                    upper.fragment = (offset != 0 || more).then_some(Fragment { id, offset, more });
+                    upper.fragment = fragment_at(self.bytes, upper.offset);
+                    upper.fragment_at = upper.offset;
                 }
                 extension::HOP_BY_HOP => {
                     upper.jumbo = jumbo_length(&header[2..len.min(header.len())]).or(upper.jumbo);
@@ -145,6 +151,18 @@ impl<'a> Ipv6View<'a> {
         upper.complete = unit_of(upper.protocol).is_none();
         upper
     }
+}
+
+/// What the fragment header at `at` says; nothing for an atomic fragment, or if the header is cut.
+pub(crate) fn fragment_at(packet: &[u8], at: usize) -> Option<Fragment> {
+    let header = packet.get(at..at + 8)?;
+    let field = u16_at(header, 2);
+    let (offset, more) = (u32::from(field & 0xfff8), field & 1 != 0);
+    (offset != 0 || more).then(|| Fragment {
+        id: u32_at(header, 4),
+        offset,
+        more,
+    })
 }
 
 /// How an extension header counts its length.
@@ -300,6 +318,7 @@ mod tests {
             protocol: 6,
             offset: 40,
             fragment: None,
+            fragment_at: 0,
             jumbo: None,
             complete: true,
         };

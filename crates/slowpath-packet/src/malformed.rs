@@ -44,6 +44,7 @@ pub enum Malformed {
 }
 
 /// Errors with [`Malformed::Short`] unless `bytes` holds at least `needed` bytes.
+#[inline]
 pub(crate) fn at_least(header: &'static str, bytes: &[u8], needed: usize) -> Result<(), Malformed> {
     if bytes.len() < needed {
         Err(Malformed::Short {
@@ -57,11 +58,13 @@ pub(crate) fn at_least(header: &'static str, bytes: &[u8], needed: usize) -> Res
 }
 
 /// The big-endian 16-bit number at `at`; the caller has checked the length.
+#[inline]
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
 /// The big-endian 32-bit number at `at`; the caller has checked the length.
+#[inline]
 pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }

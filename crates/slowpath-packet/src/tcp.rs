@@ -99,6 +99,7 @@ impl<'a> TcpView<'a> {
     ///
     /// # Errors
     /// [`Malformed`] if the fixed part is cut or the data offset points into it.
+    #[inline]
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
         at_least("TCP", bytes, HEADER_LEN)?;
         let view = Self { bytes };
@@ -114,36 +115,43 @@ impl<'a> TcpView<'a> {
     }
 
     /// The source port.
+    #[inline]
     pub fn source_port(&self) -> u16 {
         u16_at(self.bytes, 0)
     }
 
     /// The destination port.
+    #[inline]
     pub fn destination_port(&self) -> u16 {
         u16_at(self.bytes, 2)
     }
 
     /// The sequence number.
+    #[inline]
     pub fn sequence(&self) -> Seq32 {
         Seq32(u32_at(self.bytes, 4))
     }
 
     /// The acknowledgement number field; meaningful only with [`TcpFlags::ACK`].
+    #[inline]
     pub fn acknowledgement(&self) -> Seq32 {
         Seq32(u32_at(self.bytes, 8))
     }
 
     /// Length of the header with options in bytes, as it says.
+    #[inline]
     pub fn header_len(&self) -> usize {
         usize::from(self.bytes[12] >> 4) * 4
     }
 
     /// The control bits.
+    #[inline]
     pub fn flags(&self) -> TcpFlags {
         TcpFlags(u16_at(self.bytes, 12) & 0x1ff)
     }
 
     /// The window field as it stands: not scaled.
+    #[inline]
     pub fn window(&self) -> u16 {
         u16_at(self.bytes, 14)
     }
@@ -159,21 +167,25 @@ impl<'a> TcpView<'a> {
     }
 
     /// The bytes of the options that are there.
+    #[inline]
     pub fn option_bytes(&self) -> &'a [u8] {
         &self.bytes[HEADER_LEN..self.header_len().min(self.bytes.len())]
     }
 
     /// Says whether part of the options is missing.
+    #[inline]
     pub fn options_cut(&self) -> bool {
         self.header_len() > self.bytes.len()
     }
 
     /// The options one by one.
+    #[inline]
     pub fn options(&self) -> OptionIter<'a> {
         OptionIter::new(self.option_bytes())
     }
 
     /// The bytes of the payload that are there.
+    #[inline]
     pub fn payload(&self) -> &'a [u8] {
         self.bytes.get(self.header_len()..).unwrap_or_default()
     }
