@@ -6,9 +6,16 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Finds out why a bulk transfer over a network path is slow, and proves it.
 #[derive(Debug, Parser)]
-#[command(name = "slowpath", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 done; 1 with --check, a figure missed its reference; 2 wrong usage or input; \
-3 this machine cannot (see `slowpath doctor`); 4 the run was invalid.")]
+#[command(
+    name = "slowpath",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
+#[command(
+    after_help = "Exit codes: 0 done; 1 with --check, a figure missed its reference; 2 wrong usage or input; \
+3 this machine cannot (see `slowpath doctor`); 4 the run was invalid."
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

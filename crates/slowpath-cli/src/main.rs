@@ -8,6 +8,7 @@ mod args;
 mod exit;
 mod list;
 mod run;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -21,14 +22,20 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { exit::USAGE } else { exit::DONE });
+            return ExitCode::from(if error.use_stderr() {
+                exit::USAGE
+            } else {
+                exit::DONE
+            });
         }
     };
     let result = match cli.command {
         Command::List => list::list(),
         Command::Run(args) => run::run(&args),
         Command::Worker { job } => run::worker(&job),
-        _ => Err(Failure::usage("this command does not exist in this version".to_owned())),
+        _ => Err(Failure::usage(
+            "this command does not exist in this version".to_owned(),
+        )),
     };
     match result {
         Ok(code) => ExitCode::from(code),

@@ -18,7 +18,10 @@ pub const BUILTINS: &[Builtin] = &[Builtin {
     name: "cisco-ftp",
     experiment: include_str!("../../../experiments/cisco-ftp/experiment.toml"),
     dossier: include_str!("../../../experiments/cisco-ftp/dossier.toml"),
-    files: &[("tuned.cfg", include_str!("../../../experiments/cisco-ftp/tuned.cfg"))],
+    files: &[(
+        "tuned.cfg",
+        include_str!("../../../experiments/cisco-ftp/tuned.cfg"),
+    )],
 }];
 
 /// The built-in experiment called `name`.

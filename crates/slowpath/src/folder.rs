@@ -51,7 +51,9 @@ pub enum FolderError {
         source: serde_json::Error,
     },
     /// The folder holds no finished run.
-    #[error("{path} holds no finished run (expected files in {path}/runs); give the folder of a `slowpath run`")]
+    #[error(
+        "{path} holds no finished run (expected files in {path}/runs); give the folder of a `slowpath run`"
+    )]
     Empty {
         /// Which folder.
         path: PathBuf,
@@ -64,9 +66,14 @@ impl Folder {
     /// # Errors
     /// [`FolderError::Write`] if it cannot be made or written.
     pub fn create(root: &Path) -> Result<Self, FolderError> {
-        let folder = Self { root: root.to_owned() };
+        let folder = Self {
+            root: root.to_owned(),
+        };
         for part in [folder.runs(), folder.captures()] {
-            fs::create_dir_all(&part).map_err(|source| FolderError::Write { path: part.clone(), source })?;
+            fs::create_dir_all(&part).map_err(|source| FolderError::Write {
+                path: part.clone(),
+                source,
+            })?;
         }
         // Finding out now, before an hour of measuring, whether the folder can be written.
         folder.write("runs/.probe", b"")?;
@@ -76,7 +83,9 @@ impl Folder {
 
     /// Opens an existing folder for reading.
     pub fn open(root: &Path) -> Self {
-        Self { root: root.to_owned() }
+        Self {
+            root: root.to_owned(),
+        }
     }
 
     /// The folder itself.
@@ -109,7 +118,10 @@ impl Folder {
             .and_then(|()| fs::rename(&partial, &path))
             .map_err(|source| {
                 let _ = fs::remove_file(&partial);
-                FolderError::Write { path: path.clone(), source }
+                FolderError::Write {
+                    path: path.clone(),
+                    source,
+                }
             })?;
         Ok(path)
     }
@@ -147,13 +159,26 @@ impl Folder {
         let entries = match fs::read_dir(self.runs()) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(FolderError::Empty { path: self.root.clone() });
+                return Err(FolderError::Empty {
+                    path: self.root.clone(),
+                });
             }
-            Err(source) => return Err(FolderError::Read { path: self.runs(), source }),
+            Err(source) => {
+                return Err(FolderError::Read {
+                    path: self.runs(),
+                    source,
+                });
+            }
         };
         let mut names: Vec<String> = entries
             .flatten()
-            .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".json").map(str::to_owned))
+            .filter_map(|entry| {
+                entry
+                    .file_name()
+                    .to_str()?
+                    .strip_suffix(".json")
+                    .map(str::to_owned)
+            })
             .collect();
         names.sort();
         let mut records = Vec::with_capacity(names.len());
@@ -163,7 +188,9 @@ impl Folder {
             }
         }
         if records.is_empty() {
-            return Err(FolderError::Empty { path: self.root.clone() });
+            return Err(FolderError::Empty {
+                path: self.root.clone(),
+            });
         }
         Ok(records)
     }

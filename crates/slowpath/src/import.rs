@@ -39,9 +39,14 @@ pub fn analyze_file(path: &Path) -> Result<Analysis, ImportError> {
     } else {
         PacketReader::open(path)
     };
-    let reader = opened.map_err(|source| ImportError::Open { path: path.to_owned(), source })?;
-    let mut analysis =
-        analyze(reader).map_err(|source| ImportError::Read { path: path.to_owned(), source })?;
+    let reader = opened.map_err(|source| ImportError::Open {
+        path: path.to_owned(),
+        source,
+    })?;
+    let mut analysis = analyze(reader).map_err(|source| ImportError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
     analysis.capture.file = path.display().to_string();
     Ok(analysis)
 }
@@ -51,8 +56,14 @@ pub fn analyze_file(path: &Path) -> Result<Analysis, ImportError> {
 /// # Errors
 /// [`ImportError`], with an empty path.
 pub fn analyze_stream(input: impl Read + Send + 'static) -> Result<Analysis, ImportError> {
-    let reader = PacketReader::new(input).map_err(|source| ImportError::Open { path: PathBuf::new(), source })?;
-    analyze(reader).map_err(|source| ImportError::Read { path: PathBuf::new(), source })
+    let reader = PacketReader::new(input).map_err(|source| ImportError::Open {
+        path: PathBuf::new(),
+        source,
+    })?;
+    analyze(reader).map_err(|source| ImportError::Read {
+        path: PathBuf::new(),
+        source,
+    })
 }
 
 fn analyze(mut reader: PacketReader) -> io::Result<Analysis> {

@@ -6,20 +6,35 @@
 //! * [`load`]: from a name or a path to a checked experiment.
 //! * [`run`](mod@run): every variant and repeat of an experiment. Start here.
 //! * [`worker`]: one lab run in a process of its own.
+//! * [`real_time`]: lab and workloads joined; [`network`]: what backends add to a path; [`captures`]: files of a run.
 //! * [`schedule`]: which runs, in which order, side by side or alone.
 //! * [`folder`]: the results folder, written after every run.
+//! * [`outcome`]: from records to the document behind the report; [`probes`]: figures measured on a transfer.
 //! * [`import`]: existing captures, from a file to an analysis.
+//! * [`report`]: results and report of a folder, made from its records.
+//! * [`interrupt`]: Ctrl-C as a flag.
 //! * [`dossier`]: what a reader needs beside the figures.
 
 #![forbid(unsafe_code)]
 
+pub mod captures;
 pub mod catalog;
 pub mod devices;
 pub mod dossier;
 pub mod folder;
 pub mod import;
+pub mod interrupt;
 pub mod load;
+pub mod network;
+pub mod outcome;
+pub mod probes;
+pub mod real_time;
+pub mod report;
 pub mod run;
 pub mod schedule;
 pub mod simulated;
 pub mod worker;
+
+pub use slowpath_record::{HealthState, RunRecord};
+pub use slowpath_report::{Results, Style};
+pub use slowpath_scenario::Clock;

@@ -27,7 +27,9 @@ pub struct Loaded {
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// No such built-in and no such file.
-    #[error("there is no built-in experiment \"{name}\" and no such file; `slowpath list` shows the built-in ones{hint}")]
+    #[error(
+        "there is no built-in experiment \"{name}\" and no such file; `slowpath list` shows the built-in ones{hint}"
+    )]
     Unknown {
         /// What was asked for.
         name: String,
@@ -54,7 +56,9 @@ pub enum LoadError {
         source: toml::de::Error,
     },
     /// A device configuration that the experiment names is of no known system.
-    #[error("the configuration {file} belongs to a host of system \"{system}\", for which there is no reader")]
+    #[error(
+        "the configuration {file} belongs to a host of system \"{system}\", for which there is no reader"
+    )]
     NoReader {
         /// Which file.
         file: String,
@@ -80,26 +84,56 @@ impl Loaded {
             let hint = slowpath_scenario::diagnostic::suggestion(what, names)
                 .map(|name| format!(" (did you mean \"{name}\"?)"))
                 .unwrap_or_default();
-            return Err(LoadError::Unknown { name: what.to_owned(), hint });
+            return Err(LoadError::Unknown {
+                name: what.to_owned(),
+                hint,
+            });
         }
-        let path = if path.is_dir() { path.join("experiment.toml") } else { path.to_owned() };
+        let path = if path.is_dir() {
+            path.join("experiment.toml")
+        } else {
+            path.to_owned()
+        };
         let text = read(&path)?;
         let folder = path.parent().map(Path::to_owned).unwrap_or_default();
         let name = experiment_name(&path);
         let dossier_path = folder.join("dossier.toml");
-        let dossier = if dossier_path.exists() { read(&dossier_path)? } else { String::new() };
-        Self::assemble(&name, &path.display().to_string(), &text, &dossier, overrides, |file| read(&folder.join(file)))
+        let dossier = if dossier_path.exists() {
+            read(&dossier_path)?
+        } else {
+            String::new()
+        };
+        Self::assemble(
+            &name,
+            &path.display().to_string(),
+            &text,
+            &dossier,
+            overrides,
+            |file| read(&folder.join(file)),
+        )
     }
 
     fn builtin(builtin: &Builtin, overrides: &[(String, String)]) -> Result<Self, LoadError> {
         let shown = format!("{} (built in)", builtin.name);
-        Self::assemble(builtin.name, &shown, builtin.experiment, builtin.dossier, overrides, |file| {
-            let found = builtin.files.iter().find(|(name, _)| *name == file);
-            found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| LoadError::Read {
-                path: PathBuf::from(file),
-                source: std::io::Error::new(std::io::ErrorKind::NotFound, "not part of the built-in experiment"),
-            })
-        })
+        Self::assemble(
+            builtin.name,
+            &shown,
+            builtin.experiment,
+            builtin.dossier,
+            overrides,
+            |file| {
+                let found = builtin.files.iter().find(|(name, _)| *name == file);
+                found
+                    .map(|(_, text)| (*text).to_owned())
+                    .ok_or_else(|| LoadError::Read {
+                        path: PathBuf::from(file),
+                        source: std::io::Error::new(
+                            std::io::ErrorKind::NotFound,
+                            "not part of the built-in experiment",
+                        ),
+                    })
+            },
+        )
     }
 
     fn assemble(
@@ -110,36 +144,52 @@ impl Loaded {
         overrides: &[(String, String)],
         file: impl Fn(&str) -> Result<String, LoadError>,
     ) -> Result<Self, LoadError> {
-        let experiment =
-            Experiment::read(shown, text, overrides).map_err(|mistakes| LoadError::Mistakes(Box::new(mistakes)))?;
-        let dossier = Dossier::read(dossier)
-            .map_err(|source| LoadError::Dossier { name: name.to_owned(), source })?;
+        let experiment = Experiment::read(shown, text, overrides)
+            .map_err(|mistakes| LoadError::Mistakes(Box::new(mistakes)))?;
+        let dossier = Dossier::read(dossier).map_err(|source| LoadError::Dossier {
+            name: name.to_owned(),
+            source,
+        })?;
         let mut fragments = Fragments::new();
         for wanted in experiment.config_files() {
             let settings = settings(&wanted.name, wanted.system, &file(&wanted.name)?)?;
             fragments.insert(wanted.name.clone(), settings);
         }
-        Ok(Self { name: name.to_owned(), text: text.to_owned(), experiment, fragments, dossier })
+        Ok(Self {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            experiment,
+            fragments,
+            dossier,
+        })
     }
 }
 
 /// What a device configuration sets on the host that names it.
 fn settings(file: &str, system: System, text: &str) -> Result<HostSettings, LoadError> {
-    match system {
-        System::CiscoIosXe | System::CiscoIos => Ok(crate::devices::cisco_host(file, text)),
-        System::Linux => Ok(crate::devices::linux_host(file, text)),
-        other => Err(LoadError::NoReader { file: file.to_owned(), system: other.name() }),
-    }
+    crate::devices::host_settings(file, text, system).ok_or_else(|| LoadError::NoReader {
+        file: file.to_owned(),
+        system: system.name(),
+    })
 }
 
 fn read(path: &Path) -> Result<String, LoadError> {
-    fs::read_to_string(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })
+    fs::read_to_string(path).map_err(|source| LoadError::Read {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// The name of an experiment in a file: the file's own, or its folder's when the file is called `experiment.toml`.
 fn experiment_name(path: &Path) -> String {
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let stem = path
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let folder = path
+        .parent()
+        .and_then(Path::file_name)
+        .map(|name| name.to_string_lossy().into_owned());
     match folder {
         Some(folder) if stem == "experiment" => folder,
         _ => stem,

@@ -133,15 +133,27 @@ pub struct Planned {
 /// [`RunError::Plan`].
 pub fn plan(loaded: &Loaded, options: &RunOptions) -> Result<Vec<Planned>, RunError> {
     let chosen: Vec<&str> = if options.variants.is_empty() {
-        loaded.experiment.variants.iter().map(|variant| variant.name.as_str()).collect()
+        loaded
+            .experiment
+            .variants
+            .iter()
+            .map(|variant| variant.name.as_str())
+            .collect()
     } else {
         options.variants.iter().map(String::as_str).collect()
     };
     let repeats: Vec<u32> = chosen
         .iter()
         .map(|name| {
-            let own = loaded.experiment.variant(name).map_or(1, |variant| variant.repeats.runs);
-            options.repeats.unwrap_or(if options.quick { own.min(QUICK_REPEATS) } else { own })
+            let own = loaded
+                .experiment
+                .variant(name)
+                .map_or(1, |variant| variant.repeats.runs);
+            options.repeats.unwrap_or(if options.quick {
+                own.min(QUICK_REPEATS)
+            } else {
+                own
+            })
         })
         .collect();
     let mut planned = Vec::new();
@@ -160,7 +172,11 @@ pub fn plan(loaded: &Loaded, options: &RunOptions) -> Result<Vec<Planned>, RunEr
             )?;
             planned.push(Planned {
                 name: run_name(&plan),
-                job: Job { variant, repeat, rate: fastest_link(&plan) },
+                job: Job {
+                    variant,
+                    repeat,
+                    rate: fastest_link(&plan),
+                },
                 plan,
             });
         }
@@ -214,30 +230,56 @@ pub fn execute(
             waiting.push_back(run);
         }
     }
-    observe(Event::Planned { total, resumed: total - waiting.len() });
+    observe(Event::Planned {
+        total,
+        resumed: total - waiting.len(),
+    });
 
     let mut failed = Vec::new();
-    let (simulated, lab): (VecDeque<_>, VecDeque<_>) =
-        waiting.into_iter().partition(|run| run.plan.clock == Clock::Simulated);
+    let (simulated, lab): (VecDeque<_>, VecDeque<_>) = waiting
+        .into_iter()
+        .partition(|run| run.plan.clock == Clock::Simulated);
     for run in simulated {
         if cancel.load(Ordering::Relaxed) {
-            return Err(RunError::Interrupted { folder: folder.root().to_owned() });
+            return Err(RunError::Interrupted {
+                folder: folder.root().to_owned(),
+            });
         }
-        observe(Event::Started { name: &run.name, expected_s: None });
+        observe(Event::Started {
+            name: &run.name,
+            expected_s: None,
+        });
         match crate::simulated::run(experiment, &run.plan, &run.name, options.capture, folder) {
             Ok(record) => {
                 folder.write_record(&run.name, &record)?;
-                observe(Event::Finished { name: &run.name, record: &record });
+                observe(Event::Finished {
+                    name: &run.name,
+                    record: &record,
+                });
             }
             Err(error) => {
                 let error = error.to_string();
-                observe(Event::Failed { name: &run.name, error: &error });
+                observe(Event::Failed {
+                    name: &run.name,
+                    error: &error,
+                });
                 failed.push((run.name, error));
             }
         }
     }
-    Pool { experiment, options, folder, running: Vec::new(), failed: &mut failed }.drain(lab, cancel, observe)?;
-    if failed.is_empty() { Ok(()) } else { Err(RunError::Failed { failed }) }
+    Pool {
+        experiment,
+        options,
+        folder,
+        running: Vec::new(),
+        failed: &mut failed,
+    }
+    .drain(lab, cancel, observe)?;
+    if failed.is_empty() {
+        Ok(())
+    } else {
+        Err(RunError::Failed { failed })
+    }
 }
 
 /// Worker processes at work.
@@ -269,21 +311,39 @@ impl Pool<'_> {
         while !waiting.is_empty() || !self.running.is_empty() {
             if cancel.load(Ordering::Relaxed) {
                 self.stop();
-                return Err(RunError::Interrupted { folder: self.folder.root().to_owned() });
+                return Err(RunError::Interrupted {
+                    folder: self.folder.root().to_owned(),
+                });
             }
-            let now: Vec<Job> = self.running.iter().map(|running| running.run.job.clone()).collect();
+            let now: Vec<Job> = self
+                .running
+                .iter()
+                .map(|running| running.run.job.clone())
+                .collect();
             // The longest wait first would be best; the order of the interleaving is what fairness asks for.
-            if let Some(next) = waiting.iter().position(|run| schedule::may_start(&run.job, &now, self.options.places)) {
+            if let Some(next) = waiting
+                .iter()
+                .position(|run| schedule::may_start(&run.job, &now, self.options.places))
+            {
                 let run = waiting.remove(next).expect("the position was just found");
-                observe(Event::Started { name: &run.name, expected_s: None });
+                observe(Event::Started {
+                    name: &run.name,
+                    expected_s: None,
+                });
                 self.start(run, &sender)?;
                 continue;
             }
             if let Ok((name, message)) = messages.recv_timeout(StdDuration::from_millis(100)) {
                 match message {
-                    Message::Progress { bytes, of } => observe(Event::Progress { name: &name, bytes, of }),
+                    Message::Progress { bytes, of } => observe(Event::Progress {
+                        name: &name,
+                        bytes,
+                        of,
+                    }),
                     Message::Failed { error } => {
-                        if let Some(running) = self.running.iter_mut().find(|running| running.run.name == name) {
+                        if let Some(running) =
+                            self.running.iter_mut().find(|running| running.run.name == name)
+                        {
                             running.failure = Some(error);
                         }
                     }
@@ -303,7 +363,9 @@ impl Pool<'_> {
             capture: self.options.capture,
         };
         let text = serde_json::to_vec(&assignment).expect("an assignment can always be written as JSON");
-        let file = self.folder.write(&format!("runs/{}.assignment", run.name), &text)?;
+        let file = self
+            .folder
+            .write(&format!("runs/{}.assignment", run.name), &text)?;
         let (program, arguments) = &self.options.worker;
         let mut child = Command::new(program)
             .args(arguments)
@@ -312,7 +374,10 @@ impl Pool<'_> {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|source| RunError::Worker { program: program.clone(), source })?;
+            .map_err(|source| RunError::Worker {
+                program: program.clone(),
+                source,
+            })?;
         let (name, sender) = (run.name.clone(), sender.clone());
         let output = child.stdout.take().expect("the worker's output is piped");
         std::thread::spawn(move || {
@@ -331,7 +396,13 @@ impl Pool<'_> {
             let _ = output.take(MOST_ERROR_TEXT).read_to_string(&mut text);
             let _ = said.send(text);
         });
-        self.running.push(Running { run, child, assignment: file, errors, failure: None });
+        self.running.push(Running {
+            run,
+            child,
+            assignment: file,
+            errors,
+            failure: None,
+        });
         Ok(())
     }
 
@@ -352,11 +423,19 @@ impl Pool<'_> {
             let name = &ended.run.name;
             match self.folder.record(name)? {
                 Some(record) if record.plan_digest == ended.run.plan.digest() => {
-                    observe(Event::Finished { name, record: &record });
+                    observe(Event::Finished {
+                        name,
+                        record: &record,
+                    });
                 }
                 _ => {
-                    let said = ended.errors.recv_timeout(StdDuration::from_secs(1)).unwrap_or_default();
-                    let error = ended.failure.unwrap_or_else(|| format!("the worker ended with {status}: {}", said.trim()));
+                    let said = ended
+                        .errors
+                        .recv_timeout(StdDuration::from_secs(1))
+                        .unwrap_or_default();
+                    let error = ended
+                        .failure
+                        .unwrap_or_else(|| format!("the worker ended with {status}: {}", said.trim()));
                     observe(Event::Failed { name, error: &error });
                     self.failed.push((name.clone(), error));
                 }
@@ -379,7 +458,8 @@ impl Pool<'_> {
 
 /// Whether a run came to a usable end, so that it need not be done again.
 fn has_ended(record: &RunRecord) -> bool {
-    record.health.state != slowpath_record::HealthState::Invalid && record.transfers.iter().all(|transfer| transfer.complete)
+    record.health.state != slowpath_record::HealthState::Invalid
+        && record.transfers.iter().all(|transfer| transfer.complete)
 }
 
 /// Bits per second of the fastest link in a plan; `None` if there is no link at all.
@@ -400,7 +480,10 @@ fn fastest_link(plan: &Plan) -> Option<u64> {
 }
 
 fn failures(failed: &[(String, String)]) -> String {
-    let lines: Vec<String> = failed.iter().map(|(name, error)| format!("run {name} failed: {error}")).collect();
+    let lines: Vec<String> = failed
+        .iter()
+        .map(|(name, error)| format!("run {name} failed: {error}"))
+        .collect();
     lines.join("\n")
 }
 

@@ -23,7 +23,9 @@ pub fn interleave(repeats: &[u32], seed: u64) -> Vec<(usize, u32)> {
     let mut state = seed ^ 0x9e37_79b9_7f4a_7c15;
     let mut order = Vec::new();
     for round in 0..rounds {
-        let mut these: Vec<usize> = (0..repeats.len()).filter(|&variant| repeats[variant] > round).collect();
+        let mut these: Vec<usize> = (0..repeats.len())
+            .filter(|&variant| repeats[variant] > round)
+            .collect();
         for index in (1..these.len()).rev() {
             these.swap(index, (split_mix(&mut state) % (index as u64 + 1)) as usize);
         }
@@ -56,14 +58,22 @@ mod tests {
         let order = interleave(&[3, 1, 3], 7);
         assert_eq!(order.len(), 7);
         assert!(order[..3].iter().all(|(_, repeat)| *repeat == 0));
-        assert!(order[3..5].iter().all(|(variant, repeat)| *repeat == 1 && *variant != 1));
+        assert!(
+            order[3..5]
+                .iter()
+                .all(|(variant, repeat)| *repeat == 1 && *variant != 1)
+        );
         assert_eq!(order, interleave(&[3, 1, 3], 7));
         assert!((0..50).any(|seed| interleave(&[3, 1, 3], seed) != order));
     }
 
     #[test]
     fn fast_paths_run_alone() {
-        let job = |rate| Job { variant: 0, repeat: 0, rate };
+        let job = |rate| Job {
+            variant: 0,
+            repeat: 0,
+            rate,
+        };
         let slow = job(Some(50_000_000));
         assert!(may_start(&slow, &[slow.clone()], 4));
         assert!(!may_start(&slow, &vec![slow.clone(); 4], 4));

@@ -1,9 +1,16 @@
 //! One lab run in a process of its own.
+//!
+//! The worker enters its namespaces while it has one thread, builds the lab, runs the jobs in its hosts, writes
+//! captures and record into the results folder, and ends. It says how far it is on its standard output.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use slowpath_scenario::Plan;
+
+use crate::folder::{Folder, FolderError};
+use crate::real_time::{self, LabRunError};
 
 /// What a worker has to do.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -37,3 +44,74 @@ pub enum Message {
         error: String,
     },
 }
+
+/// Why a worker came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// The assignment cannot be read.
+    #[error("reading the assignment {path} failed: {source}")]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The assignment does not have the expected form.
+    #[error("the assignment {path} is not of this version: {source}")]
+    Form {
+        /// Which file.
+        path: PathBuf,
+        /// What the reader said.
+        source: serde_json::Error,
+    },
+    /// The lab run failed.
+    #[error(transparent)]
+    Run(#[from] LabRunError),
+    /// The record cannot be written.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+}
+
+/// Does what the file `job` says; call it before the process has a second thread.
+///
+/// # Errors
+/// [`WorkerError`], which is also said as a message.
+pub fn run(job: &Path, tell: &mut dyn FnMut(&Message)) -> Result<(), WorkerError> {
+    let result = attempt(job, tell);
+    if let Err(error) = &result {
+        tell(&Message::Failed {
+            error: error.to_string(),
+        });
+    }
+    result
+}
+
+fn attempt(job: &Path, tell: &mut dyn FnMut(&Message)) -> Result<(), WorkerError> {
+    let text = std::fs::read(job).map_err(|source| WorkerError::Read {
+        path: job.to_owned(),
+        source,
+    })?;
+    let assignment: Assignment = serde_json::from_slice(&text).map_err(|source| WorkerError::Form {
+        path: job.to_owned(),
+        source,
+    })?;
+    // Whoever started this process wants the result; nobody else does.
+    let _ = slowpath_sys::process::set_parent_death_signal(SIGKILL);
+    let privilege = slowpath_lab::enter().map_err(LabRunError::from)?;
+    let folder = Folder::open(&assignment.folder);
+    let record = real_time::run(&assignment, privilege, tell)?;
+    folder.write_record(&assignment.name, &record)?;
+    Ok(())
+}
+
+/// Writes one message as a line.
+///
+/// # Errors
+/// Those of `out`.
+pub fn say(out: &mut dyn io::Write, message: &Message) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, message)?;
+    out.write_all(b"\n")
+}
+
+/// The signal that cannot be refused (signal(7)).
+const SIGKILL: i32 = 9;

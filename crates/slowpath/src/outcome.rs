@@ -1,0 +1,312 @@
+//! From the records of a results folder to the document behind the report.
+
+use slowpath_analyze::{Analysis, Limit, Verdict};
+use slowpath_record::{HealthState, RunRecord};
+use slowpath_report::results::{Basis, Figure, Reference, Results, RunResult, Variant, VariantComparison};
+use slowpath_scenario::figure::{Figure as Published, FigureValue};
+use slowpath_scenario::{Clock, Plan, Standing};
+
+use crate::folder::{Folder, FolderError};
+use crate::import;
+use crate::load::Loaded;
+use crate::probes;
+
+/// A run with what its captures say.
+#[derive(Debug, Clone)]
+pub struct Analyzed {
+    /// File name of the record, without ending.
+    pub name: String,
+    /// The record.
+    pub record: RunRecord,
+    /// The analysis of the capture beside the data's sender; `None` without captures or for an invalid run.
+    pub analysis: Option<Analysis>,
+    /// Why there is no analysis although there is a capture.
+    pub problem: Option<String>,
+}
+
+/// Reads every record of a folder and analyses its captures.
+///
+/// # Errors
+/// [`FolderError`] if a record cannot be read. A capture that cannot be read is a problem of its run only.
+pub fn analyze(folder: &Folder) -> Result<Vec<Analyzed>, FolderError> {
+    Ok(folder
+        .records()?
+        .into_iter()
+        .map(|(name, record)| analyze_run(folder, name, record))
+        .collect())
+}
+
+/// Analyses the captures of one run.
+pub fn analyze_run(folder: &Folder, name: String, record: RunRecord) -> Analyzed {
+    let mut analyzed = Analyzed {
+        name,
+        record,
+        analysis: None,
+        problem: None,
+    };
+    if analyzed.record.health.state == HealthState::Invalid {
+        return analyzed;
+    }
+    // The first capture is the one beside the data's sender.
+    if let Some(capture) = analyzed.record.captures.first() {
+        match import::analyze_file(&folder.root().join(&capture.file)) {
+            Ok(analysis) => analyzed.analysis = Some(analysis),
+            Err(error) => analyzed.problem = Some(error.to_string()),
+        }
+    }
+    analyzed
+}
+
+/// Puts the document together: variants in the order of the experiment, simulated after lab.
+///
+/// `plan_of` gives the plan of one run of a variant on a clock, for figures and assumptions.
+pub fn results(
+    loaded: &Loaded,
+    seed: u64,
+    runs: &[Analyzed],
+    plan_of: impl Fn(&str, Clock) -> Option<Plan>,
+) -> Results {
+    let mut results = Results::new(&loaded.name, seed);
+    results.title.clone_from(&loaded.experiment.title);
+    results.question.clone_from(&loaded.dossier.question);
+    results.answer.clone_from(&loaded.dossier.answer);
+    results.source.clone_from(&loaded.dossier.source);
+    results.notes.clone_from(&loaded.dossier.notes);
+    for variant in &loaded.experiment.variants {
+        for clock in [Clock::Lab, Clock::Simulated] {
+            let ending = match clock {
+                Clock::Lab => "lab",
+                Clock::Simulated => "simulated",
+            };
+            let own: Vec<&Analyzed> = runs
+                .iter()
+                .filter(|run| run.record.variant == variant.name && run.name.ends_with(ending))
+                .collect();
+            if own.is_empty() {
+                continue;
+            }
+            let plan = plan_of(&variant.name, clock);
+            results
+                .variants
+                .push(variant_results(loaded, variant, ending, &own, plan.as_ref()));
+        }
+    }
+    results.scaled = scaled(&results.variants);
+    results.environment = environment(runs);
+    results.comparisons = comparisons(&results.variants);
+    results
+}
+
+fn variant_results(
+    loaded: &Loaded,
+    variant: &slowpath_scenario::Variant,
+    clock: &str,
+    runs: &[&Analyzed],
+    plan: Option<&Plan>,
+) -> Variant {
+    let mut ordered = runs.to_vec();
+    ordered.sort_by_key(|run| run.record.repeat);
+    let mut out = Variant {
+        name: variant.name.clone(),
+        clock: clock.to_owned(),
+        title: variant.note.clone(),
+        answer: loaded.dossier.answers.get(&variant.name).cloned(),
+        ..Variant::default()
+    };
+    for run in &ordered {
+        let verdict = main_connection(run).map(|connection| connection.verdict.clone());
+        let mut result = RunResult::of(&run.record, verdict);
+        if let (Some(row), Some(analysis)) = (result.captures.first_mut(), &run.analysis) {
+            row.warnings.clone_from(&analysis.capture.quality.warnings);
+        }
+        result.notes.extend(run.problem.clone());
+        out.runs.push(result);
+    }
+    if let Some(plan) = plan {
+        out.scaled = plan.full_size.map(|full| {
+            let used = plan
+                .main_job()
+                .workload
+                .size()
+                .map(|size| size.to_string())
+                .unwrap_or_default();
+            format!("{used} instead of {full}")
+        });
+        out.configuration = configuration(plan);
+        let fitted: Vec<String> = plan
+            .assumptions
+            .iter()
+            .map(|assumption| {
+                format!(
+                    "{} of {}: {} ({})",
+                    assumption.name, assumption.place, assumption.value, assumption.source
+                )
+            })
+            .collect();
+        out.basis_note = (!fitted.is_empty()).then(|| fitted.join("; "));
+    }
+    for figure in &variant.figures {
+        add_figure(&mut out, figure, &ordered, plan);
+    }
+    out.summarize();
+    out.verdict = agreed(&out.runs);
+    out
+}
+
+/// Compares one published figure with what the runs show.
+fn add_figure(out: &mut Variant, figure: &Published, runs: &[&Analyzed], plan: Option<&Plan>) {
+    let basis = basis(figure.standing, plan);
+    let tolerance = figure.tolerance.map(slowpath_units::Ratio::fraction);
+    if figure.id == "goodput" {
+        out.basis = basis;
+        out.reference = Some(Reference {
+            goodput_byte_per_s: figure.value.as_f64(),
+            ratio: None,
+            runs_byte_per_s: Vec::new(),
+            tolerance,
+        });
+        return;
+    }
+    let valid = || {
+        runs.iter()
+            .filter(|run| run.record.health.state != HealthState::Invalid)
+    };
+    let (title, unit, values): (&str, &str, Vec<f64>) = if figure.id == "duration" {
+        let durations = valid()
+            .flat_map(|run| run.record.transfers.iter().filter(|transfer| transfer.complete))
+            .map(|transfer| transfer.duration().seconds());
+        ("time to finish", "s", durations.collect())
+    } else if let Some(probe) = probes::probe(&figure.id) {
+        let measured = valid().filter_map(|run| probe.measure(main_connection(run)?));
+        (probe.title, probe.unit, measured.collect())
+    } else {
+        (figure.id.as_str(), unit_of(figure.value), Vec::new())
+    };
+    out.figures.push(Figure {
+        name: title.to_owned(),
+        unit: unit.to_owned(),
+        published: Some(figure.value.as_f64()),
+        measured: (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64),
+        tolerance,
+        basis,
+        note: None,
+    });
+}
+
+/// How a figure relates to the model: measured where the kernel plays both ends.
+fn basis(standing: Standing, plan: Option<&Plan>) -> Basis {
+    let modelled = plan.is_some_and(|plan| {
+        plan.hosts
+            .iter()
+            .any(|host| matches!(host.stack, slowpath_scenario::Stack::Model(_)))
+    });
+    match standing {
+        Standing::Fitted => Basis::Fitted,
+        _ if modelled => Basis::Predicted,
+        _ => Basis::Measured,
+    }
+}
+
+const fn unit_of(value: FigureValue) -> &'static str {
+    match value {
+        FigureValue::BytesPerSecond(_) => "byte/s",
+        FigureValue::BitsPerSecond(_) => "bit/s",
+        FigureValue::Time(_) => "s",
+        FigureValue::Bytes(_) => "byte",
+        FigureValue::Packets(_) => "packet",
+        FigureValue::Share(_) => "",
+    }
+}
+
+fn main_connection(run: &Analyzed) -> Option<&slowpath_analyze::Connection> {
+    run.analysis.as_ref()?.main_connection()
+}
+
+/// The verdict of the runs where they agree, or of most of them, with what the others say in its sentence.
+fn agreed(runs: &[RunResult]) -> Option<Verdict> {
+    let verdicts: Vec<&Verdict> = runs.iter().filter_map(|run| run.verdict.as_ref()).collect();
+    let mut counts: Vec<(Limit, usize)> = Vec::new();
+    for verdict in &verdicts {
+        match counts.iter_mut().find(|(limit, _)| *limit == verdict.limit) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((verdict.limit, 1)),
+        }
+    }
+    counts.sort_by_key(|(limit, count)| (std::cmp::Reverse(*count), *limit));
+    let (limit, count) = *counts.first()?;
+    let mut chosen = (*verdicts.iter().find(|verdict| verdict.limit == limit)?).clone();
+    if count < verdicts.len() {
+        let others: Vec<String> = counts[1..]
+            .iter()
+            .map(|(limit, count)| format!("{limit} in {count}"))
+            .collect();
+        chosen.sentence = format!(
+            "{} (in {count} of {} runs; {})",
+            chosen.sentence,
+            verdicts.len(),
+            others.join(", ")
+        );
+        chosen.confidence *= count as f64 / verdicts.len() as f64;
+    }
+    Some(chosen)
+}
+
+fn configuration(plan: &Plan) -> Vec<(String, String)> {
+    plan.hosts
+        .iter()
+        .flat_map(|host| {
+            host.origins
+                .iter()
+                .map(move |origin| (format!("{} ({})", host.name, origin.place), origin.line.clone()))
+        })
+        .collect()
+}
+
+fn scaled(variants: &[Variant]) -> Option<String> {
+    let short: Vec<String> = variants
+        .iter()
+        .filter_map(|variant| Some(format!("{} {}", variant.name, variant.scaled.as_deref()?)))
+        .collect();
+    (!short.is_empty()).then(|| format!("Shortened: {}.", short.join(", ")))
+}
+
+fn environment(runs: &[Analyzed]) -> Vec<(String, String)> {
+    let Some(environment) = runs.iter().find_map(|run| run.record.environment.as_ref()) else {
+        return vec![("clock".to_owned(), "simulated".to_owned())];
+    };
+    let mut rows = vec![
+        ("kernel".to_owned(), environment.kernel.clone()),
+        ("processors".to_owned(), environment.processors.to_string()),
+        ("slowpath".to_owned(), environment.slowpath.clone()),
+        ("attachment".to_owned(), environment.attachment.clone()),
+    ];
+    rows.extend(
+        environment
+            .programs
+            .iter()
+            .map(|program| ("program".to_owned(), program.clone())),
+    );
+    rows.extend(
+        environment
+            .details
+            .iter()
+            .map(|detail| ("detail".to_owned(), detail.clone())),
+    );
+    rows
+}
+
+/// Every variant against the first of its clock.
+fn comparisons(variants: &[Variant]) -> Vec<VariantComparison> {
+    let mut all = Vec::new();
+    for (index, variant) in variants.iter().enumerate() {
+        if let Some(first) = variants.iter().find(|first| first.clock == variant.clock)
+            && variants
+                .iter()
+                .position(|candidate| std::ptr::eq(candidate, first))
+                != Some(index)
+        {
+            all.extend(VariantComparison::goodput(first, variant));
+        }
+    }
+    all
+}

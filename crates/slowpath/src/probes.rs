@@ -1,0 +1,199 @@
+//! Figures measured on a transfer, by the names under which experiments publish them.
+
+use slowpath_analyze::Connection;
+use slowpath_analyze::facts::Point;
+
+/// A figure that can be measured on one connection.
+#[derive(Debug, Clone, Copy)]
+pub struct Probe {
+    /// Its name in experiment files.
+    pub id: &'static str,
+    /// What it is, for the reader.
+    pub title: &'static str,
+    /// Unit of its value, spelled out.
+    pub unit: &'static str,
+    measure: fn(&Connection) -> Option<f64>,
+}
+
+impl Probe {
+    /// The figure on `connection`; `None` where the connection does not show it.
+    pub fn measure(&self, connection: &Connection) -> Option<f64> {
+        (self.measure)(connection)
+    }
+}
+
+/// The probe called `id`.
+pub fn probe(id: &str) -> Option<&'static Probe> {
+    PROBES.iter().find(|probe| probe.id == id)
+}
+
+/// All probes.
+pub const PROBES: &[Probe] = &[
+    Probe {
+        id: "steady-window",
+        title: "window in steady state",
+        unit: "byte",
+        measure: steady_window,
+    },
+    Probe {
+        id: "window-low",
+        title: "window at a stall, low",
+        unit: "byte",
+        measure: |c| stall_windows(c).map(|w| w.0),
+    },
+    Probe {
+        id: "window-high",
+        title: "window at a stall, high",
+        unit: "byte",
+        measure: |c| stall_windows(c).map(|w| w.1),
+    },
+    Probe {
+        id: "initial-window",
+        title: "largest window",
+        unit: "byte",
+        measure: largest_window,
+    },
+    Probe {
+        id: "window-collapse",
+        title: "time until the window has collapsed",
+        unit: "s",
+        measure: window_collapse,
+    },
+    Probe {
+        id: "plateau",
+        title: "wire rate in steady state",
+        unit: "bit/s",
+        measure: plateau,
+    },
+    Probe {
+        id: "initial-plateau",
+        title: "wire rate in the first 4 s",
+        unit: "bit/s",
+        measure: initial_plateau,
+    },
+    Probe {
+        id: "rhythm",
+        title: "time from stall to stall",
+        unit: "s",
+        measure: rhythm,
+    },
+];
+
+/// The window advertised most often, after the first tenth of the transfer.
+fn steady_window(connection: &Connection) -> Option<f64> {
+    most_frequent(later(&connection.graphs.window).map(|point| point.value))
+}
+
+/// The lower and the higher of the two windows that stood most often when the sender stalled.
+///
+/// A stall is a pause of the data longer than three quarters of the round trip.
+fn stall_windows(connection: &Connection) -> Option<(f64, f64)> {
+    let window = &connection.graphs.window;
+    let mut counts: Vec<(u64, u32)> = Vec::new();
+    for (begin, _) in stalls(connection) {
+        let next = window.partition_point(|point| point.at_s <= begin);
+        let value = window.get(next.checked_sub(1)?)?.value as u64;
+        match counts.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((value, 1)),
+        }
+    }
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    let first = counts.first()?.0 as f64;
+    let second = counts.get(1).map_or(first, |(value, _)| *value as f64);
+    Some((first.min(second), first.max(second)))
+}
+
+fn largest_window(connection: &Connection) -> Option<f64> {
+    connection
+        .graphs
+        .window
+        .iter()
+        .map(|point| point.value)
+        .reduce(f64::max)
+}
+
+/// From the first data to the first window below a hundredth of the largest.
+fn window_collapse(connection: &Connection) -> Option<f64> {
+    let largest = largest_window(connection)?;
+    let begin = connection.graphs.segments.first()?.at_s;
+    let collapsed = connection
+        .graphs
+        .window
+        .iter()
+        .find(|point| point.at_s > begin && point.value < largest / 100.0)?;
+    Some(collapsed.at_s - begin)
+}
+
+/// Median over the bins of the I/O graph, without the first and last tenth of the transfer.
+fn plateau(connection: &Connection) -> Option<f64> {
+    let io = &connection.graphs.io;
+    let bin = connection.graphs.io_bin_s;
+    // Bins of at least a second, as people read the graph.
+    let join = if bin > 0.0 {
+        (1.0 / bin).round().max(1.0) as usize
+    } else {
+        return None;
+    };
+    let rates: Vec<f64> = io
+        .chunks_exact(join)
+        .map(|bins| bins.iter().map(|bin| bin.bytes).sum::<u64>() as f64 * 8.0 / (bin * join as f64))
+        .collect();
+    let skip = rates.len() / 10;
+    median(rates.get(skip..rates.len() - skip)?.to_vec())
+}
+
+fn initial_plateau(connection: &Connection) -> Option<f64> {
+    let begin = connection.graphs.segments.first()?.at_s;
+    let bytes: u64 = connection
+        .graphs
+        .io
+        .iter()
+        .filter(|bin| bin.at_s >= begin && bin.at_s < begin + 4.0)
+        .map(|bin| bin.bytes)
+        .sum();
+    Some(bytes as f64 * 8.0 / 4.0)
+}
+
+/// Median time from the beginning of one stall to the next.
+fn rhythm(connection: &Connection) -> Option<f64> {
+    let begins: Vec<f64> = stalls(connection).map(|(begin, _)| begin).collect();
+    median(begins.windows(2).map(|pair| pair[1] - pair[0]).collect())
+}
+
+/// Pauses between data segments longer than three quarters of the round trip: begin and end.
+fn stalls(connection: &Connection) -> impl Iterator<Item = (f64, f64)> + '_ {
+    let least = connection.rtt_s.min * 0.75;
+    connection
+        .graphs
+        .segments
+        .windows(2)
+        .map(|pair| (pair[0].at_s, pair[1].at_s))
+        .filter(move |(begin, end)| end - begin > least)
+}
+
+/// The points after the first tenth of the time.
+fn later(points: &[Point]) -> impl Iterator<Item = &Point> {
+    let begin = points.first().map_or(0.0, |point| point.at_s);
+    let end = points.last().map_or(0.0, |point| point.at_s);
+    points
+        .iter()
+        .filter(move |point| point.at_s >= begin + (end - begin) / 10.0)
+}
+
+fn most_frequent(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut sorted: Vec<f64> = values.collect();
+    sorted.sort_by(f64::total_cmp);
+    let mut best: Option<(f64, usize)> = None;
+    for group in sorted.chunk_by(|a, b| a.total_cmp(b).is_eq()) {
+        if best.is_none_or(|(_, count)| group.len() > count) {
+            best = Some((group[0], group.len()));
+        }
+    }
+    best.map(|(value, _)| value)
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}

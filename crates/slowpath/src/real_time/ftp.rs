@@ -1,0 +1,331 @@
+//! FTP jobs: a kernel or model client, slowpath's own server or vsftpd.
+
+use std::fs;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use slowpath_endpoint::app::{Behaviour, FtpClient, FtpData, FtpDirection};
+use slowpath_lab::Lab;
+use slowpath_scenario::plan::{HostPlan, Job, Plan};
+use slowpath_scenario::workload::{DataMode, Direction, FtpTransfer, Program as Player};
+use slowpath_scenario::{KernelStack, Stack};
+use slowpath_units::{ByteCount, Duration, Time};
+use slowpath_workload::content::Content;
+use slowpath_workload::drain::Drain;
+use slowpath_workload::external::vsftpd::Vsftpd;
+use slowpath_workload::ftp::{self, ClientConfig, Mode, Server, ServerConfig};
+use slowpath_workload::payload::{Sink, Source};
+use slowpath_workload::{Context, SocketOptions};
+
+use super::{Done, LabRunError, size};
+use crate::worker::Message;
+
+/// The programs that a job needs on a model host.
+pub(super) fn model_programs(
+    plan: &Plan,
+    job: &Job,
+    transfer: &FtpTransfer,
+    host: &HostPlan,
+) -> Vec<(Time, Behaviour)> {
+    let Stack::Model(model) = &host.stack else {
+        return Vec::new();
+    };
+    if host.name != job.client {
+        return Vec::new();
+    }
+    let Some(server) = plan.host(&job.server) else {
+        return Vec::new();
+    };
+    let client = FtpClient {
+        server: SocketAddr::new(server.address.into(), CONTROL_PORT),
+        user: "anonymous".to_owned(),
+        password: "slowpath@".to_owned(),
+        path: FILE.to_owned(),
+        direction: match transfer.direction {
+            Direction::Upload => FtpDirection::Put(transfer.size.bytes()),
+            _ => FtpDirection::Get,
+        },
+        data: match transfer.data {
+            DataMode::Passive => FtpData::Passive,
+            DataMode::ExtendedPassive => FtpData::ExtendedPassive,
+            DataMode::Active | DataMode::ExtendedActive => FtpData::Active,
+        },
+        pace: model.pace,
+    };
+    // The server needs a moment to start before the first packet may arrive.
+    vec![(Time::ZERO + job.start + MODEL_START, Behaviour::FtpClient(client))]
+}
+
+/// Runs the job and waits for its end.
+pub(super) fn run(
+    lab: &Lab,
+    plan: &Plan,
+    job: &Job,
+    transfer: &FtpTransfer,
+    context: &Context,
+    tell: &mut dyn FnMut(&Message),
+) -> Result<Done, LabRunError> {
+    let server = host(plan, &job.server)?;
+    let client = host(plan, &job.client)?;
+    let Stack::Kernel(server_stack) = &server.stack else {
+        return Err(LabRunError::Unsupported("FTP from a model server"));
+    };
+    let listen = SocketAddr::new(server.address.into(), CONTROL_PORT);
+    let mut done = Done::default();
+    let mut serving = start_server(
+        lab,
+        &server.name,
+        server_stack,
+        transfer,
+        listen,
+        context,
+        &mut done,
+    )?;
+    match &client.stack {
+        Stack::Kernel(stack) => kernel_client(
+            lab, plan, client, stack, transfer, listen, context, tell, &mut done,
+        )?,
+        Stack::Model(_) => return Err(LabRunError::Unsupported("model hosts")),
+    }
+    serving.stop(&mut done);
+    Ok(done)
+}
+
+fn host<'a>(plan: &'a Plan, name: &str) -> Result<&'a HostPlan, LabRunError> {
+    plan.host(name)
+        .ok_or(LabRunError::Unsupported("a job whose host is not planned"))
+}
+
+/// A server at work, and what must be cleared away behind it.
+enum Serving {
+    Builtin(Option<Server>),
+    Program { child: Child, _folder: Scratch },
+}
+
+impl Serving {
+    fn stop(&mut self, done: &mut Done) {
+        match self {
+            Self::Builtin(server) => {
+                for served in server.take().map(Server::stop).into_iter().flatten() {
+                    if let Some(connection) = served.connection {
+                        let retransmitted = connection
+                            .last()
+                            .map(|sample| u64::from(sample.retransmitted_segments));
+                        if let (Some(count), Some(transfer)) = (retransmitted, done.transfers.first_mut()) {
+                            transfer.retransmitted_segments.get_or_insert(count);
+                        }
+                        done.series.extend(connection.series("server/data"));
+                    }
+                }
+            }
+            Self::Program { child, .. } => {
+                let _ = child.kill();
+                let _ = child.wait();
+            }
+        }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.stop(&mut Done::default());
+    }
+}
+
+fn start_server(
+    lab: &Lab,
+    name: &str,
+    stack: &KernelStack,
+    transfer: &FtpTransfer,
+    listen: SocketAddr,
+    context: &Context,
+    done: &mut Done,
+) -> Result<Serving, LabRunError> {
+    match &transfer.server {
+        Player::Builtin => {
+            let mut config = ServerConfig::synthetic(listen, FILE, transfer.size, transfer.content_seed);
+            config.data = socket_options(stack);
+            let context = context.clone();
+            let started = lab.run_in(name, || Server::start(config, &context))?;
+            let server = started
+                .map_err(|error| LabRunError::Workload(format!("starting the FTP server: {error}")))?;
+            done.programs.push("FTP server: slowpath's own".to_owned());
+            Ok(Serving::Builtin(Some(server)))
+        }
+        Player::Named(program) => {
+            let folder = Scratch::create()?;
+            let root = folder.0.join("files");
+            write_content(&root, transfer).map_err(LabRunError::Scratch)?;
+            let server = Vsftpd {
+                listen,
+                root,
+                work: folder.0.clone(),
+                writable: transfer.direction == Direction::Upload,
+            };
+            let found = server.program().ok_or_else(|| LabRunError::Program {
+                program: program.clone(),
+                package: "vsftpd",
+            })?;
+            found.write_files().map_err(LabRunError::Scratch)?;
+            let mut command = found.command();
+            command
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
+            let child = lab.spawn(name, command)?;
+            let serving = Serving::Program {
+                child,
+                _folder: folder,
+            };
+            lab.run_in(name, || found.wait(SERVER_START, context))?
+                .map_err(|error| LabRunError::Workload(error.to_string()))?;
+            done.programs.push("FTP server: vsftpd".to_owned());
+            Ok(serving)
+        }
+    }
+}
+
+#[allow(clippy::too_many_arguments)] // one call site; a struct would only rename the arguments
+fn kernel_client(
+    lab: &Lab,
+    plan: &Plan,
+    client: &HostPlan,
+    stack: &KernelStack,
+    transfer: &FtpTransfer,
+    server: SocketAddr,
+    context: &Context,
+    tell: &mut dyn FnMut(&Message),
+    done: &mut Done,
+) -> Result<(), LabRunError> {
+    let direction = match transfer.direction {
+        Direction::Upload => ftp::Direction::Put {
+            source: Source::Synthetic {
+                size: transfer.size,
+                seed: transfer.content_seed,
+            },
+        },
+        _ => ftp::Direction::Get {
+            sink: Sink::Discard,
+            drain: stack.storage.map(drain),
+        },
+    };
+    let mut config = ClientConfig::new(server, FILE, direction);
+    config.data = socket_options(stack);
+    config.mode = match transfer.data {
+        DataMode::Passive => Mode::Passive,
+        DataMode::ExtendedPassive => Mode::ExtendedPassive,
+        DataMode::Active => Mode::Active,
+        DataMode::ExtendedActive => Mode::ExtendedActive,
+    };
+    let of = size(plan);
+    let thread = lab.start_in(&client.name, {
+        let context = context.clone();
+        move || ftp::transfer(&config, &context)
+    })?;
+    while !thread.is_finished() {
+        tell(&Message::Progress {
+            bytes: context.spent().min(of),
+            of,
+        });
+        std::thread::sleep(POLL);
+    }
+    let report = thread
+        .join()
+        .map_err(|_| LabRunError::Workload("the FTP client panicked".to_owned()))?
+        .map_err(|error| LabRunError::Workload(error.to_string()))?;
+    done.programs.push("FTP client: slowpath's own".to_owned());
+    done.transfers.push(report.transfer);
+    done.series.push(report.progress);
+    for connection in report
+        .connections
+        .iter()
+        .filter(|connection| connection.name != "control")
+    {
+        done.series
+            .extend(connection.series(&format!("client/{}", connection.name)));
+    }
+    Ok(())
+}
+
+fn socket_options(stack: &KernelStack) -> SocketOptions {
+    SocketOptions {
+        receive_buffer: stack.receive_buffer.map(ByteCount::new),
+        send_buffer: stack.send_buffer.map(ByteCount::new),
+        window_clamp: stack.window_clamp.map(ByteCount::new),
+        mss: stack.mss.map(u32::from),
+        dscp: stack.dscp,
+        pacing: stack.pacing,
+        ..SocketOptions::default()
+    }
+}
+
+const fn drain(storage: slowpath_scenario::host::Storage) -> Drain {
+    Drain {
+        unit: storage.unit,
+        rate: storage.rate,
+        read_ahead: 0,
+    }
+}
+
+/// Writes the file to be fetched into the folder that the server shows.
+fn write_content(root: &Path, transfer: &FtpTransfer) -> io::Result<()> {
+    fs::create_dir(root)?;
+    if transfer.direction == Direction::Upload {
+        return Ok(());
+    }
+    let mut file = io::BufWriter::new(fs::File::create(root.join(FILE))?);
+    let content = Content::new(transfer.content_seed);
+    let mut chunk = vec![0; 1 << 16];
+    let mut offset = 0;
+    while offset < transfer.size.bytes() {
+        let length = chunk
+            .len()
+            .min(usize::try_from(transfer.size.bytes() - offset).unwrap_or(usize::MAX));
+        content.fill(offset, &mut chunk[..length]);
+        file.write_all(&chunk[..length])?;
+        offset += length as u64;
+    }
+    file.flush()?;
+    // vsftpd refuses a root that its own user could write to.
+    set_mode(root, 0o555)
+}
+
+fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+/// A folder that goes away with its value.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn create() -> Result<Self, LabRunError> {
+        let path = std::env::temp_dir().join(format!("slowpath-{}", std::process::id()));
+        fs::create_dir_all(&path).map_err(LabRunError::Scratch)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = set_mode(&self.0.join("files"), 0o755);
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Name of the file, as in the field report.
+const FILE: &str = "test.bin";
+
+/// FTP's control port (RFC 959).
+const CONTROL_PORT: u16 = 21;
+
+/// How long a server program may take to listen.
+const SERVER_START: Duration = Duration::from_secs(5);
+
+/// When a model client starts: a server started at the same time is ready by then.
+const MODEL_START: Duration = Duration::from_secs(1);
+
+/// How often progress is looked at.
+const POLL: std::time::Duration = std::time::Duration::from_millis(50);

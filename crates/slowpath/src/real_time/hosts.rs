@@ -1,0 +1,84 @@
+//! From a plan's hosts to the lab's.
+
+use slowpath_endpoint::HostConfig;
+use slowpath_endpoint::app::Behaviour;
+use slowpath_lab::{HostSpec, KernelSettings, ModelSettings, Stack as LabStack};
+use slowpath_scenario::host::EcnMode;
+use slowpath_scenario::{HostPlan, KernelStack, Plan, Stack, Workload};
+use slowpath_units::Time;
+
+use super::ftp;
+
+/// The lab's hosts, model hosts with their programs.
+pub(super) fn specs(plan: &Plan) -> Vec<HostSpec> {
+    plan.hosts.iter().map(|host| spec(plan, host)).collect()
+}
+
+fn spec(plan: &Plan, host: &HostPlan) -> HostSpec {
+    let stack = match &host.stack {
+        Stack::Kernel(kernel) => LabStack::Kernel(kernel_settings(kernel)),
+        Stack::Model(model) => LabStack::Model(Box::new(ModelSettings {
+            config: HostConfig {
+                addresses: vec![host.address.into()],
+                tcp: model.tcp.clone(),
+                mtu: host.mtu,
+                input: None,
+            },
+            programs: programs(plan, host),
+        })),
+    };
+    HostSpec {
+        name: host.name.clone(),
+        addresses: vec![host.address.into()],
+        mtu: host.mtu,
+        stack,
+    }
+}
+
+/// What runs on a model host, and when it starts.
+fn programs(plan: &Plan, host: &HostPlan) -> Vec<(Time, Behaviour)> {
+    let mut programs = Vec::new();
+    for job in &plan.jobs {
+        if let Workload::Ftp(transfer) = &job.workload {
+            programs.extend(ftp::model_programs(plan, job, transfer, host));
+        }
+    }
+    programs
+}
+
+fn kernel_settings(kernel: &KernelStack) -> KernelSettings {
+    let mut settings = vec![("net.ipv4.tcp_no_metrics_save".to_owned(), "1".to_owned())];
+    let mut set = |key: &str, value: String| settings.push((format!("net.ipv4.{key}"), value));
+    let flag = |on: bool| u8::from(on).to_string();
+    if let Some(on) = kernel.window_scaling {
+        set("tcp_window_scaling", flag(on));
+    }
+    if let Some(on) = kernel.sack {
+        set("tcp_sack", flag(on));
+    }
+    if let Some(on) = kernel.timestamps {
+        set("tcp_timestamps", flag(on));
+    }
+    if let Some(mode) = kernel.ecn {
+        let number = match mode {
+            EcnMode::Off => 0,
+            EcnMode::On => 1,
+            EcnMode::Passive => 2,
+        };
+        set("tcp_ecn", number.to_string());
+    }
+    for (key, sizes) in [("tcp_rmem", kernel.rmem), ("tcp_wmem", kernel.wmem)] {
+        if let Some([least, start, most]) = sizes {
+            set(key, format!("{least} {start} {most}"));
+        }
+    }
+    KernelSettings {
+        congestion_control: kernel
+            .congestion_control
+            .clone()
+            .unwrap_or_else(|| "cubic".to_owned()),
+        initial_window: kernel.initial_window,
+        settings,
+        ..KernelSettings::default()
+    }
+}
