@@ -15,11 +15,20 @@
 //! Start with [`host`].
 
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "sequence numbers wrap by definition"
+)]
 
 pub mod app;
+mod cc;
+mod filter;
 pub mod host;
+mod rng;
+mod system;
 pub mod tcp;
+mod timers;
 pub mod wire;
 
-pub use host::{AppId, Host, HostConfig, Report};
+pub use host::{AppId, ConnId, Host, HostConfig, InputLimit, Report};
 pub use wire::{Header, OwnedPayload, Payload, Transmit};

@@ -3,13 +3,26 @@
 //! A [`Behaviour`] is started on a [`crate::Host`] at a point in time; what it achieved comes back as
 //! [`crate::Report`]s. Clients end by themselves, servers and sinks never do.
 
+mod bulk;
+mod datagram;
+mod exchange;
+mod ftp_client;
+mod ftp_server;
+mod ftp_text;
+mod pace;
+
+use std::fmt::Debug;
 use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 use slowpath_packet::Dscp;
+use slowpath_record::FlowResult;
 use slowpath_units::{BitRate, Duration};
 
-use crate::tcp::CongestionControl;
+use crate::host::ConnId;
+use crate::system::System;
+use crate::tcp::{CongestionControl, Events};
+use crate::wire::{Echo, UdpHeader};
 
 /// One program on a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -251,4 +264,45 @@ const fn one() -> u32 {
 
 const fn zero() -> Duration {
     Duration::ZERO
+}
+
+/// A running program: told what happens, it acts on its host through [`System`].
+pub(crate) trait Program: Debug + Send {
+    /// The program's time has come.
+    fn start(&mut self, system: &mut System<'_>);
+
+    /// Something happened on one of its connections.
+    fn connection(&mut self, _system: &mut System<'_>, _conn: ConnId, _events: Events) {}
+
+    /// A connection to a port it listens on is established.
+    fn accepted(&mut self, _system: &mut System<'_>, _conn: ConnId, _port: u16) {}
+
+    /// The time it asked for has come.
+    fn timer(&mut self, _system: &mut System<'_>) {}
+
+    /// A datagram arrived at a port of its own.
+    fn datagram(&mut self, _system: &mut System<'_>, _udp: &UdpHeader, _len: u32) {}
+
+    /// An echo reply arrived for it.
+    fn echo(&mut self, _system: &mut System<'_>, _echo: Echo) {}
+
+    /// What it counted so far, for programs that never end by themselves.
+    fn summary(&self) -> Option<FlowResult> {
+        None
+    }
+}
+
+/// The program that a behaviour describes.
+pub(crate) fn program(behaviour: Behaviour) -> Box<dyn Program> {
+    match behaviour {
+        Behaviour::Bulk(data) => Box::new(bulk::BulkProgram::new(data)),
+        Behaviour::Sink(data) => Box::new(bulk::SinkProgram::new(data)),
+        Behaviour::FtpClient(data) => Box::new(ftp_client::FtpClientProgram::new(data)),
+        Behaviour::FtpServer(data) => Box::new(ftp_server::FtpServerProgram::new(data)),
+        Behaviour::Requests(data) => Box::new(exchange::RequestsProgram::new(data)),
+        Behaviour::Responder(data) => Box::new(exchange::ResponderProgram::new(data)),
+        Behaviour::UdpSource(data) => Box::new(datagram::UdpSourceProgram::new(data)),
+        Behaviour::UdpSink(data) => Box::new(datagram::UdpSinkProgram::new(data)),
+        Behaviour::Ping(data) => Box::new(datagram::PingProgram::new(data)),
+    }
 }

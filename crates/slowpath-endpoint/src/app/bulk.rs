@@ -1,0 +1,287 @@
+//! Bulk senders and sinks.
+
+use std::collections::BTreeMap;
+
+use slowpath_record::TransferResult;
+use slowpath_units::Time;
+
+use super::pace::Pacer;
+use super::{Bulk, Program, Sink};
+use crate::host::ConnId;
+use crate::system::System;
+use crate::tcp::{Config, Events};
+
+/// Runs a [`Bulk`].
+#[derive(Debug)]
+pub(crate) struct BulkProgram {
+    data: Bulk,
+    started: Time,
+    streams: Vec<Stream>,
+}
+
+#[derive(Debug)]
+struct Stream {
+    conn: ConnId,
+    written: u64,
+    pacer: Pacer,
+    finished: bool,
+    done: bool,
+}
+
+impl BulkProgram {
+    pub(crate) const fn new(data: Bulk) -> Self {
+        Self {
+            data,
+            started: Time::ZERO,
+            streams: Vec::new(),
+        }
+    }
+
+    fn fill(&mut self, system: &mut System<'_>, index: usize) {
+        let now = system.now;
+        let over = self.data.duration.is_some_and(|span| now >= self.started + span);
+        let stream = &mut self.streams[index];
+        let Some(connection) = system.connection(stream.conn) else {
+            return;
+        };
+        if stream.finished {
+            return;
+        }
+        loop {
+            let left = match self.data.bytes {
+                _ if over => 0,
+                Some(bytes) => bytes - stream.written,
+                None if self.data.duration.is_some() => u64::MAX / 4,
+                None => 0,
+            };
+            if left == 0 {
+                stream.finished = true;
+                connection.finish();
+                return;
+            }
+            let want = left.min(stream.pacer.allowance(now));
+            if want == 0 {
+                return;
+            }
+            let taken = connection.write_synthetic(now, want);
+            stream.written += taken;
+            stream.pacer.taken(now, taken);
+            if taken < want {
+                return;
+            }
+        }
+    }
+
+    fn set_wake(&self, system: &mut System<'_>) {
+        let now = system.now;
+        let end = self.data.duration.map(|span| self.started + span);
+        let pace = self
+            .streams
+            .iter()
+            .filter(|s| !s.finished)
+            .map(|s| s.pacer.ready())
+            .filter(|at| *at > now)
+            .min();
+        let end = end.filter(|at| *at > now);
+        *system.wake = [end, pace].into_iter().flatten().min();
+    }
+}
+
+impl Program for BulkProgram {
+    fn start(&mut self, system: &mut System<'_>) {
+        self.started = system.now;
+        let mut config = system.sockets.config.tcp.clone();
+        if let Some(congestion) = self.data.congestion {
+            config.congestion = congestion;
+        }
+        if let Some(dscp) = self.data.dscp {
+            config.dscp = dscp;
+        }
+        for _ in 0..self.data.streams {
+            if let Some(conn) = connect(system, &self.data, &config) {
+                let pacer = Pacer::new(self.data.writer);
+                self.streams.push(Stream {
+                    conn,
+                    written: 0,
+                    pacer,
+                    finished: false,
+                    done: false,
+                });
+            }
+        }
+        self.set_wake(system);
+    }
+
+    fn connection(&mut self, system: &mut System<'_>, conn: ConnId, events: Events) {
+        let Some(index) = self
+            .streams
+            .iter()
+            .position(|stream| stream.conn == conn && !stream.done)
+        else {
+            return;
+        };
+        if events.connected || events.writable {
+            self.fill(system, index);
+            self.set_wake(system);
+        }
+        if let Some(connection) = system.connection(conn) {
+            if connection.at_end() && self.streams[index].finished {
+                // The peer has closed as well.
+            }
+            if !events.closed {
+                return;
+            }
+            let info = connection.info();
+            let stream = &mut self.streams[index];
+            stream.done = true;
+            let complete = stream.finished && info.acknowledged == stream.written;
+            let now = system.now;
+            let name = if self.data.streams > 1 {
+                format!("{} {index}", self.data.name)
+            } else {
+                self.data.name.clone()
+            };
+            system.report_transfer(TransferResult {
+                name,
+                bytes: info.acknowledged,
+                start: self.started,
+                end: now,
+                complete,
+                error: (!complete).then(|| "the connection was lost".to_owned()),
+                retransmitted_segments: Some(info.sender.retransmissions),
+            });
+            if self.streams.iter().all(|stream| stream.done) {
+                system.end();
+            }
+        }
+    }
+
+    fn timer(&mut self, system: &mut System<'_>) {
+        for index in 0..self.streams.len() {
+            self.fill(system, index);
+        }
+        self.set_wake(system);
+    }
+}
+
+fn connect(system: &mut System<'_>, data: &Bulk, config: &Config) -> Option<ConnId> {
+    system.connect(data.to, Some(config))
+}
+
+/// Runs a [`Sink`].
+#[derive(Debug)]
+pub(crate) struct SinkProgram {
+    data: Sink,
+    connections: BTreeMap<ConnId, Inlet>,
+}
+
+#[derive(Debug)]
+struct Inlet {
+    pacer: Pacer,
+    since: Time,
+    bytes: u64,
+    last: Time,
+    name: String,
+}
+
+impl SinkProgram {
+    pub(crate) const fn new(data: Sink) -> Self {
+        Self {
+            data,
+            connections: BTreeMap::new(),
+        }
+    }
+
+    fn drain(&mut self, system: &mut System<'_>, conn: ConnId) {
+        let now = system.now;
+        let Some(inlet) = self.connections.get_mut(&conn) else {
+            return;
+        };
+        let Some(connection) = system.connection(conn) else {
+            return;
+        };
+        while connection.readable() > 0 {
+            let allowed = inlet.pacer.allowance(now);
+            if allowed == 0 {
+                break;
+            }
+            let read = connection.read(now, allowed);
+            inlet.pacer.taken(now, read);
+            inlet.bytes += read;
+            inlet.last = inlet.pacer.settled(now);
+        }
+        if !connection.at_end() {
+            return;
+        }
+        connection.finish();
+        let result = TransferResult {
+            name: inlet.name.clone(),
+            bytes: inlet.bytes,
+            start: inlet.since,
+            end: inlet.last,
+            complete: true,
+            error: None,
+            retransmitted_segments: None,
+        };
+        self.connections.remove(&conn);
+        system.report_transfer(result);
+    }
+
+    fn set_wake(&self, system: &mut System<'_>) {
+        let now = system.now;
+        *system.wake = self
+            .connections
+            .values()
+            .map(|inlet| inlet.pacer.ready())
+            .filter(|at| *at > now)
+            .min();
+    }
+}
+
+impl Program for SinkProgram {
+    fn start(&mut self, system: &mut System<'_>) {
+        system.listen(self.data.port, false);
+    }
+
+    fn accepted(&mut self, system: &mut System<'_>, conn: ConnId, port: u16) {
+        let now = system.now;
+        let peer = system
+            .connection(conn)
+            .map(|connection| connection.ends().remote.to_string());
+        let name = format!("{} to port {port}", peer.unwrap_or_default());
+        let pacer = Pacer::new(self.data.reader);
+        self.connections.insert(
+            conn,
+            Inlet {
+                pacer,
+                since: now,
+                bytes: 0,
+                last: now,
+                name,
+            },
+        );
+    }
+
+    fn connection(&mut self, system: &mut System<'_>, conn: ConnId, events: Events) {
+        if events.readable {
+            self.drain(system, conn);
+            self.set_wake(system);
+        }
+        if events.closed {
+            self.connections.remove(&conn);
+        }
+    }
+
+    fn timer(&mut self, system: &mut System<'_>) {
+        let due: Vec<ConnId> = self
+            .connections
+            .iter()
+            .filter(|(_, inlet)| inlet.pacer.ready() <= system.now)
+            .map(|(conn, _)| *conn)
+            .collect();
+        for conn in due {
+            self.drain(system, conn);
+        }
+        self.set_wake(system);
+    }
+}

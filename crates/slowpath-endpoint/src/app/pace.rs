@@ -1,0 +1,110 @@
+//! The clock of a slow reader or writer.
+
+use slowpath_units::{Duration, Time};
+
+use super::Pace;
+
+/// Runs a [`Pace`]: says how much may be taken now, or when to ask again.
+#[derive(Debug, Clone)]
+pub(crate) struct Pacer {
+    pace: Pace,
+    ready: Time,
+    in_unit: u64,
+    carry: u64,
+}
+
+impl Pacer {
+    pub(crate) const fn new(pace: Pace) -> Self {
+        Self {
+            pace,
+            ready: Time::ZERO,
+            in_unit: 0,
+            carry: 0,
+        }
+    }
+
+    /// How many bytes may be taken at `now`; 0 means not before [`ready`](Self::ready).
+    pub(crate) fn allowance(&self, now: Time) -> u64 {
+        match self.pace {
+            Pace::Unlimited => u64::MAX,
+            Pace::Units { .. } if now < self.ready => 0,
+            Pace::Units { unit, chunk, .. } => {
+                u64::from(chunk.max(1)).min(u64::from(unit).max(1) - self.in_unit)
+            }
+        }
+    }
+
+    /// When more may be taken.
+    pub(crate) const fn ready(&self) -> Time {
+        self.ready
+    }
+
+    /// `bytes` were taken at `now`: the program is busy with them for a while.
+    pub(crate) fn taken(&mut self, now: Time, bytes: u64) {
+        let Pace::Units {
+            unit,
+            bytes_per_s,
+            pause,
+            ..
+        } = self.pace
+        else {
+            return;
+        };
+        let unit = u64::from(unit).max(1);
+        // Busy time of a whole unit, its pause left out; the remainder is carried, so the mean is exact.
+        let whole = u128::from(unit) * 1_000_000_000 / u128::from(bytes_per_s.max(1));
+        let busy = whole.saturating_sub(u128::from(pause.nanos()));
+        let scaled = busy * u128::from(bytes) + u128::from(self.carry);
+        self.carry = u64::try_from(scaled % u128::from(unit)).unwrap_or(0);
+        let span = u64::try_from(scaled / u128::from(unit)).unwrap_or(u64::MAX);
+        let start = self.ready.max(now);
+        self.ready = start + Duration::from_nanos(span);
+        self.in_unit += bytes;
+        if self.in_unit >= unit {
+            self.in_unit = 0;
+            self.ready += pause;
+        }
+    }
+
+    /// When everything taken so far is dealt with; a last, incomplete unit is stored as well.
+    pub(crate) fn settled(&self, now: Time) -> Time {
+        let pause = match self.pace {
+            Pace::Units { unit, pause, .. } if self.in_unit > 0 => {
+                // The pause of a part of a unit is in proportion.
+                Duration::from_nanos(
+                    u64::try_from(
+                        u128::from(pause.nanos()) * u128::from(self.in_unit) / u128::from(unit.max(1)),
+                    )
+                    .unwrap_or(0),
+                )
+            }
+            _ => Duration::ZERO,
+        };
+        self.ready.max(now) + pause
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_takes_its_time_and_ends_in_a_pause() {
+        let pause = Duration::from_millis(100);
+        let mut pacer = Pacer::new(Pace::Units {
+            unit: 65_536,
+            bytes_per_s: 65_536,
+            pause,
+            chunk: 16_384,
+        });
+        let mut now = Time::ZERO;
+        for _ in 0..4 {
+            assert_eq!(pacer.allowance(now), 16_384);
+            pacer.taken(now, 16_384);
+            assert_eq!(pacer.allowance(now), 0);
+            now = pacer.ready();
+        }
+        assert_eq!(now, Time::from_nanos(1_000_000_000));
+        assert_eq!(pacer.settled(now), now);
+    }
+}
