@@ -6,9 +6,13 @@ use std::ops::RangeInclusive;
 use slowpath_record::Traffic;
 use slowpath_units::Time;
 
+use crate::carried::Carried;
 use crate::counters::Counters;
 use crate::dice::Dice;
-use crate::elements::{delay, duplicate, link, loss, tap};
+use crate::elements::{
+    Adjust, Framing, classify, delay, device, duplicate, link, loss, mtu, police, remark, router, tap, treat,
+    tunnel,
+};
 use crate::flows::Flows;
 use crate::outcome::{DropCause, Edit, ElementId, Outcome};
 use crate::packet::{Packet, PacketId, Slot};
@@ -24,7 +28,6 @@ pub(crate) enum Step {
     /// It is lost here.
     Drop(DropCause),
     /// It ended here without being lost; the element has said so.
-    #[expect(dead_code, reason = "for tunnels and fragmentation")]
     Gone,
 }
 
@@ -49,6 +52,7 @@ pub(crate) struct Context<'a> {
 pub(crate) struct Shared {
     pub(crate) outcomes: VecDeque<Outcome>,
     pub(crate) flows: Flows,
+    pub(crate) carried: Carried,
     /// The number of the last packet handed in.
     pub(crate) last_ingress: u64,
     /// The number of the last packet made inside: counted apart, since a driver may hand in packets early or late.
@@ -86,7 +90,19 @@ impl Shared {
     /// Takes a packet out of every tunnel, for its final report.
     #[inline]
     pub(crate) fn unwrap(&mut self, packet: &mut Packet) {
-        debug_assert_eq!(packet.inner, Slot::NONE);
+        if packet.inner != Slot::NONE {
+            self.open_all(packet);
+        }
+    }
+
+    #[cold]
+    fn open_all(&mut self, packet: &mut Packet) {
+        while packet.inner != Slot::NONE && !packet.is_fragment() {
+            let carrier = *packet;
+            *packet = self.carried.open(&carrier);
+        }
+        self.carried.release(packet.inner);
+        packet.inner = Slot::NONE;
     }
 }
 
@@ -129,16 +145,39 @@ pub(crate) enum Element {
     Loss(loss::State),
     Duplicate(duplicate::State),
     Tap(tap::State),
+    Classify(classify::State),
+    Remark(remark::State),
+    Police(Box<police::State>),
+    Treat(Box<treat::State>),
+    Device(Box<device::State>),
+    Router(router::State),
+    Mtu(mtu::State),
+    Encapsulate(tunnel::Entry),
+    Decapsulate(tunnel::Exit),
+    Adjust(Adjust),
+    Framing(Framing),
 }
 
 impl Element {
-    pub(crate) fn new(kind: &ElementKind, dice: Dice) -> Self {
+    /// Builds what `kind` says, with `outputs` outputs wired.
+    pub(crate) fn new(kind: &ElementKind, outputs: usize, dice: Dice) -> Self {
         match kind {
             ElementKind::Link(config) => Self::Link(link::State::new(config)),
             ElementKind::Delay(config) => Self::Delay(delay::State::new(config, dice)),
             ElementKind::Loss(config) => Self::Loss(loss::State::new(config, dice)),
             ElementKind::Duplicate(config) => Self::Duplicate(duplicate::State::new(config, dice)),
             ElementKind::Tap(config) => Self::Tap(tap::State::new(config)),
+            ElementKind::Classify(config) => Self::Classify(classify::State::new(config)),
+            ElementKind::Remark(config) => Self::Remark(remark::State::new(config)),
+            ElementKind::Police(config) => Self::Police(Box::new(police::State::new(config))),
+            ElementKind::Treat(config) => Self::Treat(Box::new(treat::State::new(config, dice))),
+            ElementKind::Device(config) => Self::Device(Box::new(device::State::new(config))),
+            ElementKind::Router(config) => Self::Router(router::State::new(config, outputs)),
+            ElementKind::Mtu(config) => Self::Mtu(mtu::State::new(config, outputs)),
+            ElementKind::Encapsulate(config) => Self::Encapsulate(tunnel::Entry::new(config)),
+            ElementKind::Decapsulate(config) => Self::Decapsulate(tunnel::Exit::new(config)),
+            ElementKind::Adjust(config) => Self::Adjust(*config),
+            ElementKind::Framing(config) => Self::Framing(*config),
         }
     }
 
@@ -147,7 +186,7 @@ impl Element {
     pub(crate) fn accept(
         &mut self,
         at: Time,
-        _input: u8,
+        input: u8,
         packet: &mut Packet,
         context: &mut Context<'_>,
     ) -> Step {
@@ -157,6 +196,17 @@ impl Element {
             Self::Loss(state) => state.accept(packet),
             Self::Duplicate(state) => state.accept(at, packet, context),
             Self::Tap(state) => state.accept(at, packet, context),
+            Self::Classify(state) => state.accept(packet, &context.shared.flows),
+            Self::Remark(state) => state.accept(at, packet, context),
+            Self::Police(state) => state.accept(at, packet, context),
+            Self::Treat(state) => state.accept(at, packet, context),
+            Self::Device(state) => state.accept(at, input, packet, context),
+            Self::Router(state) => state.accept(at, packet, context),
+            Self::Mtu(state) => state.accept(at, packet, context),
+            Self::Encapsulate(state) => state.accept(packet, context),
+            Self::Decapsulate(state) => state.accept(at, packet, context),
+            Self::Adjust(state) => state.accept(at, packet, context),
+            Self::Framing(state) => state.accept(packet),
         }
     }
 
@@ -166,17 +216,21 @@ impl Element {
         match self {
             Self::Link(state) => state.next_event(),
             Self::Delay(state) => state.next_event(),
-            Self::Loss(_) | Self::Duplicate(_) | Self::Tap(_) => Time::MAX,
+            Self::Device(state) => state.next_event(),
+            Self::Decapsulate(state) => state.next_event(),
+            _ => Time::MAX,
         }
     }
 
     /// Its time has come: at most one packet leaves, written to `packet`.
     #[inline]
-    pub(crate) fn release(&mut self, _at: Time, packet: &mut Packet, _context: &mut Context<'_>) -> Released {
+    pub(crate) fn release(&mut self, at: Time, packet: &mut Packet, context: &mut Context<'_>) -> Released {
         match self {
             Self::Link(state) => state.release(packet),
             Self::Delay(state) => state.release(packet),
-            Self::Loss(_) | Self::Duplicate(_) | Self::Tap(_) => Released::Nothing,
+            Self::Device(state) => state.release(at, packet, context),
+            Self::Decapsulate(state) => state.release(at, context),
+            _ => Released::Nothing,
         }
     }
 
@@ -185,20 +239,39 @@ impl Element {
         match self {
             Self::Link(state) => state.inside(),
             Self::Delay(state) => state.inside(),
-            Self::Loss(_) | Self::Duplicate(_) | Self::Tap(_) => Traffic::default(),
+            Self::Device(state) => state.inside(),
+            Self::Decapsulate(state) => state.inside(),
+            _ => Traffic::default(),
         }
     }
 }
 
 impl ElementKind {
     /// How many inputs it tells apart.
-    pub(crate) fn inputs(&self) -> u8 {
-        1
+    pub fn inputs(&self) -> u8 {
+        match self {
+            Self::Device(config) => config.rings.len() as u8,
+            _ => 1,
+        }
     }
 
     /// How many outputs may be wired.
-    pub(crate) fn outputs(&self) -> RangeInclusive<usize> {
-        1..=1
+    pub fn outputs(&self) -> RangeInclusive<usize> {
+        match self {
+            Self::Classify(config) => {
+                let outputs = usize::from(config.outputs());
+                outputs..=outputs
+            }
+            Self::Device(config) => config.rings.len()..=config.rings.len(),
+            Self::Router(_) | Self::Mtu(_) => 1..=2,
+            _ => 1..=1,
+        }
+    }
+
+    /// The output that only ICMP messages take, if it has one. Such messages are never answered, so these outputs
+    /// may close a loop.
+    pub(crate) fn answer_output(&self) -> Option<usize> {
+        matches!(self, Self::Router(_) | Self::Mtu(_)).then_some(1)
     }
 
     /// Looks for impossible settings.
@@ -207,7 +280,19 @@ impl ElementKind {
             Self::Link(config) => config.check(),
             Self::Delay(config) => config.check(),
             Self::Loss(config) => config.check(),
-            Self::Duplicate(_) | Self::Tap(_) => Ok(()),
+            Self::Classify(config) => config.check(),
+            Self::Police(config) => config.check(),
+            Self::Treat(config) => config.check(),
+            Self::Device(config) => config.check(),
+            Self::Mtu(config) => config.check(),
+            Self::Decapsulate(config) => config.check(),
+            Self::Duplicate(_)
+            | Self::Tap(_)
+            | Self::Remark(_)
+            | Self::Router(_)
+            | Self::Encapsulate(_)
+            | Self::Adjust(_)
+            | Self::Framing(_) => Ok(()),
         }
     }
 }

@@ -43,6 +43,7 @@
 #![forbid(unsafe_code)]
 
 mod calendar;
+mod carried;
 pub mod counters;
 mod dice;
 mod element;

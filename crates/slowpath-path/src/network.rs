@@ -141,7 +141,11 @@ impl Network {
                 let element = &spec.elements[index];
                 Node {
                     id: ElementId(index as u16),
-                    element: Element::new(&element.does, Dice::new(seed, &element.name)),
+                    element: Element::new(
+                        &element.does,
+                        element.outputs.len(),
+                        Dice::new(seed, &element.name),
+                    ),
                     outputs: element.outputs.iter().map(wire).collect(),
                 }
             })

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::elements::{Delay, Duplicate, Link, Loss, Tap};
+use crate::elements::{
+    Adjust, Classify, Decapsulate, Delay, Device, Duplicate, Encapsulate, Framing, Link, Loss, Mtu, Police,
+    Remark, Router, Tap, Treat,
+};
 
 /// A whole network: what [`Network::build`](crate::Network::build) builds from.
 ///
@@ -86,6 +89,28 @@ pub enum ElementKind {
     Duplicate(Duplicate),
     /// A place where packets are seen.
     Tap(Tap),
+    /// A class, or a way, by addresses, ports, protocol and marks.
+    Classify(Classify),
+    /// Rewriting of marks.
+    Remark(Remark),
+    /// A policer.
+    Police(Police),
+    /// Treatment by code point.
+    Treat(Treat),
+    /// A device's processing budget, shared by its ports.
+    Device(Device),
+    /// A router's hop.
+    Router(Router),
+    /// A limit on packet size.
+    Mtu(Mtu),
+    /// The entry of a tunnel.
+    Encapsulate(Encapsulate),
+    /// The exit of a tunnel.
+    Decapsulate(Decapsulate),
+    /// MSS clamping and window-scale removal.
+    Adjust(Adjust),
+    /// Bytes at layer 2 beyond plain Ethernet.
+    Framing(Framing),
 }
 
 impl NetworkSpec {
@@ -226,6 +251,9 @@ impl NetworkSpec {
                     continue;
                 };
                 path.push((at, next + 1));
+                if self.elements[at].does.answer_output() == Some(next) {
+                    continue;
+                }
                 if let Some(&child) = index.get(target.to.as_str()) {
                     match state[child] {
                         0 => path.push((child, 0)),

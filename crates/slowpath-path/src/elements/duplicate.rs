@@ -35,6 +35,7 @@ impl State {
         if self.dice.hits(self.chance) {
             let mut copy = *packet;
             copy.id = context.shared.new_id();
+            context.shared.carried.retain(copy.inner);
             let copied = Outcome::Copied {
                 element: context.element,
                 at,
