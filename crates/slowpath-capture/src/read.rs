@@ -158,8 +158,8 @@ impl Reader {
             Layout::PcapNg(pcapng) => pcapng.step(&mut self.window, &mut self.interfaces),
         };
         let raw = match step {
-            Ok(Step::Frame(raw)) => raw,
-            other => return self.pause(other),
+            Ok(raw) => raw,
+            Err(stop) => return self.pause(*stop.0).map(|()| None),
         };
         let interface = &self.interfaces[raw.interface as usize];
         let frame = Frame {
@@ -185,19 +185,19 @@ impl Reader {
 
     /// Notes why there is no frame.
     #[cold]
-    fn pause(&mut self, step: io::Result<Step>) -> io::Result<Option<Frame<'_>>> {
-        self.damage = match (step, self.compression) {
-            (Ok(Step::Broken(damage)), _) => Some(damage),
-            (Ok(_), _) => None,
-            (Err(error), None) => return Err(error),
-            (Err(error), Some(compression)) => Some(Damage::Compressed {
+    fn pause(&mut self, reason: Reason) -> io::Result<()> {
+        self.damage = match (reason, self.compression) {
+            (Reason::End, _) => None,
+            (Reason::Broken(damage), _) => Some(damage),
+            (Reason::Io(error), None) => return Err(error),
+            (Reason::Io(error), Some(compression)) => Some(Damage::Compressed {
                 offset: self.window.offset() + self.window.bytes().len() as u64,
                 compression,
                 reason: error.to_string(),
             }),
         };
         self.stopped = !matches!(self.damage, None | Some(Damage::Cut { .. }));
-        Ok(None)
+        Ok(())
     }
 
     /// The family of the file.
@@ -250,27 +250,44 @@ impl Reader {
     }
 }
 
-/// What a format found.
+/// Why there is no frame; boxed, as it is rare and frames that are found must not pass through memory for it.
 #[derive(Debug)]
-enum Step {
-    Frame(Raw),
+struct Stop(Box<Reason>);
+
+#[derive(Debug)]
+enum Reason {
     End,
     Broken(Damage),
+    Io(io::Error),
 }
 
-impl Step {
+impl Stop {
     /// The end, or a cut if bytes are left over.
     #[cold]
     fn end(window: &Window, part: &'static str, needed: u64) -> Self {
-        match window.bytes().len() as u64 {
-            0 => Self::End,
-            found => Self::Broken(Damage::Cut {
+        Self(Box::new(match window.bytes().len() as u64 {
+            0 => Reason::End,
+            found => Reason::Broken(Damage::Cut {
                 offset: window.offset(),
                 part,
                 needed,
                 found,
             }),
-        }
+        }))
+    }
+}
+
+impl From<io::Error> for Stop {
+    #[cold]
+    fn from(error: io::Error) -> Self {
+        Self(Box::new(Reason::Io(error)))
+    }
+}
+
+impl From<Damage> for Stop {
+    #[cold]
+    fn from(damage: Damage) -> Self {
+        Self(Box::new(Reason::Broken(damage)))
     }
 }
 

@@ -43,18 +43,7 @@ impl<'a> IpView<'a> {
     #[inline]
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
         match bytes.first().map(|first| first >> 4) {
-            Some(4) => {
-                let view = Ipv4View::parse(bytes)?;
-                Ok(Self {
-                    bytes,
-                    payload_at: view.header_len() as u32,
-                    length: u32::from(view.total_len()),
-                    fragment_at: 0,
-                    protocol: view.protocol(),
-                    v6: false,
-                    complete: true,
-                })
-            }
+            Some(4) => Self::parse_v4(bytes),
             Some(6) => Self::parse_v6(bytes),
             Some(found) => Err(Malformed::Version { header: "IP", found }),
             None => Err(Malformed::Short {
@@ -63,6 +52,24 @@ impl<'a> IpView<'a> {
                 found: 0,
             }),
         }
+    }
+
+    /// Reads an IPv4 packet.
+    ///
+    /// # Errors
+    /// [`Malformed`], as [`Ipv4View::parse`].
+    #[inline]
+    pub fn parse_v4(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let view = Ipv4View::parse(bytes)?;
+        Ok(Self {
+            bytes,
+            payload_at: view.header_len() as u32,
+            length: u32::from(view.total_len()),
+            fragment_at: 0,
+            protocol: view.protocol(),
+            v6: false,
+            complete: true,
+        })
     }
 
     fn parse_v6(bytes: &'a [u8]) -> Result<Self, Malformed> {

@@ -3,7 +3,8 @@
 use slowpath_packet::tcp::options::{OptionIter, TcpOption, kind};
 use slowpath_packet::{FlowKey, IcmpKind, IcmpVersion, IcmpView, IpView, Protocol, TcpView};
 use slowpath_record::packets::{
-    AccEcn, Conversations, IcmpError, Marks, OtherPacket, SynOptions, TcpFlags, TcpPacket, Timestamps,
+    AccEcn, Conversations, IcmpError, Marks, OtherPacket, SackBlocks, SynOptions, TcpFlags, TcpPacket,
+    Timestamps,
 };
 
 use super::slice::Slice;
@@ -149,69 +150,106 @@ impl Found<'_> {
             protocol: Protocol::TCP,
         };
         let (conversation, direction) = conversations.intern(&key);
-        let mut packet = TcpPacket::new(conversation, direction, place.at, place.number);
-        packet.seq = tcp.sequence().0;
-        packet.ack = tcp.acknowledgement().0;
-        packet.payload_len = self.payload_len().saturating_sub(tcp.header_len() as u32);
-        packet.ip_len = self.ip_len;
-        packet.wire_len = place.wire_len;
-        packet.interface = place.interface;
-        packet.window = tcp.window();
-        packet.flags = TcpFlags(tcp.flags().0);
-        packet.ip_id = self.ip.v4_id();
-        packet.ttl = self.ip.hop_limit();
-        packet.dscp = self.ip.dscp();
-        packet.ecn = self.ip.ecn();
-        packet.marks = place.marks;
+        let flags = TcpFlags(tcp.flags().0);
+        let options = Options::read(tcp.option_bytes());
+        let mut marks = place.marks;
         if self.inferred {
-            packet.marks.set(Marks::LENGTH_INFERRED);
+            marks.set(Marks::LENGTH_INFERRED);
         }
         if self.tunnelled {
-            packet.marks.set(Marks::TUNNELLED);
+            marks.set(Marks::TUNNELLED);
         }
         if tcp.options_cut() {
-            packet.marks.set(Marks::OPTIONS_CUT);
+            marks.set(Marks::OPTIONS_CUT);
         }
-        options(tcp.option_bytes(), &mut packet);
-        packet
+        TcpPacket {
+            at: place.at,
+            number: place.number,
+            conversation,
+            seq: tcp.sequence().0,
+            ack: tcp.acknowledgement().0,
+            payload_len: self.payload_len().saturating_sub(tcp.header_len() as u32),
+            ip_len: self.ip_len,
+            wire_len: place.wire_len,
+            timestamps: options.timestamps,
+            sack: options.sack,
+            accecn: options.accecn,
+            interface: place.interface,
+            window: tcp.window(),
+            flags,
+            ip_id: self.ip.v4_id(),
+            syn: if flags.has(TcpFlags::SYN) {
+                options.syn
+            } else {
+                SynOptions::NONE
+            },
+            ttl: self.ip.hop_limit(),
+            dscp: self.ip.dscp(),
+            ecn: self.ip.ecn(),
+            direction,
+            marks,
+        }
     }
 }
 
-/// Reads the options of a segment into its record.
-#[inline]
-fn options(bytes: &[u8], packet: &mut TcpPacket) {
-    // The most frequent list by far: two NOPs and timestamps (RFC 7323 appendix A).
-    if let [kind::NOP, kind::NOP, kind::TIMESTAMPS, 10, a, b, c, d, e, f, g, h] = *bytes {
-        let value = u32::from_be_bytes([a, b, c, d]);
-        packet.timestamps = Some(Timestamps {
-            value,
-            echo: u32::from_be_bytes([e, f, g, h]),
-        });
-        return;
-    }
-    let mut syn = SynOptions::NONE;
-    for option in OptionIter::new(bytes) {
-        match option {
-            TcpOption::Mss(mss) => syn.mss = Some(mss),
-            TcpOption::WindowScale(shift) => syn.window_scale = Some(shift),
-            TcpOption::SackPermitted => syn.sack_permitted = true,
-            TcpOption::Timestamps { value, echo } => packet.timestamps = Some(Timestamps { value, echo }),
-            TcpOption::Sack(blocks) => {
-                for (left, right) in blocks.as_slice() {
-                    packet.sack.push(left.0, right.0);
-                }
-            }
-            TcpOption::AccEcn(counters) => {
-                packet.accecn = Some(AccEcn {
-                    ect0: counters.ect0_bytes,
-                    ce: counters.ce_bytes,
-                    ect1: counters.ect1_bytes,
-                });
-            }
-            TcpOption::Unknown { .. } | TcpOption::Broken { .. } => {}
+/// The options of a segment as its record wants them.
+struct Options {
+    timestamps: Option<Timestamps>,
+    sack: SackBlocks,
+    accecn: Option<AccEcn>,
+    syn: SynOptions,
+}
+
+impl Options {
+    const NONE: Self = Self {
+        timestamps: None,
+        sack: SackBlocks::NONE,
+        accecn: None,
+        syn: SynOptions::NONE,
+    };
+
+    #[inline]
+    fn read(bytes: &[u8]) -> Self {
+        // The most frequent list by far: two NOPs and timestamps (RFC 7323 appendix A).
+        if let [kind::NOP, kind::NOP, kind::TIMESTAMPS, 10, a, b, c, d, e, f, g, h] = *bytes {
+            let value = u32::from_be_bytes([a, b, c, d]);
+            let echo = u32::from_be_bytes([e, f, g, h]);
+            return Self {
+                timestamps: Some(Timestamps { value, echo }),
+                ..Self::NONE
+            };
+        }
+        if bytes.is_empty() {
+            Self::NONE
+        } else {
+            Self::read_any(bytes)
         }
     }
-    if packet.flags.has(TcpFlags::SYN) {
-        packet.syn = syn;
+
+    #[inline(never)]
+    fn read_any(bytes: &[u8]) -> Self {
+        let mut all = Self::NONE;
+        for option in OptionIter::new(bytes) {
+            match option {
+                TcpOption::Mss(mss) => all.syn.mss = Some(mss),
+                TcpOption::WindowScale(shift) => all.syn.window_scale = Some(shift),
+                TcpOption::SackPermitted => all.syn.sack_permitted = true,
+                TcpOption::Timestamps { value, echo } => all.timestamps = Some(Timestamps { value, echo }),
+                TcpOption::Sack(blocks) => {
+                    for (left, right) in blocks.as_slice() {
+                        all.sack.push(left.0, right.0);
+                    }
+                }
+                TcpOption::AccEcn(counters) => {
+                    all.accecn = Some(AccEcn {
+                        ect0: counters.ect0_bytes,
+                        ce: counters.ce_bytes,
+                        ect1: counters.ect1_bytes,
+                    });
+                }
+                TcpOption::Unknown { .. } | TcpOption::Broken { .. } => {}
+            }
+        }
+        all
     }
 }

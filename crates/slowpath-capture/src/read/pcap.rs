@@ -2,13 +2,11 @@
 //!
 //! Layout: draft-ietf-opsawg-pcap. The modified variant (magic a1b2cd34) has record headers of 24 bytes.
 
-use std::io;
-
 use super::bytes::Order;
 use super::damage::{Damage, MAX_PACKET, OpenError};
 use super::frame::{Clock, Interface, Scale};
 use super::window::Window;
-use super::{Raw, Step};
+use super::{Raw, Stop};
 use crate::link::LinkType;
 
 /// A classic capture behind its file header.
@@ -94,10 +92,10 @@ impl Pcap {
 
     /// Reads the next record.
     #[inline]
-    pub(super) fn step(&mut self, window: &mut Window) -> io::Result<Step> {
+    pub(super) fn step(&mut self, window: &mut Window) -> Result<Raw, Stop> {
         let head = self.record_header;
         if !window.ensure(head)? {
-            return Ok(Step::end(window, "record header", head as u64));
+            return Err(Stop::end(window, "record header", head as u64));
         }
         let header = window.bytes();
         let (seconds, fraction) = (self.order.u32(header), self.order.u32(&header[4..]));
@@ -108,17 +106,18 @@ impl Pcap {
             _ => std::mem::swap(&mut captured, &mut wire_len),
         }
         if captured > MAX_PACKET {
-            return Ok(Step::Broken(Damage::PacketLength {
+            return Err(Damage::PacketLength {
                 offset: window.offset(),
                 claimed: captured,
-            }));
+            }
+            .into());
         }
         let total = head + captured as usize;
         if !window.ensure(total)? {
-            return Ok(Step::end(window, "record", total as u64));
+            return Err(Stop::end(window, "record", total as u64));
         }
         let at = i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * i64::from(self.unit_ns);
-        Ok(Step::Frame(Raw {
+        Ok(Raw {
             taken: window.consume(total),
             bytes: (head, total),
             options: (0, 0),
@@ -126,7 +125,7 @@ impl Pcap {
             at: Some(at),
             wire_len,
             interface: 0,
-        }))
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use super::bytes::Order;
 use super::damage::{Damage, MAX_INTERFACES, MAX_PACKET};
 use super::frame::{Clock, Interface, Options, Scale};
 use super::window::Window;
-use super::{Raw, Step};
+use super::{Raw, Stop};
 use crate::block::{self, option};
 use crate::link::LinkType;
 
@@ -83,33 +83,21 @@ impl PcapNg {
     }
 
     /// Reads on to the next packet.
-    pub(super) fn step(&mut self, window: &mut Window, interfaces: &mut Vec<Interface>) -> io::Result<Step> {
+    #[inline]
+    pub(super) fn step(&mut self, window: &mut Window, interfaces: &mut Vec<Interface>) -> Result<Raw, Stop> {
         loop {
             if self.to_skip > 0 {
-                let skipping = self.to_skip;
-                self.to_skip = window.skip(skipping)?;
-                if self.to_skip > 0 {
-                    let (needed, found) = (skipping, skipping - self.to_skip);
-                    let offset = window.offset() - found;
-                    return Ok(Step::Broken(Damage::Cut {
-                        offset,
-                        part: "block",
-                        needed,
-                        found,
-                    }));
-                }
+                self.skip(window)?;
             }
             if !window.ensure(8)? {
-                return Ok(Step::end(window, "block header", 8));
+                return Err(Stop::end(window, "block header", 8));
             }
             let kind = self.order.u32(window.bytes());
             if kind == block::SECTION_HEADER {
                 if !window.ensure(12)? {
-                    return Ok(Step::end(window, "block header", 12));
+                    return Err(Stop::end(window, "block header", 12));
                 }
-                if let Err(damage) = self.set_order(window) {
-                    return Ok(Step::Broken(damage));
-                }
+                self.set_order(window)?;
             }
             let header = Header {
                 kind,
@@ -117,33 +105,45 @@ impl PcapNg {
                 offset: window.offset(),
             };
             if header.len < 12 || !header.len.is_multiple_of(4) {
-                return Ok(Step::Broken(header.bad_length()));
+                return Err(header.bad_length().into());
             }
-            let held = matches!(
+            if !matches!(
                 kind,
-                block::SECTION_HEADER
-                    | block::INTERFACE
-                    | block::INTERFACE_STATISTICS
-                    | block::ENHANCED_PACKET
-                    | block::SIMPLE_PACKET
-                    | block::PACKET
-            );
-            if !held {
+                block::SECTION_HEADER | block::INTERFACE..=block::SIMPLE_PACKET
+            ) && !matches!(kind, block::INTERFACE_STATISTICS | block::ENHANCED_PACKET)
+            {
                 self.to_skip = u64::from(header.len);
                 continue;
             }
             if header.len > MAX_BLOCK {
-                return Ok(Step::Broken(header.bad_length()));
+                return Err(header.bad_length().into());
             }
             if !window.ensure(header.len as usize)? {
-                return Ok(Step::end(window, "block", u64::from(header.len)));
+                return Err(Stop::end(window, "block", u64::from(header.len)));
             }
-            match self.block(header, window, interfaces) {
-                Ok(Some(raw)) => return Ok(Step::Frame(raw)),
-                Ok(None) => {}
-                Err(damage) => return Ok(Step::Broken(damage)),
+            if let Some(raw) = self.block(header, window, interfaces)? {
+                return Ok(raw);
             }
         }
+    }
+
+    /// Goes on with a block that is passed over.
+    #[cold]
+    fn skip(&mut self, window: &mut Window) -> Result<(), Stop> {
+        let skipping = self.to_skip;
+        self.to_skip = window.skip(skipping)?;
+        if self.to_skip == 0 {
+            return Ok(());
+        }
+        let (needed, found) = (skipping, skipping - self.to_skip);
+        let offset = window.offset() - found;
+        Err(Damage::Cut {
+            offset,
+            part: "block",
+            needed,
+            found,
+        }
+        .into())
     }
 
     /// Takes the byte order of a section from its magic.
@@ -168,7 +168,7 @@ impl PcapNg {
         header: Header,
         window: &mut Window,
         interfaces: &mut Vec<Interface>,
-    ) -> Result<Option<Raw>, Damage> {
+    ) -> Result<Option<Raw>, Stop> {
         let len = header.len as usize;
         let block = &window.bytes()[..len];
         let after = self.order.u32(&block[len - 4..]);
@@ -177,7 +177,8 @@ impl PcapNg {
                 offset: header.offset,
                 before: header.len,
                 after,
-            });
+            }
+            .into());
         }
         let body = &block[8..len - 4];
         let place = match header.kind {
@@ -193,7 +194,8 @@ impl PcapNg {
                 if interfaces.len() >= MAX_INTERFACES {
                     return Err(Damage::TooManyInterfaces {
                         offset: header.offset,
-                    });
+                    }
+                    .into());
                 }
                 interfaces.push(self.interface(header, body)?);
                 None
