@@ -13,6 +13,7 @@
 //! * [`facts`]: what a connection did, without judgement.
 
 #![forbid(unsafe_code)]
+#![allow(clippy::cast_sign_loss)] // statistics that cannot be negative, or that were clamped before
 
 pub mod analysis;
 pub mod analyzer;

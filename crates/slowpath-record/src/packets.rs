@@ -252,6 +252,11 @@ impl TcpFlags {
         self.0 & other.0 == other.0
     }
 
+    /// Whether any bit of `other` is set.
+    pub const fn intersects(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
     /// Both sets of bits.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {

@@ -116,7 +116,7 @@ pub struct WindowFacts {
     pub closed_frames: [u64; 2],
     /// Frame numbers of packets that filled the window.
     pub full_frames: [u64; 2],
-    /// Rate at which the edge moved on while the window was full or closed, bytes per second.
+    /// Rate at which the edge moved on from the first to the last time that the window held the sender, bytes per second.
     pub edge_rate: f64,
     /// Typical period of the window's openings, seconds; 0 if it has no rhythm.
     pub period_s: f64,

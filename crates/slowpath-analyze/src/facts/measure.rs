@@ -110,7 +110,7 @@ fn infer_shift(half: &Half) -> (u8, u8) {
             continue;
         };
         let flight = end
-            .saturating_sub(ack.ack)
+            .saturating_sub(ack.to)
             .saturating_sub(u64::from(half.segment_limit));
         seen = true;
         while needed < 14 && flight > u64::from(ack.window) << needed {
@@ -134,7 +134,11 @@ fn round_trips(half: &Half, split: &Split, origin: i64) -> Vec<(f64, f64)> {
             }
         }
         if tx.rtt.is_finite() && split.tap != Tap::Receiver {
-            let before = if split.tap == Tap::Middle { release } else { split.to_sender };
+            let before = if split.tap == Tap::Middle {
+                release
+            } else {
+                split.to_sender
+            };
             out.push((at, f64::from(tx.rtt) + before));
         }
     }

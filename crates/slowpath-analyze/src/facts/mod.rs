@@ -4,7 +4,7 @@
 //! * [`queue`]: the virtual-queue fit.
 //! * [`counters`]: counters by the names tcptrace uses.
 //! * [`graphs`]: data of the five graphs people know from Wireshark.
-//! * [`distribution`]: quantiles.
+//! * [`Distribution`] holds quantiles.
 
 pub mod counters;
 pub mod distribution;

@@ -34,6 +34,8 @@ pub struct QueueFit {
     pub episodes: u64,
     /// Mean rate of what was let through.
     pub mean_bit_per_s: f64,
+    /// Median delay at a nearly full backlog less that at a low one, relative to the time the full backlog drains.
+    pub delay_step: f64,
     /// Spread of the backlog at losses: interquartile range over `size_bytes`.
     pub spread: f64,
     /// The queue that explains the delays best, without looking at losses.
@@ -105,7 +107,11 @@ pub(crate) fn fit(items: Vec<Item>, rtt: f64) -> Option<QueueFit> {
 fn fit_losses(items: &[Item], mean: f64, out: &mut QueueFit) {
     let mut levels = Levels::default();
     let mut best = (f64::INFINITY, mean, 0.0, 1.0);
-    for rate in candidates(mean).chain(between_losses(items)) {
+    let delayed = (out.delay.explained > 0.3)
+        .then_some(out.delay.rate_bit_per_s)
+        .into_iter()
+        .flat_map(|rate| (-8..=8).map(move |step| rate * 1.0005_f64.powi(step)));
+    for rate in candidates(mean).chain(between_losses(items)).chain(delayed) {
         levels.run(items, rate, false);
         let (error, size) = levels.separate();
         if error < best.0 {
@@ -135,6 +141,7 @@ fn fit_losses(items: &[Item], mean: f64, out: &mut QueueFit) {
     let (slope, correlation) = regress(&levels.delays);
     out.delay_slope = slope;
     out.delay_correlation = correlation;
+    out.delay_step = levels.delay_step(size * 8.0 / rate);
 }
 
 /// Rates to try: closely spaced around the mean, where a saturated limiter lies and where a small error of the rate
@@ -233,6 +240,27 @@ impl Levels {
             above -= f64::from(passes[index]);
         }
         best
+    }
+
+    /// Median delay with the queue nearly full less that with a low one, relative to `full` seconds.
+    fn delay_step(&self, full: f64) -> f64 {
+        let median = |keep: &dyn Fn(f64) -> bool| {
+            let mut delays: Vec<f64> = self
+                .delays
+                .iter()
+                .filter(|(queued, _)| keep(*queued))
+                .map(|(_, delay)| *delay)
+                .collect();
+            delays.sort_unstable_by(f64::total_cmp);
+            (delays.len() >= 5).then(|| quantile(&delays, 0.5))
+        };
+        match (
+            median(&|queued| queued >= full * 0.75),
+            median(&|queued| queued <= full * 0.3),
+        ) {
+            (Some(high), Some(low)) if full > 0.0 => (high - low) / full,
+            _ => 0.0,
+        }
     }
 
     fn loss_spread(&mut self) -> f64 {

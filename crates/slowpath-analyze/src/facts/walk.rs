@@ -63,12 +63,13 @@ struct Walker<'a> {
     slacks: Vec<f64>,
     full_windows: Vec<f64>,
     ratio_sum: f64,
-    full_edge_bytes: u64,
     openings: Vec<i64>,
     eaten: u64,
     acked_total: u64,
     delivered: u64,
     last_len: u64,
+    /// First and last time at which the window held the sender back: time and right edge.
+    held: Option<[(i64, u64); 2]>,
     half: &'a Half,
 }
 
@@ -117,12 +118,12 @@ pub(crate) fn walk(
         slacks: Vec::new(),
         full_windows: Vec::new(),
         ratio_sum: 0.0,
-        full_edge_bytes: 0,
         openings: Vec::new(),
         eaten: 0,
         acked_total: 0,
         delivered: 0,
         last_len: 0,
+        held: None,
         half,
     };
     // Acknowledgements reach the sender later than the tap by `to_sender` and a queue on the way; the current
@@ -132,7 +133,11 @@ pub(crate) fn walk(
     let shifted = !matches!(split.tap, Tap::Sender | Tap::Unknown);
     let mut pending = acks.iter().peekable();
     let mut arrival = i64::MIN;
-    let releases = if shifted { tap::smooth_releases(half) } else { Vec::new() };
+    let releases = if shifted {
+        tap::smooth_releases(half)
+    } else {
+        Vec::new()
+    };
     let mut releases = releases.into_iter().peekable();
     for (index, tx) in sent.iter().enumerate() {
         if let Some((_, release)) = releases.next_if(|&(place, _)| place <= index) {
@@ -191,19 +196,19 @@ impl Walker<'_> {
         self.idle_since = None;
         let near = ((self.rtt * 0.02).clamp(0.000_05, 0.002) * 1e9) as i64;
         let in_burst = self.burst_open && tx.at - self.last_sent <= near;
-        if !retransmission {
+        if retransmission {
+            self.repair_until = self.repair_until.max(self.end);
+        } else {
             if !in_burst {
                 self.short_bursts += u64::from(self.last_len > 0 && self.last_len < self.segment);
                 self.bursts += 1;
-                self.after_ack += u64::from(tx.at - self.last_ack <= near && self.last_ack != i64::MIN);
+                self.after_ack += u64::from(tx.at.saturating_sub(self.last_ack) <= near);
             }
             self.burst_open = true;
             self.last_len = u64::from(tx.len) % self.segment.max(1);
             if self.last_len == 0 {
                 self.last_len = self.segment;
             }
-        } else {
-            self.repair_until = self.repair_until.max(self.end);
         }
         self.last_sent = tx.at;
         self.end = self.end.max(end);
@@ -219,8 +224,8 @@ impl Walker<'_> {
         round.sent += sent;
         round.lost += lost;
         round.flight = round.flight.max(flight);
-        if rtt.is_finite() && !(rtt >= round.rtt_s) {
-            round.rtt_s = rtt;
+        if rtt.is_finite() {
+            round.rtt_s = rtt.min(round.rtt_s);
         }
         if retransmission {
             round.resent += sent;
@@ -244,8 +249,8 @@ impl Walker<'_> {
         }
         let scale = if ack.syn { 0 } else { self.shift };
         let window = u64::from(ack.window) << scale;
-        let advance = ack.ack.saturating_sub(self.una);
-        let delivered = (ack.ack - self.half.first.min(ack.ack)) + u64::from(ack.sacked);
+        let advance = ack.to.saturating_sub(self.una);
+        let delivered = (ack.to - self.half.first.min(ack.to)) + u64::from(ack.sacked);
         if delivered > self.delivered {
             let fresh = delivered - self.delivered;
             self.delivered = delivered;
@@ -254,7 +259,7 @@ impl Walker<'_> {
         if ack.marks > 0 {
             self.round(arrival).marks += u64::from(ack.marks);
         }
-        let edge = ack.ack + window;
+        let edge = ack.to + window;
         let was = self.waiting;
         if let Some(old) = self.edge {
             let moved = edge.saturating_sub(old);
@@ -263,9 +268,6 @@ impl Walker<'_> {
             if advance == 0 {
                 let largest = &mut self.out.window.largest_reopening;
                 *largest = (*largest).max(moved);
-            }
-            if matches!(was, Waiting::Full | Waiting::Closed) {
-                self.full_edge_bytes += moved;
             }
             if was == Waiting::Closed && moved >= self.segment {
                 self.openings.push(arrival);
@@ -276,7 +278,7 @@ impl Walker<'_> {
             self.largest_window = self.largest_window.max(window);
         }
         self.window = window;
-        self.una = self.una.max(ack.ack);
+        self.una = self.una.max(ack.to);
         self.sacked = u64::from(ack.sacked);
         self.edge = Some(self.edge.map_or(edge, |old| old.max(edge)));
         if advance > 0 {
@@ -297,6 +299,10 @@ impl Walker<'_> {
             self.idle_since = Some(arrival);
         }
         self.waiting = state;
+        if matches!(state, Waiting::Full | Waiting::Closed) && !ack.syn {
+            let here = (arrival, ack.to + window);
+            self.held = Some([self.held.map_or(here, |[first, _]| first), here]);
+        }
     }
 
     fn state(&self) -> Waiting {
@@ -427,11 +433,13 @@ impl Walker<'_> {
             0.0
         };
         window.slack_median = quantile(&self.slacks, 0.5);
-        window.edge_rate = if held > 0.0 {
-            self.full_edge_bytes as f64 / held
-        } else {
-            0.0
-        };
+        window.edge_rate = self.held.map_or(0.0, |[(from, low), (to, high)]| {
+            if to > from {
+                high.saturating_sub(low) as f64 * 1e9 / (to - from) as f64
+            } else {
+                0.0
+            }
+        });
         window.period_s = rhythm(&gaps);
         let sent: Vec<&Tx> = self.half.tx.entries().iter().filter(|tx| tx.seen()).collect();
         let share = |part: usize| {

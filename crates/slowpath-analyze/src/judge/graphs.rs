@@ -33,14 +33,14 @@ pub(crate) fn graphs(conn: &Conn, measured: &Measured, origin: i64) -> Graphs {
         .iter()
         .map(|ack| Point {
             at_s: seconds(ack.at),
-            value: relative(ack.ack) as f64,
+            value: relative(ack.to) as f64,
         })
         .collect();
     let edges: Vec<Point> = acks
         .iter()
         .map(|ack| Point {
             at_s: seconds(ack.at),
-            value: relative(ack.ack) as f64 + scaled(ack.window, ack.syn),
+            value: relative(ack.to) as f64 + scaled(ack.window, ack.syn),
         })
         .collect();
     let windows: Vec<Point> = acks
@@ -82,7 +82,7 @@ pub(crate) fn graphs(conn: &Conn, measured: &Measured, origin: i64) -> Graphs {
     for (ack, index) in acks.iter().zip(returned) {
         io[index].packets_back += 1;
         io[index].bytes_back += 66;
-        let now = relative(ack.ack) + u64::from(ack.sacked);
+        let now = relative(ack.to) + u64::from(ack.sacked);
         if now > delivered {
             goodput_bins[index] += (now - delivered) as f64;
             delivered = now;

@@ -2,7 +2,9 @@
 //!
 //! Nothing here touches packets; [`rules`] decides from [`FlowFacts`] alone.
 
+mod evidence;
 mod graphs;
+mod intervals;
 mod quality;
 mod rules;
 mod words;
@@ -60,6 +62,7 @@ pub(crate) fn analysis(
             let surroundings = Surroundings {
                 untimed: clock.untimed > 0 && clock.untimed * 2 > packets,
                 clock_s: clock.resolution_ns() as f64 / 1e9,
+                ssh: key.is_some_and(|key| key.src_port == 22 || key.dst_port == 22),
                 ..surroundings
             };
             connection(

@@ -17,8 +17,6 @@ pub(crate) struct Conn {
     pub(crate) halves: [Half; 2],
     /// First and last packet, nanoseconds.
     pub(crate) span: (i64, i64),
-    /// Number of the first packet.
-    pub(crate) first_number: u64,
     /// ECN as negotiated.
     pub(crate) ecn: EcnMode,
     /// Whether ECN mode is known from the handshake.
@@ -40,9 +38,12 @@ impl Conn {
     /// A connection that begins with `packet`.
     pub(crate) fn new(packet: &TcpPacket, key: Option<&FlowKey>) -> Self {
         let syn = packet.flags.has(TcpFlags::SYN);
-        let client = if syn && packet.flags.has(TcpFlags::ACK) {
-            packet.direction.reversed()
-        } else if !syn && sent_by_server(packet, key) {
+        let by_server = if syn {
+            packet.flags.has(TcpFlags::ACK)
+        } else {
+            sent_by_server(packet, key)
+        };
+        let client = if by_server {
             packet.direction.reversed()
         } else {
             packet.direction
@@ -52,7 +53,6 @@ impl Conn {
             client,
             halves: [Half::default(), Half::default()],
             span: (packet.at, packet.at),
-            first_number: packet.number,
             ecn: EcnMode::None,
             handshake_seen: false,
             handshake_ns: (None, None),
@@ -71,14 +71,12 @@ impl Conn {
             return false;
         }
         let half = &self.halves[packet.direction.index()];
-        match half.syn {
-            Some(syn) => syn.seq != packet.seq,
-            None => {
-                // A SYN after data: a new connection unless it is the handshake's second half.
-                let acknowledges = packet.flags.has(TcpFlags::ACK);
-                (self.ended || self.reset || half.counters.data_packets > 0) && !acknowledges
-            }
+        if let Some(syn) = half.syn {
+            return syn.seq != packet.seq;
         }
+        // A SYN after data: a new connection unless it is the handshake's second half.
+        let acknowledges = packet.flags.has(TcpFlags::ACK);
+        (self.ended || self.reset || half.counters.data_packets > 0) && !acknowledges
     }
 
     /// Takes a packet; `at` inside it is the corrected time.

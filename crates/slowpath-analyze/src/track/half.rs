@@ -17,6 +17,8 @@ const OUTSTANDING: usize = 1 << 16;
 const REMEMBERED: usize = 256;
 /// Gaps remembered.
 const GAPS: usize = 1024;
+/// SYN, FIN and RST: what a pure acknowledgement does not have.
+const OPENING_OR_CLOSING: TcpFlags = TcpFlags(TcpFlags::SYN.0 | TcpFlags::FIN.0 | TcpFlags::RST.0);
 /// Packets compared with a new one to find duplicates of the capture.
 const FINGERPRINTS: usize = 8;
 
@@ -251,7 +253,7 @@ impl Half {
         }
         let ack = self.extend(packet.ack);
         let marks = self.read_marks(packet, accurate);
-        let plain = packet.payload_len == 0 && packet.flags.0 & 0x07 == 0;
+        let plain = packet.payload_len == 0 && !packet.flags.intersects(OPENING_OR_CLOSING);
         if ack > self.next {
             self.acknowledges_unseen(packet, ack);
         }
@@ -272,7 +274,7 @@ impl Half {
         }
         self.acks.push(Ack {
             at: packet.at,
-            ack: self.una,
+            to: self.una,
             number: packet.number,
             sacked: self.sacked_bytes,
             window: packet.window,
@@ -346,7 +348,7 @@ impl Half {
         counters.syns += bit(TcpFlags::SYN);
         counters.fins += bit(TcpFlags::FIN);
         counters.resets += bit(TcpFlags::RST);
-        if flags.has(TcpFlags::ACK) && packet.payload_len == 0 && flags.0 & 0x07 == 0 {
+        if flags.has(TcpFlags::ACK) && packet.payload_len == 0 && !flags.intersects(OPENING_OR_CLOSING) {
             counters.pure_acks += 1;
         }
         if !packet.sack.is_empty() {
@@ -781,10 +783,17 @@ impl Half {
     /// A segment that was sent again is acknowledged `span` after its last transmission: sooner than any answer can
     /// come, so an earlier transmission had arrived.
     fn answered_again(&mut self, span: i64, start: u64, end: u64) {
-        if self.answer_min.is_none_or(|least| least < 200_000 || span * 10 >= least * 8) {
+        if self
+            .answer_min
+            .is_none_or(|least| least < 200_000 || span * 10 >= least * 8)
+        {
             return;
         }
-        if let Some(index) = self.remembered.iter().rposition(|resent| resent.start < end && start < resent.end) {
+        if let Some(index) = self
+            .remembered
+            .iter()
+            .rposition(|resent| resent.start < end && start < resent.end)
+        {
             self.not_needed(index, start, end);
             self.reordered += 1;
         }

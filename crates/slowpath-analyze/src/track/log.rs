@@ -60,10 +60,6 @@ impl TxFlags {
     pub(crate) const fn set(&mut self, bit: u8) {
         self.0 |= bit;
     }
-
-    pub(crate) const fn clear(&mut self, bit: u8) {
-        self.0 &= !bit;
-    }
 }
 
 impl Tx {
@@ -178,10 +174,10 @@ pub(crate) struct Ack {
     /// Time at the tap, nanoseconds.
     pub(crate) at: i64,
     /// Cumulative acknowledgement in the 64-bit sequence space.
-    pub(crate) ack: u64,
+    pub(crate) to: u64,
     /// Frame number in the capture.
     pub(crate) number: u64,
-    /// Bytes selectively acknowledged above `ack`.
+    /// Bytes selectively acknowledged above `to`.
     pub(crate) sacked: u32,
     /// Window field, not scaled.
     pub(crate) window: u16,
@@ -209,7 +205,7 @@ impl AckLog {
                 index += 1;
                 let window_matters = entry.window == 0 || entry.window.abs_diff(last.0) > entry.window / 8;
                 let keep = index % 2 == 0 || window_matters || entry.marks > 0;
-                last = (entry.window, entry.ack);
+                last = (entry.window, entry.to);
                 keep
             });
             if self.entries.len() >= CAPACITY {

@@ -37,33 +37,6 @@ impl Ranges {
         }
     }
 
-    /// Removes a range and calls `removed` for each part that was covered.
-    pub(crate) fn remove(&mut self, from: u64, to: u64, mut removed: impl FnMut(u64, u64)) {
-        let first = self.list.partition_point(|&(_, end)| end <= from);
-        let mut index = first;
-        while let Some(&(start, end)) = self.list.get(index) {
-            if start >= to {
-                break;
-            }
-            removed(start.max(from), end.min(to));
-            let (left, right) = ((start, from), (to, end));
-            match (left.0 < left.1, right.0 < right.1) {
-                (false, false) => {
-                    self.list.remove(index);
-                    continue;
-                }
-                (true, false) => self.list[index] = left,
-                (false, true) => self.list[index] = right,
-                (true, true) => {
-                    self.list[index] = left;
-                    self.list.insert(index + 1, right);
-                    index += 1;
-                }
-            }
-            index += 1;
-        }
-    }
-
     /// Forgets everything below `to`.
     pub(crate) fn forget_below(&mut self, to: u64) {
         let done = self.list.partition_point(|&(_, end)| end <= to);
@@ -73,11 +46,6 @@ impl Ranges {
         if let Some(first) = self.list.first_mut() {
             first.0 = first.0.max(to);
         }
-    }
-
-    /// Sum of the lengths.
-    pub(crate) fn total(&self) -> u64 {
-        self.list.iter().map(|(from, to)| to - from).sum()
     }
 
     /// Number of ranges.
@@ -108,17 +76,20 @@ mod tests {
             let mut model = [false; 96];
             for (insert, from, len) in steps {
                 let to = from + len;
-                let mut touched = Vec::new();
                 if insert {
-                    ranges.insert(from, to, |a, b| touched.extend(a..b));
+                    let mut fresh = Vec::new();
+                    ranges.insert(from, to, |a, b| fresh.extend(a..b));
+                    let expected: Vec<u64> = (from..to).filter(|&byte| !model[byte as usize]).collect();
+                    prop_assert_eq!(fresh, expected);
+                    (from..to).for_each(|byte| model[byte as usize] = true);
                 } else {
-                    ranges.remove(from, to, |a, b| touched.extend(a..b));
+                    ranges.forget_below(from);
+                    (0..from).for_each(|byte| model[byte as usize] = false);
                 }
-                let expected: Vec<u64> = (from..to).filter(|&byte| model[byte as usize] != insert).collect();
-                prop_assert_eq!(touched, expected);
-                (from..to).for_each(|byte| model[byte as usize] = insert);
-                prop_assert_eq!(ranges.total(), model.iter().filter(|&&set| set).count() as u64);
+                let total: u64 = ranges.list.iter().map(|(from, to)| to - from).sum();
+                prop_assert_eq!(total, model.iter().filter(|&&set| set).count() as u64);
                 prop_assert!(ranges.list.windows(2).all(|pair| pair[0].1 < pair[1].0));
+                prop_assert_eq!(ranges.is_empty(), total == 0);
             }
         }
     }
