@@ -1,7 +1,7 @@
 //! The first proofs, with canned records: a window that helps, and one that cannot.
 
 use slowpath_analyze::analysis::{Connection, DscpSeen, Handshake, RttSummary};
-use slowpath_analyze::facts::{Counters, Graphs};
+use slowpath_analyze::facts::{Counters, FlowFacts, Graphs};
 use slowpath_analyze::{Limit, Parameters, Side, Tap, Verdict};
 use slowpath_diagnose::change::Change;
 use slowpath_diagnose::gain::predict;
@@ -99,6 +99,9 @@ fn connection(limit: Limit, goodput: f64, lost: u64, parameters: Parameters) -> 
         },
         intervals: Vec::new(),
         counters: [receiver, sender],
+        facts: FlowFacts::default(),
+        parallel_flows: 0,
+        shared_queue: None,
         graphs: Graphs::default(),
     }
 }

@@ -8,6 +8,8 @@
 //! * [`verdict`]: words for what limits a transfer.
 //! * [`terminal`]: the table in 80 columns and the answers.
 //! * [`json`]: the machine-readable forms.
+//! * [`html`]: the self-contained page, for experiments and for single captures.
+//! * [`graphs`]: the graphs of a run, and their compact form in the page.
 //! * [`compare`]: sentences about two groups of runs.
 //! * [`quantity`], [`text`]: numbers and lines as people read them.
 
@@ -15,6 +17,8 @@
 
 pub mod compare;
 pub mod explain;
+pub mod graphs;
+pub mod html;
 pub mod json;
 pub mod quantity;
 pub mod results;
@@ -23,5 +27,6 @@ pub mod text;
 pub mod verdict;
 
 pub use explain::Explanation;
+pub use graphs::GraphSet;
 pub use results::Results;
 pub use text::Style;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use slowpath_analyze::{Limit, Verdict};
+use slowpath_diagnose::investigation::{Conclusion, Outcome, Test};
 use slowpath_diagnose::stats::{Comparison, Summary};
 use slowpath_record::{Health, HealthState, RunRecord};
 
@@ -524,8 +525,8 @@ pub struct Proof {
     pub change: String,
     /// Goodput before, byte/s.
     pub before_byte_per_s: f64,
-    /// Predicted goodput, byte/s: low, expected, high.
-    pub predicted_byte_per_s: [f64; 3],
+    /// Predicted goodput.
+    pub predicted_byte_per_s: PredictedRange,
     /// The limit predicted to take over.
     pub next_limit: Option<Limit>,
     /// Measured goodput after the change, byte/s.
@@ -537,6 +538,51 @@ pub struct Proof {
     pub outcome: ProofOutcome,
     /// All of it in a sentence or two.
     pub sentence: String,
+}
+
+impl Proof {
+    /// The proofs of an investigation's conclusion, one for each change tested.
+    pub fn of(conclusion: &Conclusion) -> Vec<Self> {
+        let proof = |test: &Test| Self {
+            variant: conclusion.variant.clone(),
+            hypothesis: test.hypothesis.clone(),
+            change: test.prediction.change.to_string(),
+            before_byte_per_s: test.prediction.before,
+            predicted_byte_per_s: PredictedRange {
+                low: test.prediction.low,
+                expected: test.prediction.expected,
+                high: test.prediction.high,
+            },
+            next_limit: test.prediction.next_limit,
+            measured_byte_per_s: test.measured.as_ref().map(|m| m.mean),
+            measured_limit: majority(&test.limits),
+            outcome: match test.outcome {
+                Outcome::Held => ProofOutcome::Held,
+                Outcome::Refuted => ProofOutcome::Refuted,
+                Outcome::Undecided => ProofOutcome::Undecided,
+            },
+            sentence: test.sentence.clone(),
+        };
+        conclusion.tests.iter().map(proof).collect()
+    }
+}
+
+/// The limit found in most runs, the first found among equals.
+fn majority(limits: &[Limit]) -> Option<Limit> {
+    let count = |limit: &Limit| limits.iter().filter(|l| *l == limit).count();
+    let most = limits.iter().map(count).max()?;
+    limits.iter().find(|l| count(l) == most).copied()
+}
+
+/// A predicted rate with its uncertainty.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct PredictedRange {
+    /// At least.
+    pub low: f64,
+    /// Most likely.
+    pub expected: f64,
+    /// At most; absent where nothing that was seen bounds it.
+    pub high: Option<f64>,
 }
 
 /// What a note is about; notes of one kind stand together.

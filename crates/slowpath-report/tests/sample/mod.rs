@@ -1,11 +1,18 @@
 //! An invented experiment of the shape of the first field report, for the outputs' golden tests.
 
 #![allow(dead_code, reason = "each test binary uses its part")]
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "invented figures"
+)]
+
+pub(crate) mod graphs;
 
 use std::path::PathBuf;
 
 use slowpath_analyze::analysis::{Capture, DscpSeen, Handshake, RttSummary};
-use slowpath_analyze::facts::{Counters, Graphs};
+use slowpath_analyze::facts::{Counters, FlowFacts, Graphs};
 use slowpath_analyze::{
     Analysis, Connection, Evidence, Interval, Limit, Parameters, Quality, Reason as WhyNot, Rejected, Side,
     Tap, Verdict,
@@ -13,8 +20,8 @@ use slowpath_analyze::{
 use slowpath_record::health::{Health, HealthState, Reason};
 use slowpath_report::explain::{ConfigurationText, Explanation, RemedyView};
 use slowpath_report::results::{
-    Basis, CaptureRow, Figure, FlowRow, Note, NoteKind, Proof, ProofOutcome, Reference, Results, RunResult,
-    Source, Variant, VariantComparison,
+    Basis, CaptureRow, Figure, FlowRow, Note, NoteKind, PredictedRange, Proof, ProofOutcome, Reference,
+    Results, RunResult, Source, Variant, VariantComparison,
 };
 
 /// Compares with a golden file; `SLOWPATH_BLESS=1` writes it instead.
@@ -268,7 +275,11 @@ pub(crate) fn results() -> Results {
             hypothesis: "The receive window limits the transfer.".into(),
             change: "window 14,924 B -> 2,500,000 B".into(),
             before_byte_per_s: 149_330.0,
-            predicted_byte_per_s: [1.2e6, 2.0e6, 6.03e6],
+            predicted_byte_per_s: PredictedRange {
+                low: 1.2e6,
+                expected: 2.0e6,
+                high: Some(6.03e6),
+            },
             next_limit: Some(Limit::RandomLoss),
             measured_byte_per_s: Some(1_700_000.0),
             measured_limit: Some(Limit::RandomLoss),
@@ -282,7 +293,11 @@ pub(crate) fn results() -> Results {
             hypothesis: "The receiving application limits the transfer.".into(),
             change: "window 16,384 B -> 2,500,000 B".into(),
             before_byte_per_s: 81_950.0,
-            predicted_byte_per_s: [81_000.0, 84_000.0, 87_000.0],
+            predicted_byte_per_s: PredictedRange {
+                low: 81_000.0,
+                expected: 84_000.0,
+                high: Some(87_000.0),
+            },
             next_limit: Some(Limit::ReceiverApplication),
             measured_byte_per_s: Some(86_950.0),
             measured_limit: Some(Limit::ReceiverApplication),
@@ -375,6 +390,9 @@ pub(crate) fn explanation() -> Explanation {
             },
         ],
         counters: [Counters::default(); 2],
+        facts: FlowFacts::default(),
+        parallel_flows: 0,
+        shared_queue: None,
         graphs: Graphs::default(),
     };
     let analysis = Analysis {

@@ -1,0 +1,597 @@
+/* The graphs of a slowpath report. Needs uPlot; reads the elements of class "graphs-data". */
+(() => {
+"use strict";
+
+// ---------------------------------------------------------------- colours
+
+const root = document.documentElement;
+let colours = new Map();
+const colour = name => {
+  if (!colours.has(name)) colours.set(name, getComputedStyle(root).getPropertyValue(name).trim() || "#888");
+  return colours.get(name);
+};
+const limitColour = limit => colour("--l-" + limit);
+const alpha = (hex, a) => {
+  const n = parseInt(hex.slice(1), 16);
+  return `rgba(${n >> 16 & 255},${n >> 8 & 255},${n & 255},${a})`;
+};
+
+// ---------------------------------------------------------------- numbers
+
+const digits = (v, n) => {
+  const a = Math.abs(v);
+  if (a >= 100) return v.toFixed(Math.max(0, n - 3));
+  if (a >= 10) return v.toFixed(Math.max(0, n - 2));
+  return v.toFixed(Math.max(0, n - 1));
+};
+const PREFIX = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
+const si = (v, unit, n = 4) => {
+  if (v == null || !isFinite(v)) return "–";
+  if (v === 0) return "0 " + unit;
+  const [size, prefix] = PREFIX.find(p => Math.abs(v) >= p[0]) || PREFIX[3];
+  return digits(v / size, n) + " " + prefix + unit;
+};
+const whole = v => Math.round(v).toString().replace(/\B(?=(\d{3})+$)/g, ",");
+const UNITS = {
+  "bit/s": v => si(v, "bit/s"),
+  "B": v => v == null ? "–" : whole(v) + " B",
+  "s": v => v == null ? "–" : v >= 1 ? digits(v, 4) + " s" : digits(v * 1e3, 4) + " ms",
+};
+// Ticks of one axis share one prefix, so that they can be compared.
+const axisTicks = (values, unit) => {
+  const top = Math.max(...values.map(Math.abs));
+  if (unit === "s") {
+    const ms = top < 1;
+    return values.map(v => +(v * (ms ? 1e3 : 1)).toPrecision(6) + (ms ? " ms" : " s"));
+  }
+  const [size, prefix] = PREFIX.find(p => top >= p[0]) || PREFIX[3];
+  return values.map(v => v === 0 ? "0" : +(v / size).toPrecision(6) + " " + prefix + (unit === "B" ? "B" : ""));
+};
+const clock = (t, span) => {
+  const places = span > 100 ? 0 : span > 10 ? 1 : span > 1 ? 2 : span > 0.1 ? 3 : span > 0.01 ? 4 : 6;
+  return t.toFixed(places) + " s";
+};
+
+// ---------------------------------------------------------------- data
+
+async function unpack(packed) {
+  const coded = atob(packed.data);
+  const bytes = new Uint8Array(coded.length);
+  for (let i = 0; i < coded.length; i++) bytes[i] = coded.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  const plain = new Uint8Array(await new Response(stream).arrayBuffer());
+  let at = 0;
+  const column = (rows, scale) => {
+    const out = new Float64Array(rows);
+    let value = 0;
+    for (let r = 0; r < rows; r++) {
+      let word = 0, size = 1, byte;
+      do { byte = plain[at++]; word += (byte & 127) * size; size *= 128; } while (byte > 127);
+      value += word % 2 ? -(word + 1) / 2 : word / 2;
+      out[r] = value * scale;
+    }
+    return out;
+  };
+  const streams = {};
+  for (const [name, rows, columns] of packed.streams) {
+    streams[name] = [column(rows, packed.tick)];
+    for (let c = 1; c < columns; c++) streams[name].push(column(rows, 1));
+  }
+  return streams;
+}
+
+// A pyramid of minima and maxima: every level has a quarter of the blocks of the one below, so drawing and
+// fitting touch a few thousand values however many points there are.
+class Series {
+  constructor(spec, x, lo, hi) {
+    Object.assign(this, spec);
+    this.x = x;
+    this.shown = true;
+    this.levels = [{ lo, hi, step: 1 }];
+    for (let l = lo, h = hi, step = 4; l.length > 512; step *= 4) {
+      const n = Math.ceil(l.length / 4), L = new Float64Array(n), H = new Float64Array(n);
+      for (let i = 0; i < n; i++) {
+        let a = Infinity, b = -Infinity;
+        for (let k = 4 * i; k < Math.min(4 * i + 4, l.length); k++) { if (l[k] < a) a = l[k]; if (h[k] > b) b = h[k]; }
+        L[i] = a; H[i] = b;
+      }
+      this.levels.push({ lo: L, hi: H, step });
+      l = L; h = H;
+    }
+  }
+  get n() { return this.x.length; }
+  // First index with x >= v.
+  from(v) {
+    let a = 0, b = this.n;
+    while (a < b) { const m = a + b >> 1; if (this.x[m] < v) a = m + 1; else b = m; }
+    return a;
+  }
+  // Visible indices, with one neighbour each side.
+  range(x0, x1) {
+    return [Math.max(0, this.from(x0) - 1), Math.min(this.n, this.from(x1) + 1)];
+  }
+  // The finest level with at most `blocks` blocks between two indices.
+  level(i0, i1, blocks) {
+    let k = 0;
+    while (k + 1 < this.levels.length && (i1 - i0) / this.levels[k].step > blocks) k++;
+    return this.levels[k];
+  }
+  extent(x0, x1) {
+    // Points are wanted inside the view; lines are also seen through their neighbours outside of it.
+    let [i0, i1] = this.range(x0, x1);
+    if (this.kind === "dots" || this.kind === "segment") { i0 = this.from(x0); i1 = this.from(x1); }
+    if (i1 <= i0) return null;
+    const { lo, hi, step } = this.level(i0, i1, 2048);
+    let a = Infinity, b = -Infinity;
+    for (let k = Math.floor(i0 / step); k <= Math.floor((i1 - 1) / step); k++) {
+      if (lo[k] < a) a = lo[k];
+      if (hi[k] > b) b = hi[k];
+    }
+    return a <= b ? [a, b] : null;
+  }
+  // The value at a time: of the last point at or before it.
+  at(t) {
+    const i = this.from(t + 1e-12) - 1;
+    return i < 0 ? null : this.levels[0].hi[i];
+  }
+  draw(ctx, view) {
+    const { x0, x1, px, py, ratio, width } = view;
+    const [i0, i1] = this.range(x0, x1);
+    if (i1 <= i0) return;
+    const { lo, hi, step } = this.level(i0, i1, 2 * width / ratio);
+    const b0 = Math.floor(i0 / step), b1 = Math.floor((i1 - 1) / step);
+    const ink = colour(this.colour);
+    ctx.strokeStyle = ctx.fillStyle = ink;
+    ctx.lineWidth = (this.width || 1.5) * ratio;
+    ctx.lineJoin = "round";
+    ctx.setLineDash((this.dash || []).map(d => d * ratio));
+    ctx.beginPath();
+    const X = k => px(this.x[Math.min(k * step, this.n - 1)]);
+    switch (this.kind) {
+      case "step": case "line": case "area": {
+        const stepped = this.kind !== "line" && step === 1;
+        let last = null, first = null;
+        for (let k = b0; k <= b1; k++) {
+          const x = X(k), a = py(lo[k]), b = py(hi[k]);
+          if (last === null) { ctx.moveTo(x, a); first = x; }
+          else if (stepped) { ctx.lineTo(x, last); ctx.lineTo(x, a); }
+          else ctx.lineTo(x, a);
+          if (b !== a) ctx.lineTo(x, b);
+          last = b;
+        }
+        if (this.kind === "area") {
+          const end = Math.min(px(this.x[Math.min(this.n - 1, i1)] + (step === 1 ? this.bin || 0 : 0)), px(x1) + 4);
+          ctx.lineTo(end, last);
+          ctx.stroke();
+          ctx.lineTo(end, py(0)); ctx.lineTo(first, py(0)); ctx.closePath();
+          ctx.globalAlpha = 0.16; ctx.fill(); ctx.globalAlpha = 1;
+          return;
+        }
+        if (stepped) ctx.lineTo(px(x1), last);
+        ctx.stroke();
+        break;
+      }
+      case "dots": {
+        const s = (this.width || 2) * ratio;
+        if (step === 1) for (let k = b0; k <= b1; k++) ctx.rect(X(k) - s / 2, py(hi[k]) - s / 2, s, s);
+        else for (let k = b0; k <= b1; k++) {
+          const a = py(hi[k]);
+          ctx.rect(X(k) - s / 2, a - s / 2, s, Math.max(s, py(lo[k]) - a + s));
+        }
+        ctx.fill();
+        break;
+      }
+      case "segment": {
+        const wide = step === 1 && (px(x1) - px(x0)) / (b1 - b0 + 1) > 7 * ratio;
+        for (let k = b0; k <= b1; k++) {
+          const x = X(k), a = py(lo[k]), b = py(hi[k]);
+          ctx.moveTo(x, a); ctx.lineTo(x, Math.min(b, a - ratio));
+          // As tcptrace draws it: arrow heads where there is room for them.
+          if (wide) {
+            const h = 2.5 * ratio;
+            ctx.moveTo(x - h, a - h); ctx.lineTo(x, a); ctx.lineTo(x + h, a - h);
+            ctx.moveTo(x - h, b + h); ctx.lineTo(x, b); ctx.lineTo(x + h, b + h);
+          }
+        }
+        ctx.stroke();
+        if (this.mark && b1 - b0 < 400) {
+          ctx.beginPath();
+          const h = 4 * ratio;
+          for (let k = b0; k <= b1; k++) {
+            const x = X(k), y = py(lo[k]) + 2 * ratio;
+            ctx.moveTo(x, y); ctx.lineTo(x - h, y + 1.7 * h); ctx.lineTo(x + h, y + 1.7 * h); ctx.closePath();
+          }
+          ctx.fill();
+        }
+        break;
+      }
+    }
+  }
+}
+
+const line = (spec, [x, y], scale = 1) => {
+  const v = scale === 1 ? y : y.map(u => u * scale);
+  return new Series({ kind: "line", ...spec }, x, v, v);
+};
+
+function plots(s, bin) {
+  const sum = (a, b) => a.map((v, i) => v + b[i]);
+  const segments = ([x, from, size], spec) => new Series({ kind: "segment", ...spec }, x, from, sum(from, size));
+  const rate = 8 / (bin || 1);
+  const io = k => [s.io[0], s.io[k]];
+  const again = s.io[4].some(v => v > 0)
+    ? [new Series({ kind: "dots", name: "retransmissions", colour: "--c-again", width: 5, unit: "", count: true },
+        s.io[0].filter((_, i) => s.io[4][i] > 0), s.io[1].filter((_, i) => s.io[4][i] > 0).map(v => v * rate),
+        s.io[1].filter((_, i) => s.io[4][i] > 0).map(v => v * rate))]
+    : [];
+  return {
+    sequence: { unit: "B", zero: false, series: [
+      line({ name: "window edge", colour: "--c-window", kind: "step", loose: true }, s.edge),
+      line({ name: "acknowledged", colour: "--c-ack", kind: "step" }, s.acks),
+      segments(s.segments, { name: "sent", colour: "--c-data", width: 1.5 }),
+      segments(s.retransmissions, { name: "sent again", colour: "--c-again", width: 3, mark: true, sparse: true }),
+      ...(s.sack ? [segments(s.sack, { name: "selectively acknowledged", colour: "--c-sack", width: 2, sparse: true })] : []),
+    ]},
+    io: { unit: "bit/s", zero: true, series: [
+      line({ name: "data", colour: "--c-data", kind: "area", bin }, io(1), rate),
+      line({ name: "the other way", colour: "--c-ack", kind: "step", width: 1 }, io(2), rate),
+      ...again,
+    ]},
+    throughput: { unit: "bit/s", zero: true, series: [
+      line({ name: "sent", colour: "--c-data", width: 1, dash: [4, 3] }, s.throughput, 8),
+      line({ name: "delivered", colour: "--c-window", width: 2 }, s.goodput, 8),
+    ]},
+    rtt: { unit: "s", zero: true, series: [
+      line({ name: "round trip", colour: "--c-data", kind: "dots", width: 2 }, s.rtt, 1e-9),
+    ]},
+    window: { unit: "B", zero: true, series: [
+      line({ name: "advertised window", colour: "--c-window", kind: "step", width: 2 }, s.window),
+      line({ name: "in flight", colour: "--c-data", kind: "step", width: 1 }, s.flight),
+    ]},
+  };
+}
+
+// ---------------------------------------------------------------- one graph
+
+class Chart {
+  constructor(group, element, plot) {
+    this.group = group;
+    this.element = element;
+    this.unit = plot.unit;
+    this.zero = plot.zero;
+    this.series = plot.series.filter(s => s.n > 0);
+    this.box = element.querySelector(".plot");
+    this.legend = element.querySelector(".legend");
+    this.makeLegend();
+    if (!this.series.length) {
+      this.box.innerHTML = '<p class="nothing">Nothing to draw: the capture does not show this.</p>';
+      return;
+    }
+    this.make();
+  }
+
+  makeLegend() {
+    this.legend.replaceChildren(...this.series.map(s => {
+      const item = document.createElement("button");
+      item.type = "button";
+      item.className = "key";
+      item.setAttribute("aria-pressed", "true");
+      item.title = "Show or hide";
+      const swatch = document.createElement("span");
+      swatch.className = "swatch " + s.kind + (s.dash ? " dashed" : "");
+      swatch.style.setProperty("--c", `var(${s.colour})`);
+      const name = document.createElement("span");
+      name.textContent = s.name;
+      s.readout = document.createElement("span");
+      s.readout.className = "value";
+      item.append(swatch, name, s.readout);
+      item.addEventListener("click", () => {
+        s.shown = !s.shown;
+        item.setAttribute("aria-pressed", s.shown);
+        this.update();
+      });
+      return item;
+    }));
+  }
+
+  size() {
+    const tall = this.element.classList.contains("tall");
+    const width = Math.max(200, this.box.clientWidth);
+    return { width, height: tall ? Math.min(440, Math.max(300, width * 0.48)) : Math.min(230, Math.max(190, width * 0.5)) };
+  }
+
+  make() {
+    const narrow = this.box.clientWidth < 420;
+    const axis = {
+      stroke: () => colour("--muted"),
+      grid: { stroke: () => colour("--grid"), width: 1 },
+      ticks: { show: false },
+      font: "11px " + (getComputedStyle(document.body).fontFamily || "sans-serif"),
+      gap: 4,
+    };
+    const { group } = this;
+    this.fit();
+    this.plot = new uPlot({
+      ...this.size(),
+      legend: { show: false },
+      padding: [8, 10, 0, 0],
+      cursor: {
+        sync: { key: group.key, scales: ["x", null] },
+        drag: { x: true, y: false, setScale: false, dist: 4 },
+        points: { show: false },
+        y: false,
+        bind: { dblclick: () => () => { group.reset(); return null; } },
+      },
+      scales: { x: { time: false, range: () => [group.x0, group.x1] }, y: { range: () => this.yRange } },
+      axes: [
+        { ...axis, size: 26, space: narrow ? 60 : 80, values: (_, v) => v.map(t => +t.toPrecision(8) + (narrow ? "" : " s")) },
+        { ...axis, size: narrow ? 56 : 66, space: 34, values: (_, v) => axisTicks(v, this.unit) },
+      ],
+      series: [{}, { show: true, stroke: "transparent", points: { show: false } }],
+      hooks: {
+        drawClear: [u => this.drawLimits(u)],
+        draw: [u => this.draw(u)],
+        setSelect: [u => {
+          const { left, width } = u.select;
+          if (width < 4) return;
+          const [a, b] = [u.posToVal(left, "x"), u.posToVal(left + width, "x")];
+          u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          group.show(a, b);
+        }],
+        setCursor: [u => this.read(u)],
+      },
+    }, [[group.x0, group.x1], [null, null]], this.box);
+    this.listen();
+  }
+
+  // Vertical range of what is visible; a far window edge must not press everything else flat.
+  fit() {
+    const { x0, x1 } = this.group;
+    let lo = Infinity, hi = -Infinity;
+    const shown = this.series.filter(s => s.shown);
+    const take = e => { if (e) { lo = Math.min(lo, e[0]); hi = Math.max(hi, e[1]); } };
+    shown.filter(s => !s.loose).forEach(s => take(s.extent(x0, x1)));
+    for (const s of shown.filter(s => s.loose)) {
+      const e = s.extent(x0, x1);
+      if (!e) continue;
+      if (lo > hi || e[1] - lo <= 4 * (hi - lo)) take(e);
+    }
+    if (lo > hi) { lo = 0; hi = 1; }
+    if (this.zero) lo = Math.min(0, lo);
+    const room = (hi - lo || Math.abs(hi) || 1) * 0.06;
+    this.yRange = [this.zero && lo === 0 ? 0 : lo - room, hi + room];
+  }
+
+  update() {
+    if (!this.plot) return;
+    this.fit();
+    this.plot.setData([[this.group.x0, this.group.x1], [null, null]], true);
+  }
+
+  resize() { if (this.plot) this.plot.setSize(this.size()); }
+
+  view(u) {
+    const { left, top, width, height } = u.bbox, { x0, x1 } = this.group, [y0, y1] = this.yRange;
+    const kx = width / (x1 - x0), ky = height / (y1 - y0);
+    return { x0, x1, width, height, left, top, ratio: uPlot.pxRatio,
+      px: x => left + (x - x0) * kx, py: y => top + height - (y - y0) * ky };
+  }
+
+  clip(u, paint) {
+    const { left, top, width, height } = u.bbox, ctx = u.ctx;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(left, top, width, height);
+    ctx.clip();
+    paint(ctx, this.view(u));
+    ctx.restore();
+  }
+
+  drawLimits(u) {
+    this.clip(u, (ctx, v) => {
+      for (const [a, b, limit] of this.group.limits) {
+        if (b < v.x0 || a > v.x1) continue;
+        const left = v.px(Math.max(a, v.x0)), right = v.px(Math.min(b, v.x1));
+        const ink = limitColour(limit);
+        ctx.fillStyle = alpha(ink, 0.07);
+        ctx.fillRect(left, v.top, right - left, v.height);
+        ctx.fillStyle = ink;
+        ctx.fillRect(left, v.top, Math.max(right - left, 1), 3 * v.ratio);
+      }
+    });
+  }
+
+  draw(u) {
+    this.clip(u, (ctx, v) => { for (const s of this.series) if (s.shown) s.draw(ctx, v); });
+  }
+
+  read(u) {
+    const inside = u.cursor.left != null && u.cursor.left >= 0;
+    const t = inside ? u.posToVal(u.cursor.left, "x") : null;
+    for (const s of this.series) {
+      if (s.sparse || s.count) continue;
+      const v = inside ? s.at(t) : null;
+      s.readout.textContent = v == null ? "" : UNITS[this.unit](v);
+    }
+    if (inside) this.group.tell(t);
+  }
+
+  listen() {
+    const over = this.plot.over, { group } = this;
+    const time = ev => this.plot.posToVal(ev.clientX - over.getBoundingClientRect().left, "x");
+    over.addEventListener("wheel", ev => {
+      if (!(ev.ctrlKey || ev.metaKey || ev.shiftKey)) return;
+      ev.preventDefault();
+      const move = ev.deltaY || ev.deltaX;
+      if (ev.shiftKey) group.pan(move > 0 ? 0.1 : -0.1);
+      else group.zoom(move > 0 ? 1.25 : 0.8, time(ev));
+    }, { passive: false });
+    // Two fingers zoom, one finger moves sideways once zoomed; up and down scroll the page as ever.
+    const fingers = new Map();
+    let start = null;
+    over.style.touchAction = "pan-y";
+    const begin = () => { start = { x0: group.x0, x1: group.x1, at: [...fingers.values()] }; };
+    over.addEventListener("pointerdown", ev => {
+      if (ev.pointerType !== "touch") return;
+      fingers.set(ev.pointerId, ev.clientX); begin();
+    });
+    over.addEventListener("pointermove", ev => {
+      if (!fingers.has(ev.pointerId)) return;
+      fingers.set(ev.pointerId, ev.clientX);
+      const now = [...fingers.values()], width = over.clientWidth, span = start.x1 - start.x0;
+      if (now.length === 1) {
+        const move = (start.at[0] - now[0]) / width * span;
+        group.show(start.x0 + move, start.x1 + move, true);
+      } else {
+        const left = over.getBoundingClientRect().left;
+        const [a, b] = [Math.min(...start.at), Math.max(...start.at)], [c, d] = [Math.min(...now), Math.max(...now)];
+        const factor = Math.max(20, b - a) / Math.max(20, d - c);
+        const centre = start.x0 + ((a + b) / 2 - left) / width * span;
+        group.show(centre - ((c + d) / 2 - left) / width * span * factor,
+          centre + (1 - ((c + d) / 2 - left) / width) * span * factor);
+      }
+    });
+    for (const name of ["pointerup", "pointercancel"])
+      over.addEventListener(name, ev => { fingers.delete(ev.pointerId); if (fingers.size) begin(); });
+  }
+}
+
+// ---------------------------------------------------------------- the five graphs of one run
+
+let groups = 0;
+
+class Group {
+  constructor(element) {
+    this.element = element;
+    this.key = "g" + groups++;
+    this.sets = [...element.querySelectorAll("script.graphs-data")];
+    this.charts = [];
+    this.where = element.querySelector(".where");
+    this.strip = element.querySelector(".strip");
+    const act = {
+      in: () => this.zoom(0.5), out: () => this.zoom(2), left: () => this.pan(-0.5), right: () => this.pan(0.5),
+      all: () => this.reset(),
+    };
+    for (const button of element.querySelectorAll("[data-act]"))
+      button.addEventListener("click", () => act[button.dataset.act]());
+    const pick = element.querySelector("select");
+    if (pick) pick.addEventListener("change", () => this.load(+pick.value));
+    element.addEventListener("keydown", ev => {
+      if (ev.target.closest("select")) return;
+      const what = { "+": "in", "=": "in", "-": "out", ArrowLeft: "left", ArrowRight: "right", "0": "all", Escape: "all" }[ev.key];
+      if (!what || ev.ctrlKey || ev.metaKey || ev.altKey) return;
+      ev.preventDefault();
+      act[what]();
+    });
+  }
+
+  start() { return this.started ??= this.load(0); }
+
+  async load(which) {
+    try {
+      const packed = JSON.parse(this.sets[which].textContent);
+      const streams = await unpack(packed);
+      this.full = packed.span;
+      [this.x0, this.x1] = packed.span;
+      this.limits = packed.limits;
+      const all = plots(streams, packed.bin);
+      for (const chart of this.charts) if (chart.plot) chart.plot.destroy();
+      this.charts = [...this.element.querySelectorAll("[data-plot]")].map(e => {
+        e.querySelector(".plot").replaceChildren();
+        return new Chart(this, e, all[e.dataset.plot]);
+      });
+      this.paintStrip();
+      this.tell(null);
+    } catch (error) {
+      for (const box of this.element.querySelectorAll(".plot"))
+        box.innerHTML = '<p class="nothing">This browser cannot unpack the data; it needs DecompressionStream (2023 or newer).</p>';
+      console.error(error);
+    }
+  }
+
+  // Shows a span of time; `slide` keeps its length at the ends.
+  show(a, b, slide) {
+    const [f0, f1] = this.full;
+    let span = Math.min(Math.max(b - a, 1e-5), f1 - f0);
+    if (slide) { a = Math.min(Math.max(a, f0), f1 - span); }
+    else { a = Math.max(a, f0); b = Math.min(b, f1); span = Math.max(b - a, 1e-5); }
+    this.x0 = a;
+    this.x1 = a + span;
+    for (const chart of this.charts) chart.update();
+    this.paintStrip();
+    this.tell(null);
+  }
+  zoom(factor, at = (this.x0 + this.x1) / 2) {
+    this.show(at - (at - this.x0) * factor, at + (this.x1 - at) * factor);
+  }
+  pan(share) {
+    const move = (this.x1 - this.x0) * share;
+    this.show(this.x0 + move, this.x1 + move, true);
+  }
+  reset() { this.show(...this.full); }
+
+  tell(t) {
+    const span = this.x1 - this.x0, [f0, f1] = this.full;
+    const text = t != null ? "at " + clock(t, span)
+      : span >= (f1 - f0) * 0.9999 ? "all of " + clock(f1 - f0, f1 - f0)
+      : clock(this.x0, span) + " to " + clock(this.x1, span);
+    if (this.where) this.where.textContent = text;
+  }
+
+  // What limited the transfer when, as a band over the graphs; a click shows that interval.
+  paintStrip() {
+    if (!this.strip) return;
+    const span = this.x1 - this.x0;
+    const parts = [];
+    for (const [a, b, limit] of this.limits) {
+      if (b <= this.x0 || a >= this.x1) continue;
+      const left = (Math.max(a, this.x0) - this.x0) / span * 100, width = (Math.min(b, this.x1) - Math.max(a, this.x0)) / span * 100;
+      const last = parts[parts.length - 1];
+      // Slivers would only be noise; the graphs still show them.
+      if (width < 0.15 && parts.length > 400 && last) continue;
+      const part = document.createElement("button");
+      part.type = "button";
+      part.style.left = left + "%";
+      part.style.width = width + "%";
+      part.style.setProperty("--c", `var(--l-${limit})`);
+      part.title = `${limit}, ${clock(a, b - a)} to ${clock(b, b - a)}: click to show`;
+      if (width > 12) { part.textContent = limit; }
+      part.tabIndex = width > 3 ? 0 : -1;
+      part.addEventListener("click", () => this.show(a, b));
+      parts.push(part);
+    }
+    this.strip.replaceChildren(...parts);
+  }
+
+  resize() { for (const chart of this.charts) chart.resize(); }
+  repaint() { for (const chart of this.charts) if (chart.plot) chart.plot.redraw(false, true); }
+}
+
+// ---------------------------------------------------------------- the page
+
+const all = [...document.querySelectorAll(".graphs")].map(e => Object.assign(e, { group: new Group(e) }).group);
+const watcher = new IntersectionObserver(entries => {
+  for (const e of entries) if (e.isIntersecting) { watcher.unobserve(e.target); e.target.group.start(); }
+}, { rootMargin: "600px" });
+for (const g of all) watcher.observe(g.element);
+
+let timer = 0;
+addEventListener("resize", () => { clearTimeout(timer); timer = setTimeout(() => all.forEach(g => g.resize()), 120); });
+const repaint = () => { colours = new Map(); all.forEach(g => g.repaint()); };
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
+addEventListener("beforeprint", () => { root.dataset.print = ""; all.forEach(g => g.start()); repaint(); });
+addEventListener("afterprint", () => { delete root.dataset.print; repaint(); });
+
+const toggle = document.querySelector(".theme");
+if (toggle) {
+  const dark = () => root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  toggle.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; repaint(); });
+}
+for (const button of document.querySelectorAll("[data-copy]"))
+  button.addEventListener("click", async () => {
+    const text = button.closest(".code").querySelector("code").textContent;
+    try { await navigator.clipboard.writeText(text); button.textContent = "copied"; }
+    catch { button.textContent = "select and copy"; }
+    setTimeout(() => { button.textContent = "copy"; }, 1500);
+  });
+})();

@@ -1,0 +1,78 @@
+//! The page: one self-contained HTML file, drawn from templates.
+//!
+//! Nothing in it is fetched from elsewhere, and a content security policy inside the page says so to the
+//! browser. Templates, style and script stand in `assets/`; [`run`] and [`explain`] turn documents into the
+//! plain strings and numbers that the templates show.
+
+mod axis;
+mod explain;
+mod run;
+mod shared;
+
+use std::io::{self, Write};
+
+use minijinja::value::{Serde, Value};
+use minijinja::{AutoEscape, Environment, context};
+use serde::Serialize;
+
+use crate::explain::Explanation;
+use crate::graphs::GraphSet;
+use crate::results::Results;
+
+const UPLOT_JS: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
+const UPLOT_CSS: &str = include_str!("../../assets/uplot/uPlot.min.css");
+const JS: &str = include_str!("../../assets/report.js");
+const CSS: &str = include_str!("../../assets/report.css");
+
+/// Writes the report of an experiment.
+///
+/// `graphs` holds the graphs of any number of runs; each variant shows its own, in the order given.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_report(results: &Results, graphs: &[GraphSet], out: &mut dyn Write) -> io::Result<()> {
+    let view = run::view(results, graphs);
+    render("report.html", results.written.as_deref(), &view, out)
+}
+
+/// Writes the page of `slowpath explain --format html`. Graphs come from the connections themselves; `written`
+/// is the time to be shown, if any.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_explanation(
+    explanation: &Explanation,
+    written: Option<&str>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let view = explain::view(explanation);
+    render("explain.html", written, &view, out)
+}
+
+fn render(
+    template: &str,
+    written: Option<&str>,
+    view: &impl Serialize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    for (name, text) in [
+        ("base.html", include_str!("../../assets/base.html")),
+        ("parts.html", include_str!("../../assets/parts.html")),
+        ("report.html", include_str!("../../assets/report.html")),
+        ("explain.html", include_str!("../../assets/explain.html")),
+    ] {
+        environment.add_template(name, text).map_err(io::Error::other)?;
+    }
+    let page = environment.get_template(template).map_err(io::Error::other)?;
+    let version = env!("CARGO_PKG_VERSION");
+    let context = context! {
+        version, written, css => CSS, js => JS, uplot_css => UPLOT_CSS, uplot_js => UPLOT_JS, r => Value::from(Serde(view))
+    };
+    page.render_captured_to(context, out)
+        .map(|_| ())
+        .map_err(io::Error::other)
+}

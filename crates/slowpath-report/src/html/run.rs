@@ -1,0 +1,515 @@
+//! From [`Results`] to what the report's template shows.
+
+use serde::Serialize;
+use slowpath_diagnose::stats::{Summary, median};
+use slowpath_record::HealthState;
+
+use super::axis::LogAxis;
+use super::shared::{SetView, Toned, VerdictPart};
+use crate::graphs::GraphSet;
+use crate::quantity::{byte_rate, bytes, grouped, percent, seconds, with_unit};
+use crate::results::{
+    Basis, CaptureRow, Figure, FlowRow, Note, NoteKind, Proof, ProofOutcome, Results, RunResult, Variant,
+};
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportView {
+    experiment: String,
+    title: String,
+    question: Option<String>,
+    answer: Option<String>,
+    scaled: Option<String>,
+    meta: Vec<String>,
+    health: Vec<Toned>,
+    source: Option<String>,
+    has_published: bool,
+    ticks: Vec<(f64, String)>,
+    variants: Vec<VariantView>,
+    figures: Vec<FigureView>,
+    comparisons: Vec<String>,
+    proofs: Vec<ProofView>,
+    notes: Vec<NoteGroup>,
+    seed: u64,
+    reproduce: Vec<String>,
+    setup: Vec<(String, String)>,
+    environment: Vec<(String, String)>,
+}
+
+pub(super) fn view(results: &Results, graphs: &[GraphSet]) -> ReportView {
+    let axis = LogAxis::over(results.variants.iter().flat_map(rates), 1.0);
+    let figures = results
+        .variants
+        .iter()
+        .flat_map(|v| v.figures.iter().map(move |f| FigureView::of(&v.name, f)));
+    ReportView {
+        experiment: results.experiment.clone(),
+        title: results.title.clone(),
+        question: results.question.clone(),
+        answer: results.answer.clone(),
+        scaled: results.scaled.clone(),
+        meta: meta(results),
+        health: health_notices(results),
+        source: results.source.as_ref().map(|s| {
+            let parts = [Some(s.title.clone()), s.place.clone(), s.published.clone()];
+            parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        }),
+        has_published: results.variants.iter().any(|v| v.reference.is_some()),
+        ticks: axis.ticks(),
+        variants: results
+            .variants
+            .iter()
+            .map(|v| VariantView::of(v, axis, graphs))
+            .collect(),
+        figures: figures.collect(),
+        comparisons: results.comparisons.iter().map(|c| c.sentence.clone()).collect(),
+        proofs: results.proofs.iter().map(ProofView::of).collect(),
+        notes: note_groups(&results.notes),
+        seed: results.seed,
+        reproduce: results.reproduce.clone(),
+        setup: results.setup.clone(),
+        environment: results.environment.clone(),
+    }
+}
+
+fn rates(variant: &Variant) -> impl Iterator<Item = f64> + '_ {
+    let goodput = variant.goodput_byte_per_s.as_ref();
+    let reference = variant.reference.as_ref().map(|r| r.goodput_byte_per_s);
+    let published = variant
+        .reference
+        .iter()
+        .flat_map(|r| r.runs_byte_per_s.iter().copied());
+    let runs = variant.runs.iter().map(|r| r.goodput_byte_per_s);
+    goodput
+        .map(|g| g.mean)
+        .into_iter()
+        .chain(reference)
+        .chain(published)
+        .chain(runs)
+}
+
+fn meta(results: &Results) -> Vec<String> {
+    let runs: usize = results.variants.iter().map(|v| v.runs.len()).sum();
+    let mut meta = vec![format!(
+        "{} variants, {runs} {}",
+        results.variants.len(),
+        if runs == 1 { "run" } else { "runs" }
+    )];
+    if let Some(written) = &results.written {
+        meta.push(written.clone());
+    }
+    meta.push(format!("seed {}", results.seed));
+    meta
+}
+
+/// What a reader must know about the runs' health before believing them.
+fn health_notices(results: &Results) -> Vec<Toned> {
+    let mut notices = Vec::new();
+    for (state, tone, what) in [
+        (
+            HealthState::Invalid,
+            "bad",
+            "invalid: they count for nothing and get no verdict",
+        ),
+        (
+            HealthState::Degraded,
+            "care",
+            "degraded: read them with the reasons given under the variant",
+        ),
+    ] {
+        let names: Vec<String> = results
+            .variants
+            .iter()
+            .filter_map(|v| {
+                let count = v.runs.iter().filter(|r| r.health.state == state).count();
+                (count > 0).then(|| format!("{} ({count} of {})", v.name, v.runs.len()))
+            })
+            .collect();
+        if !names.is_empty() {
+            notices.push(Toned {
+                text: format!("Runs {what}. {}.", names.join(", ")),
+                tone,
+            });
+        }
+    }
+    notices
+}
+
+#[derive(Debug, Serialize)]
+struct Track {
+    published: Option<f64>,
+    mean: Option<f64>,
+    ci: Option<(f64, f64)>,
+    runs: Vec<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct VariantView {
+    name: String,
+    anchor: String,
+    title: Option<String>,
+    clock: String,
+    sentence: Option<String>,
+    limit: &'static str,
+    measured: String,
+    half: Option<String>,
+    interval: String,
+    published: Option<String>,
+    ratio: String,
+    basis: &'static str,
+    basis_class: &'static str,
+    basis_note: Option<String>,
+    scaled: Option<String>,
+    run_count: usize,
+    health: Toned,
+    duration: String,
+    bytes: String,
+    track: Track,
+    verdict: Option<VerdictPart>,
+    runs: Vec<RunView>,
+    flows: Vec<FlowView>,
+    configuration: Vec<(String, String)>,
+    captures: Vec<CaptureView>,
+    sets: Vec<SetView>,
+}
+
+impl VariantView {
+    fn of(variant: &Variant, axis: LogAxis, graphs: &[GraphSet]) -> Self {
+        let goodput = variant.goodput_byte_per_s.as_ref();
+        let reference = variant.reference.as_ref();
+        let interval = goodput.and_then(|g| Some((g.low95?, g.high95?)));
+        let first = variant.runs.first();
+        let durations: Vec<f64> = variant.runs.iter().map(|r| r.duration_s).collect();
+        let outliers = goodput.map(|g| g.outliers.clone()).unwrap_or_default();
+        let several = variant.runs.len() > 1;
+        Self {
+            name: variant.name.clone(),
+            anchor: anchor(&variant.name),
+            title: variant.title.clone(),
+            clock: variant.clock.clone(),
+            sentence: variant.sentence().map(str::to_owned),
+            limit: variant.verdict.as_ref().map_or("unknown", |v| v.limit.name()),
+            measured: goodput.map_or("not measured".into(), |g| byte_rate(g.mean)),
+            half: goodput.and_then(Summary::half_width).map(byte_rate),
+            interval: interval.map_or("–".into(), |(l, h)| {
+                format!("{} – {}", byte_rate(l.max(0.0)), byte_rate(h))
+            }),
+            published: reference.map(|r| byte_rate(r.goodput_byte_per_s)),
+            ratio: reference.and_then(|r| r.ratio).map_or("–".into(), ratio_text),
+            basis: variant.basis.word(),
+            basis_class: basis_class(variant.basis),
+            basis_note: variant.basis_note.clone(),
+            scaled: variant.scaled.clone(),
+            run_count: variant.runs.len(),
+            health: if variant.runs.is_empty() {
+                Toned {
+                    text: "not run".into(),
+                    tone: "care",
+                }
+            } else {
+                Toned::health(variant.health())
+            },
+            duration: if durations.is_empty() {
+                "–".into()
+            } else {
+                seconds(median(&durations))
+            },
+            bytes: first.map_or("–".into(), |r| {
+                let size = bytes(r.bytes as f64);
+                if several { format!("{size}, median") } else { size }
+            }),
+            track: Track {
+                published: reference.map(|r| axis.place(r.goodput_byte_per_s)),
+                mean: goodput.map(|g| axis.place(g.mean)),
+                ci: interval.map(|(l, h)| (axis.place(l), axis.place(h))),
+                runs: variant
+                    .runs
+                    .iter()
+                    .map(|r| axis.place(r.goodput_byte_per_s))
+                    .collect(),
+            },
+            verdict: variant.verdict.as_ref().map(VerdictPart::of),
+            runs: (0..)
+                .zip(&variant.runs)
+                .map(|(i, r)| RunView::of(r, outliers.contains(&i)))
+                .collect(),
+            flows: first
+                .map(|r| r.flows.iter().map(FlowView::of).collect())
+                .unwrap_or_default(),
+            configuration: variant.configuration.clone(),
+            captures: variant
+                .runs
+                .iter()
+                .flat_map(|r| &r.captures)
+                .map(CaptureView::of)
+                .collect(),
+            sets: graphs
+                .iter()
+                .filter(|g| g.variant == variant.name)
+                .map(SetView::of)
+                .collect(),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct RunView {
+    number: u32,
+    duration: String,
+    goodput: String,
+    again: String,
+    limit: Option<&'static str>,
+    health: Toned,
+    reasons: Vec<String>,
+    outlier: bool,
+}
+
+impl RunView {
+    fn of(run: &RunResult, outlier: bool) -> Self {
+        let mut reasons: Vec<String> = run.health.reasons.iter().map(|r| r.text.clone()).collect();
+        reasons.extend(run.errors.iter().cloned());
+        reasons.extend(run.notes.iter().cloned());
+        Self {
+            number: run.repeat + 1,
+            duration: seconds(run.duration_s),
+            goodput: byte_rate(run.goodput_byte_per_s),
+            again: run
+                .retransmitted_segments
+                .map_or("–".into(), |n| grouped(n as f64, 0)),
+            limit: run.verdict.as_ref().map(|v| v.limit.name()),
+            health: Toned::health(run.health.state),
+            reasons,
+            outlier,
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct FlowView {
+    name: String,
+    sent: String,
+    received: String,
+    reference: Option<String>,
+    lost: String,
+    jitter: String,
+}
+
+impl FlowView {
+    fn of(flow: &FlowRow) -> Self {
+        Self {
+            name: flow.name.clone(),
+            sent: grouped(flow.sent_packets as f64, 0),
+            received: grouped(flow.received_packets as f64, 0),
+            reference: flow.reference.get("received_packets").map(|r| grouped(*r, 0)),
+            lost: percent(flow.loss_fraction),
+            jitter: flow.jitter_s.map_or("–".into(), seconds),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct CaptureView {
+    file: String,
+    href: String,
+    text: String,
+    warnings: Vec<String>,
+}
+
+impl CaptureView {
+    fn of(capture: &CaptureRow) -> Self {
+        let whole = if capture.missed == 0 {
+            "complete".to_owned()
+        } else {
+            format!("{} packets missed", grouped(capture.missed as f64, 0))
+        };
+        Self {
+            file: capture.file.clone(),
+            href: href(&capture.file),
+            text: format!(
+                "at {}, {} packets, {whole}",
+                capture.point,
+                grouped(capture.packets as f64, 0)
+            ),
+            warnings: capture.warnings.clone(),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct FigureView {
+    variant: String,
+    name: String,
+    published: String,
+    measured: String,
+    ratio: String,
+    basis: &'static str,
+    basis_class: &'static str,
+    note: Option<String>,
+    missed: bool,
+}
+
+impl FigureView {
+    fn of(variant: &str, figure: &Figure) -> Self {
+        let show = |v: Option<f64>| v.map_or("–".to_owned(), |v| with_unit(v, &figure.unit));
+        Self {
+            variant: variant.to_owned(),
+            name: figure.name.clone(),
+            published: show(figure.published),
+            measured: show(figure.measured),
+            ratio: figure.ratio().map_or("–".into(), ratio_text),
+            basis: figure.basis.word(),
+            basis_class: basis_class(figure.basis),
+            note: figure.note.clone(),
+            missed: figure.met() == Some(false),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct ProofPlaces {
+    before: f64,
+    before_anchor: &'static str,
+    low: f64,
+    width: f64,
+    expected: f64,
+    after: Option<f64>,
+    after_anchor: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct ProofView {
+    variant: String,
+    change: String,
+    hypothesis: String,
+    outcome: &'static str,
+    tone: &'static str,
+    before: String,
+    predicted: String,
+    measured: String,
+    next_limit: Option<&'static str>,
+    measured_limit: Option<&'static str>,
+    sentence: String,
+    x: ProofPlaces,
+}
+
+impl ProofView {
+    fn of(proof: &Proof) -> Self {
+        let p = &proof.predicted_byte_per_s;
+        let known = [
+            Some(proof.before_byte_per_s),
+            Some(p.low),
+            Some(p.expected),
+            p.high,
+            proof.measured_byte_per_s,
+        ];
+        let axis = LogAxis::over(known.into_iter().flatten(), 0.12);
+        let (low, high) = (axis.place(p.low), p.high.map_or(100.0, |h| axis.place(h)));
+        let after = proof.measured_byte_per_s.map(|m| axis.place(m));
+        let before = axis.place(proof.before_byte_per_s);
+        Self {
+            variant: proof.variant.clone(),
+            change: proof.change.clone(),
+            hypothesis: proof.hypothesis.clone(),
+            outcome: proof.outcome.word(),
+            tone: match proof.outcome {
+                ProofOutcome::Held => "good",
+                ProofOutcome::Refuted => "bad",
+                ProofOutcome::Undecided => "care",
+            },
+            before: byte_rate(proof.before_byte_per_s),
+            predicted: match p.high {
+                Some(h) => format!("{} to {}", byte_rate(p.low), byte_rate(h)),
+                None => format!("at least {}", byte_rate(p.low)),
+            },
+            measured: proof.measured_byte_per_s.map_or("no valid run".into(), byte_rate),
+            next_limit: proof.next_limit.map(slowpath_analyze::Limit::name),
+            measured_limit: proof.measured_limit.map(slowpath_analyze::Limit::name),
+            sentence: proof.sentence.clone(),
+            x: ProofPlaces {
+                before,
+                before_anchor: text_anchor(before),
+                low,
+                width: (high - low).max(0.4),
+                expected: axis.place(p.expected),
+                after,
+                after_anchor: after.map_or("middle", text_anchor),
+            },
+        }
+    }
+}
+
+/// Keeps a label inside its picture.
+const fn text_anchor(place: f64) -> &'static str {
+    if place < 20.0 {
+        "start"
+    } else if place > 80.0 {
+        "end"
+    } else {
+        "middle"
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct NoteGroup {
+    heading: &'static str,
+    notes: Vec<Note>,
+}
+
+fn note_groups(notes: &[Note]) -> Vec<NoteGroup> {
+    let order = [
+        NoteKind::Correction,
+        NoteKind::Assumption,
+        NoteKind::Excluded,
+        NoteKind::Limitation,
+        NoteKind::Remark,
+    ];
+    order
+        .into_iter()
+        .map(|kind| NoteGroup {
+            heading: kind.heading(),
+            notes: notes.iter().filter(|n| n.kind == kind).cloned().collect(),
+        })
+        .filter(|g| !g.notes.is_empty())
+        .collect()
+}
+
+const fn basis_class(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Measured => "",
+        Basis::Fitted => "fitted",
+        Basis::Predicted => "good",
+    }
+}
+
+fn ratio_text(ratio: f64) -> String {
+    if ratio >= 10.0 {
+        format!("{ratio:.1}")
+    } else {
+        format!("{ratio:.3}")
+    }
+}
+
+/// A name as the fragment of an address.
+fn anchor(name: &str) -> String {
+    let safe = name.chars().map(|c| {
+        if c.is_ascii_alphanumeric() || c == '-' {
+            c
+        } else {
+            '_'
+        }
+    });
+    format!("v-{}", safe.collect::<String>())
+}
+
+/// A relative file name as a link; a name with a scheme stays inside the folder.
+fn href(file: &str) -> String {
+    let mut out = String::from("./");
+    for byte in file.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let digit = |d: u8| char::from(b"0123456789ABCDEF"[usize::from(d)]);
+            out.extend(['%', digit(byte >> 4), digit(byte & 15)]);
+        }
+    }
+    out
+}
