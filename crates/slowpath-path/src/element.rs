@@ -162,7 +162,7 @@ impl Element {
     /// Builds what `kind` says, with `outputs` outputs wired.
     pub(crate) fn new(kind: &ElementKind, outputs: usize, dice: Dice) -> Self {
         match kind {
-            ElementKind::Link(config) => Self::Link(link::State::new(config)),
+            ElementKind::Link(config) => Self::Link(link::State::new(config, dice)),
             ElementKind::Delay(config) => Self::Delay(delay::State::new(config, dice)),
             ElementKind::Loss(config) => Self::Loss(loss::State::new(config, dice)),
             ElementKind::Duplicate(config) => Self::Duplicate(duplicate::State::new(config, dice)),
@@ -191,7 +191,7 @@ impl Element {
         context: &mut Context<'_>,
     ) -> Step {
         match self {
-            Self::Link(state) => state.accept(at, packet),
+            Self::Link(state) => state.accept(at, packet, context),
             Self::Delay(state) => state.accept(at, packet),
             Self::Loss(state) => state.accept(packet),
             Self::Duplicate(state) => state.accept(at, packet, context),
@@ -226,7 +226,7 @@ impl Element {
     #[inline]
     pub(crate) fn release(&mut self, at: Time, packet: &mut Packet, context: &mut Context<'_>) -> Released {
         match self {
-            Self::Link(state) => state.release(packet),
+            Self::Link(state) => state.release(at, packet, context),
             Self::Delay(state) => state.release(packet),
             Self::Device(state) => state.release(at, packet, context),
             Self::Decapsulate(state) => state.release(at, context),

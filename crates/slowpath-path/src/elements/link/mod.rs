@@ -1,6 +1,12 @@
 //! A link: a queue served at a rate. Every bottleneck, network card and shaper's output is one.
 
+mod classes;
+mod codel;
 mod fifo;
+mod fq_codel;
+mod pie;
+mod red;
+mod served;
 mod server;
 pub mod trace;
 
@@ -8,10 +14,16 @@ use serde::{Deserialize, Serialize};
 use slowpath_record::Traffic;
 use slowpath_units::{BitRate, Duration, Layer, Time};
 
+pub use classes::{Class, Classes, Surplus};
+pub use codel::Codel;
 pub use fifo::Fifo;
+pub use fq_codel::FqCodel;
+pub use pie::Pie;
+pub use red::Red;
 pub use server::{Rate, RateStep};
 
-use crate::element::{Released, Step};
+use crate::dice::Dice;
+use crate::element::{Context, Released, Step};
 use crate::packet::Packet;
 use crate::spec::SettingError;
 
@@ -33,6 +45,16 @@ pub struct Link {
 pub enum Queue {
     /// First in, first out; the newest is dropped when full.
     Fifo(Fifo),
+    /// A queue for each class: strict priority, ceilings, guarantees, borrowing.
+    Classes(Classes),
+    /// Random early detection.
+    Red(Red),
+    /// Controlled delay.
+    Codel(Codel),
+    /// Fair queueing with controlled delay.
+    FqCodel(FqCodel),
+    /// Proportional integral controller enhanced.
+    Pie(Pie),
 }
 
 /// How much may wait. What is being sent does not count as waiting.
@@ -60,7 +82,15 @@ impl Link {
     }
 
     pub(crate) fn check(&self) -> Result<(), SettingError> {
-        self.rate.check()
+        self.rate.check()?;
+        match &self.queue {
+            Queue::Fifo(_) => Ok(()),
+            Queue::Classes(classes) => classes.check(),
+            Queue::Red(red) => red.check(),
+            Queue::Codel(codel) => codel.check(),
+            Queue::FqCodel(fair) => fair.check(),
+            Queue::Pie(pie) => pie.check(),
+        }
     }
 }
 
@@ -68,19 +98,23 @@ impl Link {
 #[derive(Debug)]
 pub(crate) enum State {
     Fifo(fifo::State),
+    Served(Box<served::State>),
 }
 
 impl State {
-    pub(crate) fn new(config: &Link) -> Self {
-        match &config.queue {
-            Queue::Fifo(fifo) => Self::Fifo(fifo::State::new(config, fifo)),
+    pub(crate) fn new(config: &Link, dice: Dice) -> Self {
+        match (&config.queue, served::State::new(config, dice)) {
+            (_, Some(state)) => Self::Served(Box::new(state)),
+            (Queue::Fifo(fifo), None) => Self::Fifo(fifo::State::new(config, fifo)),
+            (_, None) => unreachable!("every other discipline has a served state"),
         }
     }
 
     #[inline]
-    pub(crate) fn accept(&mut self, at: Time, packet: &Packet) -> Step {
+    pub(crate) fn accept(&mut self, at: Time, packet: &mut Packet, context: &mut Context<'_>) -> Step {
         match self {
             Self::Fifo(state) => state.accept(at, packet),
+            Self::Served(state) => state.accept(at, packet, context),
         }
     }
 
@@ -88,22 +122,25 @@ impl State {
     pub(crate) fn next_event(&self) -> Time {
         match self {
             Self::Fifo(state) => state.next_event(),
+            Self::Served(state) => state.next_event(),
         }
     }
 
     #[inline]
-    pub(crate) fn release(&mut self, packet: &mut Packet) -> Released {
+    pub(crate) fn release(&mut self, at: Time, packet: &mut Packet, context: &mut Context<'_>) -> Released {
         match self {
             Self::Fifo(state) => {
                 state.release(packet);
                 Released::To(0)
             }
+            Self::Served(state) => state.release(at, packet, context),
         }
     }
 
     pub(crate) fn inside(&self) -> Traffic {
         match self {
             Self::Fifo(state) => state.inside(),
+            Self::Served(state) => state.inside(),
         }
     }
 }

@@ -1,0 +1,157 @@
+//! A link whose queue decides at both ends: which packets come in, and which goes next.
+
+use slowpath_record::Traffic;
+use slowpath_units::{Layer, Time};
+
+use super::classes::ClassQueue;
+use super::codel::CodelQueue;
+use super::fq_codel::FairQueue;
+use super::pie::PieQueue;
+use super::red::RedQueue;
+use super::server::Server;
+use super::{Link, Queue};
+use crate::dice::Dice;
+use crate::element::{Context, Released, Step};
+use crate::outcome::DropCause;
+use crate::packet::Packet;
+
+/// The queue disciplines that choose.
+#[derive(Debug)]
+pub(super) enum Discipline {
+    Classes(ClassQueue),
+    Red(RedQueue),
+    Codel(CodelQueue),
+    FqCodel(FairQueue),
+    Pie(PieQueue),
+}
+
+/// What a queue has to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// This packet.
+    Packet(Packet),
+    /// Nothing before this time.
+    NotBefore(Time),
+    /// Nothing at all.
+    Empty,
+}
+
+#[derive(Debug)]
+pub(crate) struct State {
+    server: Server,
+    layer: Layer,
+    discipline: Discipline,
+    sending: Option<(Time, Packet)>,
+    wake: Time,
+}
+
+impl State {
+    /// A link with a queue that chooses; `None` for first-in-first-out, which has its own state.
+    pub(super) fn new(config: &Link, dice: Dice) -> Option<Self> {
+        let discipline = match &config.queue {
+            Queue::Fifo(_) => return None,
+            Queue::Classes(classes) => Discipline::Classes(ClassQueue::new(classes)),
+            Queue::Red(red) => Discipline::Red(RedQueue::new(red, dice)),
+            Queue::Codel(codel) => Discipline::Codel(CodelQueue::new(codel)),
+            Queue::FqCodel(fair) => Discipline::FqCodel(FairQueue::new(fair)),
+            Queue::Pie(pie) => Discipline::Pie(PieQueue::new(pie, dice)),
+        };
+        let server = Server::new(&config.rate);
+        Some(Self {
+            server,
+            layer: config.layer,
+            discipline,
+            sending: None,
+            wake: Time::MAX,
+        })
+    }
+
+    pub(super) fn accept(&mut self, at: Time, packet: &mut Packet, context: &mut Context<'_>) -> Step {
+        let bytes = packet.bytes(self.layer);
+        let taken = match &mut self.discipline {
+            Discipline::Classes(queue) => queue.push(packet, context),
+            Discipline::Red(queue) => queue.push(at, packet, bytes, context),
+            Discipline::Codel(queue) => queue.push(at, packet, bytes),
+            Discipline::FqCodel(queue) => queue.push(at, packet, bytes, context),
+            Discipline::Pie(queue) => queue.push(at, packet, bytes, context),
+        };
+        if let Err(cause) = taken {
+            return Step::Drop(cause);
+        }
+        if self.sending.is_none() {
+            self.start(at, context);
+        }
+        Step::Hold
+    }
+
+    pub(super) fn next_event(&self) -> Time {
+        self.sending.as_ref().map_or(self.wake, |(sent, _)| *sent)
+    }
+
+    pub(super) fn release(&mut self, at: Time, packet: &mut Packet, context: &mut Context<'_>) -> Released {
+        let released = match &self.sending {
+            Some((_, sent)) => {
+                *packet = *sent;
+                Released::To(0)
+            }
+            None => Released::Nothing,
+        };
+        self.sending = None;
+        self.start(at, context);
+        released
+    }
+
+    /// Sends the next packet, or finds out when to ask again.
+    fn start(&mut self, at: Time, context: &mut Context<'_>) {
+        let next = match &mut self.discipline {
+            Discipline::Classes(queue) => queue.pop(at),
+            Discipline::Red(queue) => queue.pop(at),
+            Discipline::Codel(queue) => queue.pop(at, context),
+            Discipline::FqCodel(queue) => queue.pop(at, context),
+            Discipline::Pie(queue) => queue.pop(at),
+        };
+        self.wake = Time::MAX;
+        match next {
+            Next::Packet(packet) => {
+                self.sending = Some((self.server.send(at, packet.bytes(self.layer)), packet))
+            }
+            Next::NotBefore(time) => self.wake = time,
+            Next::Empty => {}
+        }
+    }
+
+    pub(super) fn inside(&self) -> Traffic {
+        let mut inside = Traffic::default();
+        let mut count = |packet: &Packet| inside.count(packet.ip_len);
+        match &self.discipline {
+            Discipline::Classes(queue) => queue.each(&mut count),
+            Discipline::Red(queue) => queue.each(&mut count),
+            Discipline::Codel(queue) => queue.each(&mut count),
+            Discipline::FqCodel(queue) => queue.each(&mut count),
+            Discipline::Pie(queue) => queue.each(&mut count),
+        }
+        self.sending.iter().for_each(|(_, packet)| count(packet));
+        inside
+    }
+}
+
+/// A packet that waits, with what active queue management wants to know of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Waiting {
+    pub(super) packet: Packet,
+    pub(super) since: Time,
+    pub(super) bytes: u32,
+}
+
+/// Marks `packet` if it allows that; returns whether it did.
+pub(super) fn mark(at: Time, packet: &mut Packet, context: &mut Context<'_>) -> bool {
+    let capable = packet.ecn.is_capable();
+    if capable {
+        let marked = (packet.dscp, slowpath_packet::Ecn::Ce);
+        crate::elements::remark::write(at, packet, marked, context);
+    }
+    capable
+}
+
+/// The cause of drops by active queue management.
+pub(super) const AQM: DropCause = DropCause::Aqm;
