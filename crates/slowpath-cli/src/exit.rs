@@ -11,6 +11,9 @@ pub(crate) const MACHINE: u8 = 3;
 /// The run was invalid.
 pub(crate) const INVALID: u8 = 4;
 
+/// `shell`: slowpath itself failed, not the program.
+pub(crate) const OWN_FAILURE: u8 = 125;
+
 /// Why a command did not do what it was asked for.
 pub(crate) struct Failure {
     /// For the user.

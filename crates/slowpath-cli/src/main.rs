@@ -6,8 +6,10 @@
 
 mod args;
 mod exit;
+mod explain;
 mod list;
 mod run;
+mod shell;
 mod terminal;
 
 use std::process::ExitCode;
@@ -32,6 +34,8 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::List => list::list(),
         Command::Run(args) => run::run(&args),
+        Command::Explain(args) => explain::explain(&args),
+        Command::Shell(args) => shell::shell(&args),
         Command::Worker { job } => run::worker(&job),
         _ => Err(Failure::usage(
             "this command does not exist in this version".to_owned(),

@@ -115,6 +115,13 @@ pub(crate) fn interrupt_flag() -> Arc<AtomicBool> {
     flag
 }
 
+/// As [`interrupt_flag`], for a command that waits for programs which get the signal themselves.
+pub(crate) fn interrupt_flag_later() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    slowpath::interrupt::note_interrupt(&flag);
+    flag
+}
+
 fn default_folder(name: &str, quick: bool) -> PathBuf {
     Path::new("results").join(if quick {
         format!("{name}-quick")

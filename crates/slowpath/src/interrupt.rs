@@ -13,3 +13,8 @@ pub fn on_interrupt(flag: Arc<AtomicBool>) {
         let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
     }
 }
+
+/// Raises `flag` at SIGINT and does nothing else: for waiting on programs that get the signal themselves.
+pub fn note_interrupt(flag: &Arc<AtomicBool>) {
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(flag));
+}

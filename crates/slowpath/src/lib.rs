@@ -13,6 +13,7 @@
 //! * [`import`]: existing captures, from a file to an analysis.
 //! * [`report`]: results and report of a folder, made from its records.
 //! * [`interrupt`]: Ctrl-C as a flag.
+//! * [`shell`]: any program over an emulated path; [`explain`]: what a capture says, with what would help.
 //! * [`dossier`]: what a reader needs beside the figures.
 
 #![forbid(unsafe_code)]
@@ -21,6 +22,7 @@ pub mod captures;
 pub mod catalog;
 pub mod devices;
 pub mod dossier;
+pub mod explain;
 pub mod folder;
 pub mod import;
 pub mod interrupt;
@@ -32,9 +34,20 @@ pub mod real_time;
 pub mod report;
 pub mod run;
 pub mod schedule;
+pub mod shell;
 pub mod simulated;
 pub mod worker;
 
+pub use slowpath_lab::LabReport;
 pub use slowpath_record::{HealthState, RunRecord};
 pub use slowpath_report::{Results, Style};
 pub use slowpath_scenario::Clock;
+
+/// The word for a state of health.
+pub const fn health_word(state: HealthState) -> &'static str {
+    match state {
+        HealthState::Valid => "valid",
+        HealthState::Degraded => "degraded",
+        HealthState::Invalid => "invalid",
+    }
+}

@@ -10,8 +10,12 @@ use slowpath_units::{BitRate, Layer};
 /// Without the card a host could put its whole window into the first queue at one instant, which no real
 /// network card can.
 pub fn complete(plan: &Plan) -> NetworkSpec {
-    let mut spec = plan.network.clone();
-    if plan.captures == Captures::All {
+    with_cards(plan.network.clone(), plan.captures == Captures::All)
+}
+
+/// `spec` with a network card behind each port and, if wanted, a recording tap behind each element.
+pub fn with_cards(mut spec: NetworkSpec, taps: bool) -> NetworkSpec {
+    if taps {
         add_taps(&mut spec);
     }
     let rate = card_rate(&spec);

@@ -1,0 +1,48 @@
+//! `slowpath shell`.
+
+use std::os::unix::process::ExitStatusExt;
+
+use slowpath::shell::{ShellError, ShellSpec};
+
+use crate::args::ShellArgs;
+use crate::exit::{self, Failure};
+
+/// Runs a program over an emulated path; the exit status is the program's.
+pub(crate) fn shell(args: &ShellArgs) -> Result<u8, Failure> {
+    let spec = ShellSpec {
+        path: args.path.clone(),
+        far: args.far.clone(),
+        near: args.command.clone(),
+        congestion_control: args.congestion_control.clone(),
+        seed: args.seed,
+        capture: args.capture.clone(),
+    };
+    // A wrong path is the user's mistake; everything else that goes wrong is ours (env(1)'s convention).
+    slowpath::shell::network(&args.path).map_err(|error| Failure::usage(error.to_string()))?;
+    // Ctrl-C goes to the programs too; this process waits for them and then clears away.
+    let _interrupted = crate::run::interrupt_flag_later();
+    let outcome = slowpath::shell::run(&spec).map_err(|error| match error {
+        ShellError::Path(_) => Failure::usage(error.to_string()),
+        _ => Failure { text: error.to_string(), code: exit::OWN_FAILURE },
+    })?;
+    eprintln!("{}", health_line(&outcome.report));
+    for capture in &outcome.captures {
+        eprintln!("slowpath: capture at {}: {}", capture.point, capture.file);
+    }
+    let status = outcome.status;
+    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    Ok(u8::try_from(code).unwrap_or(exit::OWN_FAILURE))
+}
+
+fn health_line(report: &slowpath::LabReport) -> String {
+    let health = &report.health;
+    let mut line = format!("slowpath: {}", slowpath::health_word(health.state));
+    if let Some(late) = &health.release_lateness {
+        line += &format!(", 99 % of {} packets at most {} late", late.count, late.p99);
+    }
+    line += &format!(", {} dropped by the path", report.totals.dropped);
+    for reason in &health.reasons {
+        line += &format!("\nslowpath: {}: {}", reason.code, reason.text);
+    }
+    line
+}
