@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 use slowpath_packet::Dscp;
-use slowpath_units::{BitRate, ByteCount, Layer, Time};
+use slowpath_units::{BitRate, ByteCount, Duration, Layer, Time};
 
 use super::remark::write;
 use crate::element::{Context, Step};
@@ -158,6 +158,25 @@ impl Bucket {
     }
 }
 
+impl Bucket {
+    /// Takes `bytes` as soon as the bucket holds them but not before `at`; returns when that is.
+    ///
+    /// Calls must come in order of time; packets larger than the bucket are let through when it would suffice.
+    pub(crate) fn take_by(&mut self, at: Time, bytes: u32) -> Time {
+        self.fill(at);
+        let need = work(u64::from(bytes));
+        let missing = need.saturating_sub(self.tokens);
+        if missing == 0 {
+            self.tokens -= need;
+            return at;
+        }
+        let wait = missing.div_ceil(u128::from(self.rate));
+        self.tokens = (self.tokens + wait * u128::from(self.rate)) - need;
+        self.filled = at + Duration::from_nanos(wait as u64);
+        self.filled
+    }
+}
+
 /// Bits of `bytes` times nanoseconds per second.
 const fn work(bytes: u64) -> u128 {
     bytes as u128 * 8_000_000_000
@@ -243,7 +262,6 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use slowpath_units::Duration;
 
     fn colours(meter: Meter, arrivals: &[(u64, u32)]) -> Vec<Colour> {
         let config = Police {

@@ -1,10 +1,11 @@
 //! Serialisation at a rate: when has a packet of so many bytes been sent.
 
 use serde::{Deserialize, Serialize};
-use slowpath_units::{BitRate, Duration, Time};
+use slowpath_units::{BitRate, ByteCount, Duration, Time};
 
 use super::trace::{Opportunities, Trace};
 use crate::elements::delay::rising;
+use crate::elements::police::Bucket;
 use crate::spec::SettingError;
 
 /// How fast a link sends.
@@ -18,6 +19,14 @@ pub enum Rate {
     Steps(Vec<RateStep>),
     /// Only at the moments that a recorded trace lists.
     Trace(Trace),
+    /// A token-bucket shaper: at once while tokens last, at the rate on average. A packet larger than the bucket
+    /// waits until the tokens would have sufficed (Linux's TBF drops it).
+    Bucket {
+        /// The rate at which tokens come.
+        rate: BitRate,
+        /// The most tokens, in bytes; the bucket starts full.
+        burst: ByteCount,
+    },
 }
 
 /// One step of a rate schedule.
@@ -37,6 +46,10 @@ impl Rate {
             Self::Fixed(_) => Ok(()),
             Self::Steps(steps) => rising("rate", steps.iter().map(|step| step.from)),
             Self::Trace(trace) => trace.check(),
+            Self::Bucket { rate, .. } if rate.bits_per_s() == 0 => {
+                Err(SettingError::Zero { setting: "rate" })
+            }
+            Self::Bucket { .. } => Ok(()),
         }
     }
 }
@@ -56,6 +69,7 @@ enum Pace {
     Fixed { rate: u64, recent: [Recent; 2] },
     Steps { steps: Vec<RateStep>, current: usize },
     Trace(Opportunities),
+    Bucket(Bucket),
 }
 
 /// A division done before: most packets have one of two sizes.
@@ -78,6 +92,7 @@ impl Server {
                 current: 0,
             },
             Rate::Trace(trace) => Pace::Trace(Opportunities::new(trace)),
+            Rate::Bucket { rate, burst } => Pace::Bucket(Bucket::new(*rate, *burst)),
         };
         Self {
             pace,
@@ -121,6 +136,7 @@ impl Server {
                     by_steps(steps, current, self.idle_from, work(bytes) + self.carry);
             }
             Pace::Trace(opportunities) => self.idle_from = opportunities.send(self.idle_from, bytes),
+            Pace::Bucket(bucket) => self.idle_from = bucket.take_by(self.idle_from, bytes),
         }
         self.idle_from
     }
@@ -205,6 +221,31 @@ mod tests {
         assert_eq!(server.send(Time::ZERO, 1000).nanos(), 4_500_000);
         let dead = Rate::Steps(vec![step(0, 8_000_000), step(1, 0)]);
         assert_eq!(Server::new(&dead).send(Time::ZERO, 1001), Time::MAX);
+    }
+
+    #[test]
+    fn a_token_bucket_sends_its_burst_and_then_its_rate() {
+        // 1000 bytes a millisecond, 2500 in the bucket.
+        let rate = Rate::Bucket {
+            rate: BitRate::new(8_000_000),
+            burst: ByteCount::new(2500),
+        };
+        let mut server = Server::new(&rate);
+        let sent =
+            |server: &mut Server, at: u64| server.send(Time::from_nanos(at * 1000), 1000).nanos() / 1000;
+        let times: Vec<u64> = (0..4).map(|_| sent(&mut server, 0)).collect();
+        assert_eq!(times, [0, 0, 500, 1500]);
+        // After 10 ms of silence the bucket is full again, and no fuller.
+        assert_eq!(
+            [sent(&mut server, 11_500), sent(&mut server, 11_500)],
+            [11_500, 11_500]
+        );
+        assert_eq!(sent(&mut server, 11_500), 12_000);
+        let mut small = Server::new(&Rate::Bucket {
+            rate: BitRate::new(8_000_000),
+            burst: ByteCount::new(400),
+        });
+        assert_eq!([sent(&mut small, 0), sent(&mut small, 0)], [600, 1600]);
     }
 
     #[test]
