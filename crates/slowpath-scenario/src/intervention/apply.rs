@@ -402,6 +402,8 @@ fn resize_queue(network: &mut NetworkSpec, place: &Place, queue: QueueSize) -> O
                 fifo.limit = limit(queue);
                 true
             }
+            // Class and AQM queues have limits of their own, which one length does not describe.
+            _ => false,
         },
         _ => false,
     })
