@@ -8,6 +8,7 @@
 //! and [`Host::advance`], packets out with [`Host::poll_transmit`], results with [`Host::poll_report`].
 //!
 //! * [`wire`]: packets as endpoints exchange them; control data are real bytes, bulk data may be a bare length.
+//! * [`codec`]: packets as bytes and back, for a model host on a real wire.
 //! * [`tcp`]: TCP; [`tcp::Config`] says which TCP.
 //! * [`app`]: what the programs do, as plain data.
 //! * [`host`]: a machine with addresses, connections and programs.
@@ -22,6 +23,7 @@
 
 pub mod app;
 mod cc;
+pub mod codec;
 mod filter;
 pub mod host;
 mod rng;
