@@ -13,6 +13,7 @@
 //! * [`watch`]: samples of `TCP_INFO` while a transfer runs; [`progress`]: bytes per second at the application.
 //! * [`content`]: test data from a seed; [`payload`]: sources and sinks; [`drain`]: a slow reader.
 //! * [`ftp`]: FTP client and server.
+//! * [`iperf3`]: client and server, compatible with the real one.
 //! * [`external`]: real programs (vsftpd, curl) as descriptions that the caller spawns in a host.
 
 #![forbid(unsafe_code)]
@@ -23,6 +24,7 @@ pub mod drain;
 pub mod external;
 pub mod ftp;
 pub mod guard;
+pub mod iperf3;
 pub mod payload;
 pub mod progress;
 pub mod socket;

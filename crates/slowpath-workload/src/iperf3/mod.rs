@@ -1,0 +1,38 @@
+//! iperf3, client and server, on the wire compatible with 3.12 and later.
+//!
+//! Start with [`run`] and [`Server`]. Compatibility is with the protocol, not with the figures: the headline is
+//! what the receiver counted, what the sender's kernel merely accepted is shown beside it, and UDP loss is
+//! split into own send errors, receiver socket drops and the path's part.
+//!
+//! * [`client`]: one test against a server; [`server`]: several clients at a time, with limits.
+//! * [`params`]: what a client asks for, as configuration and as JSON; [`report`]: what came out.
+//! * `wire`: state bytes, cookie and framed JSON; `results`: the exchange at the end.
+//! * `tcp`, `udp`: the threads that move data; `tally`: what they count; `clockwork`: intervals and the end.
+//!
+//! Deviations from iperf3 3.12 that a user can see:
+//!
+//! | iperf3 | here | why |
+//! |---|---|---|
+//! | one thread for all streams | a thread for each | one stream does not wait for another |
+//! | paced UDP in bursts of 1 ms, catching up without bound | each datagram at its time, 1 ms or two intervals of catching up | its own bursts cause loss ([`Pacing`]) |
+//! | a smaller window than asked for ends the test | the test runs, the shortfall is reported | the effective window is a result |
+//! | one client at a time | as many as [`Limits`] say | deployed servers are shared |
+//! | with a byte count, the end overtakes the data | the last acknowledgement is awaited first | the receiver then counts every byte |
+
+mod client;
+mod clockwork;
+mod params;
+mod report;
+mod results;
+mod server;
+mod tally;
+mod tcp;
+mod udp;
+mod wire;
+
+pub use client::run;
+pub use params::{ClientConfig, Direction, InvalidParams, Pacing, Params, Transport};
+pub use report::{Interval, Report, Side, StreamReport, UdpCounts};
+pub use server::{Limits, Network, Server, ServerConfig, TestRecord};
+pub use tally::Bursts;
+pub use wire::IperfError;
