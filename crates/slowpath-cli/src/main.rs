@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Shell(args) => shell::shell(&args),
+        Command::Report(args) => run::report(&args.folder),
         Command::Worker { job } => run::worker(&job),
         _ => Err(Failure::usage(
             "this command does not exist in this version".to_owned(),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use slowpath::load::Loaded;
-use slowpath::run::{Event, RunError, RunOptions};
+use slowpath::run::{Event, RunError, RunOptions, Settings};
 use slowpath::{Clock, HealthState};
 
 use crate::args::{self, RunArgs};
@@ -66,9 +66,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
         }
         Err(error) => return Err(Failure::machine(error.to_string())),
     };
-    let results = slowpath::report::write(&loaded, &options).map_err(|error| Failure {
-        text: error.to_string(),
-        code: exit::USAGE,
+    let settings = Settings {
+        experiment: loaded.name.clone(),
+        seed: args.seed,
+        quick: args.quick,
+    };
+    let results = slowpath::report::write(&loaded, &settings, &out).map_err(|error| {
+        // Without a single finished run there is nothing to report but the failures themselves.
+        failed.clone().map_or_else(|| Failure::usage(error.to_string()), Failure::machine)
     })?;
     terminal::summary(&results, &out)
         .map_err(|error| Failure::machine(format!("printing failed: {error}")))?;
@@ -233,4 +238,11 @@ impl Display {
             bar.finish_and_clear();
         }
     }
+}
+
+/// Makes the report of a results folder again and prints its table.
+pub(crate) fn report(folder: &Path) -> Result<u8, Failure> {
+    let results = slowpath::report::again(folder).map_err(|error| Failure::usage(error.to_string()))?;
+    terminal::summary(&results, folder).map_err(|error| Failure::machine(format!("printing failed: {error}")))?;
+    Ok(exit::DONE)
 }

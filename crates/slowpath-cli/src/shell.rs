@@ -17,14 +17,10 @@ pub(crate) fn shell(args: &ShellArgs) -> Result<u8, Failure> {
         seed: args.seed,
         capture: args.capture.clone(),
     };
-    // A wrong path is the user's mistake; everything else that goes wrong is ours (env(1)'s convention).
-    slowpath::shell::network(&args.path).map_err(|error| Failure::usage(error.to_string()))?;
     // Ctrl-C goes to the programs too; this process waits for them and then clears away.
     let _interrupted = crate::run::interrupt_flag_later();
-    let outcome = slowpath::shell::run(&spec).map_err(|error| match error {
-        ShellError::Path(_) => Failure::usage(error.to_string()),
-        _ => Failure { text: error.to_string(), code: exit::OWN_FAILURE },
-    })?;
+    let own = |error: ShellError| Failure { text: error.to_string(), code: exit::OWN_FAILURE };
+    let outcome = slowpath::shell::run(&spec).map_err(own)?;
     eprintln!("{}", health_line(&outcome.report));
     for capture in &outcome.captures {
         eprintln!("slowpath: capture at {}: {}", capture.point, capture.file);

@@ -21,6 +21,8 @@ pub struct Loaded {
     pub fragments: Fragments,
     /// Question, source and notes; empty when there is no dossier.
     pub dossier: Dossier,
+    /// What lies beside the experiment file, by relative name: the dossier and device configurations.
+    pub files: Vec<(String, String)>,
 }
 
 /// Why an experiment could not be loaded.
@@ -146,22 +148,19 @@ impl Loaded {
     ) -> Result<Self, LoadError> {
         let experiment = Experiment::read(shown, text, overrides)
             .map_err(|mistakes| LoadError::Mistakes(Box::new(mistakes)))?;
+        let dossier_text = dossier.to_owned();
         let dossier = Dossier::read(dossier).map_err(|source| LoadError::Dossier {
             name: name.to_owned(),
             source,
         })?;
         let mut fragments = Fragments::new();
+        let mut files = vec![("dossier.toml".to_owned(), dossier_text)];
         for wanted in experiment.config_files() {
-            let settings = settings(&wanted.name, wanted.system, &file(&wanted.name)?)?;
-            fragments.insert(wanted.name.clone(), settings);
+            let text = file(&wanted.name)?;
+            fragments.insert(wanted.name.clone(), settings(&wanted.name, wanted.system, &text)?);
+            files.push((wanted.name.clone(), text));
         }
-        Ok(Self {
-            name: name.to_owned(),
-            text: text.to_owned(),
-            experiment,
-            fragments,
-            dossier,
-        })
+        Ok(Self { name: name.to_owned(), text: text.to_owned(), experiment, fragments, dossier, files })
     }
 }
 

@@ -3,28 +3,100 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use slowpath_report::graphs::GraphSet;
 use slowpath_report::{Results, Style, json, terminal};
 use slowpath_scenario::{Clock, PlanOptions};
 
 use crate::folder::{Folder, FolderError};
-use crate::load::Loaded;
-use crate::outcome;
-use crate::run::RunOptions;
+use crate::load::{LoadError, Loaded};
+use crate::outcome::{self, Analyzed};
+use crate::run::{SETTINGS, Settings};
 
-/// Makes `result.json` and `report.html` from the records of the options' folder.
+/// Makes `result.json` and `report.html` from the records of the folder `root`.
 ///
 /// # Errors
 /// [`FolderError`] if the records cannot be read or the files not be written.
-pub fn write(loaded: &Loaded, options: &RunOptions) -> Result<Results, FolderError> {
-    let folder = Folder::open(&options.out);
+pub fn write(loaded: &Loaded, settings: &Settings, root: &Path) -> Result<Results, FolderError> {
+    let folder = Folder::open(root);
     let runs = outcome::analyze(&folder)?;
-    let results = outcome::results(loaded, options.seed, &runs, |variant, clock| {
-        plan(loaded, options, variant, clock)
+    let mut results = outcome::results(loaded, settings.seed, &runs, |variant, clock| {
+        plan(loaded, settings, variant, clock)
     });
+    results.reproduce = vec![command(settings)];
+    results.written = Some(stamp(std::time::SystemTime::now()));
     let mut text = Vec::new();
     json::write_results(&results, &mut text).expect("writing to memory does not fail");
     folder.write("result.json", &text)?;
+    let mut page = Vec::new();
+    slowpath_report::html::write_report(&results, &graphs(&runs), &mut page)
+        .expect("writing to memory does not fail");
+    folder.write("report.html", &page)?;
     Ok(results)
+}
+
+/// Makes result and report of a folder again, from what it keeps.
+///
+/// # Errors
+/// What is missing or broken in the folder.
+pub fn again(root: &Path) -> Result<Results, AgainError> {
+    let path = root.join(SETTINGS);
+    let text = std::fs::read(&path).map_err(|source| FolderError::Read { path: path.clone(), source })?;
+    let settings: Settings = serde_json::from_slice(&text).map_err(|source| FolderError::Form { path, source })?;
+    let mut loaded = Loaded::open(&root.join("experiment.toml").display().to_string(), &[])?;
+    loaded.name.clone_from(&settings.experiment);
+    Ok(write(&loaded, &settings, root)?)
+}
+
+/// Why a report could not be made again.
+#[derive(Debug, thiserror::Error)]
+pub enum AgainError {
+    /// Something in the folder cannot be read or written.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The experiment kept in the folder cannot be loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+}
+
+/// The graphs of each variant's first two runs; more would make the page heavy and say little new.
+fn graphs(runs: &[Analyzed]) -> Vec<GraphSet> {
+    runs.iter()
+        .filter(|run| run.record.repeat < GRAPHED_RUNS)
+        .filter_map(|run| {
+            let connection = run.analysis.as_ref()?.main_connection()?;
+            let point = run.record.captures.first().map_or("capture", |capture| capture.point.as_str());
+            Some(GraphSet {
+                variant: run.record.variant.clone(),
+                run: run.record.repeat,
+                label: format!("run {}, at the {point}", run.record.repeat + 1),
+                graphs: connection.graphs.clone(),
+                intervals: connection.intervals.clone(),
+            })
+        })
+        .collect()
+}
+
+/// The command that makes the results again.
+fn command(settings: &Settings) -> String {
+    let quick = if settings.quick { " --quick" } else { "" };
+    format!("slowpath run {}{quick} --seed {}", settings.experiment, settings.seed)
+}
+
+/// A point in time as RFC 3339 writes it, in UTC, to the second.
+fn stamp(at: std::time::SystemTime) -> String {
+    let seconds = at.duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs();
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Civil date from days since 1970-01-01 (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+    let shifted = days + 719_468;
+    let era = shifted / 146_097;
+    let day_of_era = shifted % 146_097;
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3_600, rest / 60 % 60, rest % 60)
 }
 
 /// Prints the table, the answers and where the report lies.
@@ -39,17 +111,33 @@ pub fn print(results: &Results, folder: &Path, style: Style, out: &mut dyn Write
 
 fn plan(
     loaded: &Loaded,
-    options: &RunOptions,
+    settings: &Settings,
     variant: &str,
     clock: Clock,
 ) -> Option<slowpath_scenario::Plan> {
     let wanted = PlanOptions {
         variant: variant.to_owned(),
         repeat: 0,
-        seed: options.seed,
+        seed: settings.seed,
         clock,
-        quick: options.quick,
+        quick: settings.quick,
         size: None,
     };
     loaded.experiment.plan(&wanted, &loaded.fragments).ok()
+}
+
+/// Runs of each variant whose graphs are in the page.
+const GRAPHED_RUNS: u32 = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_are_utc() {
+        let at = |seconds| std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+        assert_eq!(stamp(at(0)), "1970-01-01T00:00:00Z");
+        assert_eq!(stamp(at(951_782_400)), "2000-02-29T00:00:00Z");
+        assert_eq!(stamp(at(1_795_262_399)), "2026-11-21T11:59:59Z");
+    }
 }

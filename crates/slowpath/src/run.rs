@@ -205,10 +205,37 @@ pub fn run(
 ) -> Result<Folder, RunError> {
     let planned = plan(loaded, options)?;
     let folder = Folder::create(&options.out)?;
-    folder.write("experiment.toml", loaded.text.as_bytes())?;
+    keep_sources(loaded, options, &folder)?;
     execute(&loaded.name, planned, options, &folder, cancel, observe)?;
     Ok(folder)
 }
+
+/// Keeps with the results what they were made from, so that a report can be made again without the originals.
+fn keep_sources(loaded: &Loaded, options: &RunOptions, folder: &Folder) -> Result<(), FolderError> {
+    folder.write("experiment.toml", loaded.text.as_bytes())?;
+    for (name, text) in &loaded.files {
+        // A configuration from elsewhere keeps its last name only; the plan inside each record is complete anyway.
+        let plain = name.rsplit('/').next().unwrap_or(name);
+        folder.write(plain, text.as_bytes())?;
+    }
+    let settings = Settings { experiment: loaded.name.clone(), seed: options.seed, quick: options.quick };
+    let text = serde_json::to_vec_pretty(&settings).expect("settings can always be written as JSON");
+    folder.write(SETTINGS, &text).map(drop)
+}
+
+/// Settings of a run that a report needs, kept in the results folder.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Settings {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// The experiment's seed.
+    pub seed: u64,
+    /// Whether transfers were shortened.
+    pub quick: bool,
+}
+
+/// The file of [`Settings`].
+pub const SETTINGS: &str = "settings.json";
 
 /// Runs `planned` into `folder`, as [`run`] does.
 ///
@@ -470,6 +497,7 @@ fn fastest_link(plan: &Plan) -> Option<u64> {
             let rate = match &link.rate {
                 Rate::Fixed(rate) => Some(rate.bits_per_s()),
                 Rate::Steps(steps) => steps.iter().map(|step| step.rate.bits_per_s()).max(),
+                Rate::Bucket { rate, .. } => Some(rate.bits_per_s()),
                 // A trace's rate is not stated; it gets the machine for itself.
                 Rate::Trace(_) => None,
             };
