@@ -41,6 +41,8 @@ pub struct Capture {
     pub packets: u64,
     /// Bytes of the frames on the wire.
     pub bytes: u64,
+    /// Connections seen; the list holds the larger ones if there are very many.
+    pub connections: u64,
     /// From the first to the last frame.
     pub duration_s: f64,
     /// Time of the first frame, nanoseconds since 1970.

@@ -7,22 +7,42 @@ use crate::track::{Clock, Conn};
 
 /// No connection for a conversation yet.
 const NONE: u32 = u32::MAX;
+/// Most connections followed at a time; beyond it, small ones that ended or rest are only counted.
+const FOLLOWED: usize = 50_000;
+/// A connection without a packet for this long may be given up, nanoseconds.
+const RESTING_NS: i64 = 60_000_000_000;
+/// Connections with fewer payload bytes are given up first.
+const SMALL: u64 = 200_000;
 
 /// Takes decoded packets in capture order and says at the end what they show.
 ///
 /// * Input: [`push`](Self::push) for every packet.
-/// * Output: [`finish`](Self::finish), once.
+/// * Output: [`look`](Self::look) in between, [`finish`](Self::finish) at the end.
 ///
-/// Memory per connection is bounded: a few hundred bytes for a short one, some 40 MB for the longest.
+/// Memory per connection is bounded: a few kilobytes for a short one, some 50 MB for the longest. Of very many
+/// connections the small ones are given up once they have ended.
 #[derive(Debug, Default)]
 pub struct Analyzer {
-    connections: Vec<Conn>,
+    connections: Vec<Option<Box<Conn>>>,
+    free: Vec<u32>,
     /// Newest connection of each conversation.
     newest: Vec<u32>,
     clock: Clock,
     packets: u64,
     /// Sum of frame lengths.
     bytes: u64,
+    opened: u32,
+    given_up: u64,
+}
+
+/// What the analysis hands to the judge.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen<'a> {
+    pub(crate) clock: &'a Clock,
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+    /// All connections, those given up included.
+    pub(crate) connections: u64,
 }
 
 impl Analyzer {
@@ -41,14 +61,20 @@ impl Analyzer {
 
     /// What the packets show.
     pub fn finish(self, conversations: &Conversations, summary: &CaptureSummary) -> Analysis {
-        crate::judge::analysis(
-            &self.connections,
-            &self.clock,
-            self.packets,
-            self.bytes,
-            conversations,
-            summary,
-        )
+        self.look(conversations, summary)
+    }
+
+    /// What the packets show so far, for a capture that still grows.
+    pub fn look(&self, conversations: &Conversations, summary: &CaptureSummary) -> Analysis {
+        let mut connections: Vec<&Conn> = self.connections.iter().flatten().map(AsRef::as_ref).collect();
+        connections.sort_by_key(|connection| connection.id);
+        let seen = Seen {
+            clock: &self.clock,
+            packets: self.packets,
+            bytes: self.bytes,
+            connections: u64::from(self.opened),
+        };
+        crate::judge::analysis(&connections, &seen, conversations, summary)
     }
 
     fn tcp(&mut self, packet: &TcpPacket, conversations: &Conversations) {
@@ -63,18 +89,61 @@ impl Analyzer {
         if self.newest.len() <= index {
             self.newest.resize(index + 1, NONE);
         }
-        let newest = self.newest[index];
-        let reopened = self
-            .connections
-            .get(newest as usize)
-            .is_none_or(|connection| connection.is_reopened_by(&packet));
-        if reopened {
-            self.newest[index] = u32::try_from(self.connections.len()).unwrap_or(NONE);
-            let key = conversations.key(packet.conversation);
-            self.connections.push(Conn::new(&packet, key));
-        }
-        if let Some(connection) = self.connections.get_mut(self.newest[index] as usize) {
+        let newest = self.newest[index] as usize;
+        if let Some(Some(connection)) = self.connections.get_mut(newest)
+            && !connection.is_reopened_by(&packet)
+        {
             connection.take(&packet);
+            return;
+        }
+        self.open(&packet, conversations);
+    }
+
+    /// Begins a connection with `packet`.
+    fn open(&mut self, packet: &TcpPacket, conversations: &Conversations) {
+        if self.free.is_empty() && self.connections.len() >= FOLLOWED {
+            self.give_up(packet.at);
+        }
+        let key = conversations.key(packet.conversation);
+        let mut connection = Box::new(Conn::new(self.opened, packet, key));
+        connection.take(packet);
+        self.opened = self.opened.saturating_add(1);
+        let place = if let Some(place) = self.free.pop() {
+            self.connections[place as usize] = Some(connection);
+            place
+        } else {
+            self.connections.push(Some(connection));
+            u32::try_from(self.connections.len() - 1).unwrap_or(NONE)
+        };
+        self.newest[packet.conversation.0 as usize] = place;
+    }
+
+    /// Frees small connections that ended or rest; if these are few, small ones in general.
+    fn give_up(&mut self, now: i64) {
+        self.release(|connection| {
+            connection.payload() < SMALL && (connection.has_ended() || now - connection.span.1 > RESTING_NS)
+        });
+        if self.free.len() < FOLLOWED / 10 {
+            self.release(|connection| {
+                connection.payload() < SMALL / 10 && now - connection.span.1 > 1_000_000_000
+            });
+        }
+    }
+
+    fn release(&mut self, may_go: impl Fn(&Conn) -> bool) {
+        for (place, slot) in self.connections.iter_mut().enumerate() {
+            let Some(connection) = slot.as_deref().filter(|connection| may_go(connection)) else {
+                continue;
+            };
+            let place = u32::try_from(place).unwrap_or(NONE);
+            if let Some(newest) = self.newest.get_mut(connection.conversation.0 as usize)
+                && *newest == place
+            {
+                *newest = NONE;
+            }
+            self.free.push(place);
+            self.given_up += 1;
+            *slot = None;
         }
     }
 
@@ -86,10 +155,45 @@ impl Analyzer {
         let too_big = matches!((error.kind, error.code), (3, 4) | (2, 0));
         if let (true, Some((conversation, _))) = (too_big, error.quoted)
             && let Some(&newest) = self.newest.get(conversation.0 as usize)
-            && let Some(connection) = self.connections.get_mut(newest as usize)
+            && let Some(Some(connection)) = self.connections.get_mut(newest as usize)
             && connection.too_big.len() < 16
         {
             connection.too_big.push((packet.number, error.mtu));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slowpath_packet::{FlowKey, Protocol};
+    use slowpath_record::packets::TcpFlags;
+    use std::net::{Ipv4Addr, SocketAddr};
+
+    #[test]
+    fn a_million_connections_stay_within_bounds() {
+        let mut conversations = Conversations::new();
+        let mut analyzer = Analyzer::new();
+        let mut number = 0;
+        for client in 0..200_000_u32 {
+            let src = SocketAddr::from((Ipv4Addr::from(0x0a00_0000 + client), 4000));
+            let key = FlowKey::new(Protocol::TCP, src, SocketAddr::from(([192, 0, 2, 1], 80)));
+            let (conversation, direction) = conversations.intern(&key);
+            for flags in [TcpFlags::SYN, TcpFlags::ACK.with(TcpFlags::FIN)] {
+                number += 1;
+                let mut packet = TcpPacket::new(conversation, direction, i64::from(client) * 1000, number);
+                packet.flags = flags;
+                packet.seq = client;
+                analyzer.push(&Record::Tcp(packet), &conversations);
+            }
+        }
+        assert!(
+            analyzer.connections.len() <= FOLLOWED + 1,
+            "{} followed",
+            analyzer.connections.len()
+        );
+        let analysis = analyzer.finish(&conversations, &CaptureSummary::default());
+        assert_eq!(analysis.capture.connections, 200_000);
+        assert_eq!(analysis.capture.packets, 400_000);
     }
 }

@@ -16,9 +16,10 @@ use slowpath_packet::FlowKey;
 use slowpath_record::packets::{CaptureSummary, Conversations, Direction};
 
 use crate::analysis::{Analysis, Capture, Connection, DscpSeen, Handshake, RttSummary, SCHEMA, Side, Tap};
+use crate::analyzer::Seen;
 use crate::facts::queue::{self, Item};
 use crate::facts::{Counters, FlowFacts, Graphs, Measured, QueueFit, measure};
-use crate::track::{Clock, Conn};
+use crate::track::Conn;
 
 pub(crate) use rules::Surroundings;
 
@@ -29,15 +30,14 @@ const WITH_FACTS: usize = 20_000;
 
 /// Measures and judges everything.
 pub(crate) fn analysis(
-    connections: &[Conn],
-    clock: &Clock,
-    packets: u64,
-    bytes: u64,
+    connections: &[&Conn],
+    seen: &Seen<'_>,
     conversations: &Conversations,
     summary: &CaptureSummary,
 ) -> Analysis {
+    let (clock, packets) = (seen.clock, seen.packets);
     let (start, end) = clock.span().unwrap_or((0, 0));
-    let mut order: Vec<(usize, Side, u64)> = connections.iter().enumerate().map(by_size).collect();
+    let mut order: Vec<(usize, Side, u64)> = connections.iter().copied().enumerate().map(by_size).collect();
     order.sort_by_key(|&(index, _, size)| (std::cmp::Reverse(size), index));
     let measured: Vec<(usize, Measured)> = order
         .iter()
@@ -46,7 +46,7 @@ pub(crate) fn analysis(
         .map(|(rank, &(index, side, _))| {
             (
                 index,
-                measure(&connections[index], side, start, rank < WITH_GRAPHS),
+                measure(connections[index], side, start, rank < WITH_GRAPHS),
             )
         })
         .collect();
@@ -57,7 +57,7 @@ pub(crate) fn analysis(
         .zip(shared)
         .enumerate()
         .map(|(rank, ((index, measured), surroundings))| {
-            let conn = &connections[index];
+            let conn = connections[index];
             let key = conversations.key(conn.conversation);
             let surroundings = Surroundings {
                 untimed: clock.untimed > 0 && clock.untimed * 2 > packets,
@@ -65,15 +65,7 @@ pub(crate) fn analysis(
                 ssh: key.is_some_and(|key| key.src_port == 22 || key.dst_port == 22),
                 ..surroundings
             };
-            connection(
-                conn,
-                index,
-                key,
-                measured,
-                &surroundings,
-                start,
-                rank < WITH_GRAPHS,
-            )
+            connection(conn, key, measured, &surroundings, start, rank < WITH_GRAPHS)
         })
         .collect();
     Analysis {
@@ -87,7 +79,12 @@ pub(crate) fn analysis(
             } else {
                 packets
             },
-            bytes: if summary.bytes > 0 { summary.bytes } else { bytes },
+            bytes: if summary.bytes > 0 {
+                summary.bytes
+            } else {
+                seen.bytes
+            },
+            connections: seen.connections,
             duration_s: (end - start) as f64 / 1e9,
             start_ns: start,
             quality,
@@ -124,7 +121,7 @@ fn hosts(conn: &Conn, from: Side, conversations: &Conversations) -> Option<(IpAd
 /// For each flow, what is known of the other flows between the same hosts in the same direction.
 fn shared_fits(
     measured: &[(usize, Measured)],
-    connections: &[Conn],
+    connections: &[&Conn],
     conversations: &Conversations,
 ) -> Vec<Surroundings> {
     let mut groups: BTreeMap<(IpAddr, IpAddr), Vec<usize>> = BTreeMap::new();
@@ -132,7 +129,7 @@ fn shared_fits(
         if flow.facts.bytes < 20_000 {
             continue;
         }
-        if let Some(hosts) = hosts(&connections[*index], flow.facts.from, conversations) {
+        if let Some(hosts) = hosts(connections[*index], flow.facts.from, conversations) {
             groups.entry(hosts).or_default().push(rank);
         }
     }
@@ -197,7 +194,6 @@ fn overlap(rank: usize, big: &[usize], measured: &[(usize, Measured)]) -> f64 {
 
 fn connection(
     conn: &Conn,
-    index: usize,
     key: Option<&FlowKey>,
     measured: Measured,
     surroundings: &Surroundings,
@@ -215,7 +211,7 @@ fn connection(
     };
     let (client, server) = endpoints(conn, key);
     Connection {
-        id: u32::try_from(index).unwrap_or(u32::MAX),
+        id: conn.id,
         client,
         server,
         data_from: facts.from,

@@ -9,7 +9,7 @@ use crate::track::{Clock, Conn};
 /// Says how far a capture can be trusted.
 pub(crate) fn judge(
     flows: &[(usize, Measured)],
-    connections: &[Conn],
+    connections: &[&Conn],
     clock: &Clock,
     packets: u64,
     summary: &CaptureSummary,

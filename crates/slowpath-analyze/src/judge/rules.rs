@@ -196,6 +196,14 @@ impl Case<'_> {
         self.inflated() && rate.count >= 10 && rate.p10 >= 0.8 * rate.p90
     }
 
+    /// The queue hardly ever empties: the link behind it is always busy.
+    pub(crate) fn standing_queue(&self) -> bool {
+        let margin = (2.0 * self.around.clock_s).max(0.001);
+        self.facts.rtt.count >= 50
+            && self.facts.flight.rounds >= 20
+            && self.facts.rtt.p10 > 1.5 * self.base_rtt + margin
+    }
+
     fn ethernet_rate(&self) -> f64 {
         // Payload to Ethernet frames with FCS.
         let segment = f64::from(self.facts.segment_size.max(1));
@@ -509,7 +517,7 @@ fn bottleneck(case: &Case) -> Option<Finding> {
     let shared = case.around.flows > 1 && case.around.overlap > 0.3;
     let by_loss = Case::losses_follow_load(&fit) && fit.delay_step >= cutoff::QUEUE;
     let by_delay = case.fills(&fit) || (!shared && case.fills(&own));
-    let by_rate = case.steady_behind_queue();
+    let by_rate = case.steady_behind_queue() || case.standing_queue();
     if !(by_loss || by_delay || by_rate) {
         return None;
     }

@@ -9,6 +9,8 @@ use crate::analysis::EcnMode;
 /// One connection as it is followed.
 #[derive(Debug)]
 pub(crate) struct Conn {
+    /// Number in the order of first packets.
+    pub(crate) id: u32,
     /// Addresses and ports.
     pub(crate) conversation: ConversationId,
     /// The direction in which the client sends.
@@ -36,7 +38,7 @@ pub(crate) struct Conn {
 
 impl Conn {
     /// A connection that begins with `packet`.
-    pub(crate) fn new(packet: &TcpPacket, key: Option<&FlowKey>) -> Self {
+    pub(crate) fn new(id: u32, packet: &TcpPacket, key: Option<&FlowKey>) -> Self {
         let syn = packet.flags.has(TcpFlags::SYN);
         let by_server = if syn {
             packet.flags.has(TcpFlags::ACK)
@@ -49,6 +51,7 @@ impl Conn {
             packet.direction
         };
         Self {
+            id,
             conversation: packet.conversation,
             client,
             halves: [Half::default(), Half::default()],
@@ -118,6 +121,16 @@ impl Conn {
             crate::Side::Server => self.client.reversed(),
         };
         &self.halves[direction.index()]
+    }
+
+    /// Whether a FIN or RST was seen.
+    pub(crate) const fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Payload seen in both directions.
+    pub(crate) const fn payload(&self) -> u64 {
+        self.halves[0].counters.data_bytes + self.halves[1].counters.data_bytes
     }
 
     fn released(&mut self, own: usize, packet: &TcpPacket, span: i64) {
