@@ -3,9 +3,11 @@
 use std::os::unix::net::UnixStream;
 use std::panic::resume_unwind;
 use std::process::{Child, Command};
-use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use slowpath_endpoint::Report;
 use slowpath_path::{Network, PortId};
 use slowpath_sys::clock;
 use slowpath_sys::process::Keeper;
@@ -16,6 +18,7 @@ use crate::error::LabError;
 use crate::health::{Inputs, LabReport, Totals, judge};
 use crate::kernel::KernelHost;
 use crate::machine::Snapshot;
+use crate::model::Model;
 use crate::spec::{LabSpec, Stack};
 use crate::tap::{self, PacketSink};
 use crate::wire::Wire;
@@ -33,6 +36,7 @@ pub struct Lab {
     keeper: Keeper,
     wires: Vec<JoinHandle<Wire>>,
     attachments: Vec<(PortId, Arc<Attachment>)>,
+    reports: Mutex<Receiver<(String, Report)>>,
     tap: Option<JoinHandle<()>>,
     /// Closing these ends the wires.
     stops: Vec<UnixStream>,
@@ -47,11 +51,21 @@ impl Lab {
     /// # Errors
     /// When the network cannot be built, or this machine or process lacks a permission; see [`LabError`].
     pub fn build(spec: &LabSpec, sink: Option<Box<dyn PacketSink>>) -> Result<Self, LabError> {
-        let parts = Network::build_parts(&spec.network, spec.seed)?;
         let ports = check(spec)?;
+        // A model host both sends and receives: all that it touches runs on one thread, in model time.
+        let modelled = spec
+            .hosts
+            .iter()
+            .any(|host| matches!(host.stack, Stack::Model(_)));
+        let parts = if modelled {
+            vec![Network::build(&spec.network, spec.seed)?]
+        } else {
+            Network::build_parts(&spec.network, spec.seed)?
+        };
         let failed = |what| move |source| LabError::Namespace { what, source };
         let keeper = Keeper::start().map_err(failed("process"))?;
-        let (mut hosts, mut attachments) = (Vec::new(), Vec::new());
+        let (reporter, reports) = channel();
+        let (mut hosts, mut attachments, mut models) = (Vec::new(), Vec::new(), Vec::new());
         for (host, (_, port)) in spec.hosts.iter().zip(&ports) {
             match &host.stack {
                 Stack::Kernel(settings) => {
@@ -59,7 +73,15 @@ impl Lab {
                     hosts.push(kernel);
                     attachments.push((*port, Arc::new(attachment)));
                 }
-                Stack::Model(_) => return Err(LabError::NoHost(host.name.clone())),
+                Stack::Model(settings) => {
+                    models.push(Model::new(
+                        &host.name,
+                        *port,
+                        settings,
+                        spec.seed,
+                        reporter.clone(),
+                    ));
+                }
             }
         }
         let thread = |what| move |source| LabError::Thread { what, source };
@@ -85,6 +107,7 @@ impl Lab {
             keeper,
             wires: Vec::new(),
             attachments,
+            reports: Mutex::new(reports),
             tap,
             stops: Vec::new(),
             origin,
@@ -92,7 +115,8 @@ impl Lab {
             before: Snapshot::take(),
         };
         for (network, tap) in parts.into_iter().zip(taps) {
-            let wire = Wire::new(network, &lab.attachments, spec.wire.clone(), origin, tap);
+            let models = std::mem::take(&mut models);
+            let wire = Wire::new(network, &lab.attachments, models, spec.wire.clone(), origin, tap);
             let (stop, stopped) = UnixStream::pair().map_err(thread("of the wire"))?;
             let running = std::thread::Builder::new().name("slowpath-wire".into());
             let running = running
@@ -163,6 +187,14 @@ impl Lab {
                 hint,
             }
         })
+    }
+
+    /// Waits for the next report of a program on a model host: the host's name and the report.
+    ///
+    /// `None` when the time is over, or when no model host is left that could report.
+    pub fn next_report(&self, patience: std::time::Duration) -> Option<(String, Report)> {
+        let reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
+        reports.recv_timeout(patience).ok()
     }
 
     /// The network's number for the port of `host`, as captures name it.
@@ -263,7 +295,12 @@ impl Lab {
             duration: elapsed,
             peak_bytes: stats.iter().map(|wire| wire.peak_bytes).collect(),
             wire_cpu: stats.iter().map(|wire| Duration::from_nanos(wire.cpu)).collect(),
-            reports: Vec::new(),
+            reports: self
+                .reports
+                .get_mut()
+                .unwrap_or_else(PoisonError::into_inner)
+                .try_iter()
+                .collect(),
         }
     }
 

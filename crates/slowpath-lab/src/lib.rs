@@ -11,7 +11,7 @@
 //! * [`spec`]: what a lab is built from. Start here.
 //! * [`tap`]: packets and fates for captures.
 //! * [`health`]: the thresholds of valid, degraded and invalid.
-//! * `kernel`, `attach`: a host and its device. `wire`, `train`, `slab`: reading trains, the model's turn, joining survivors.
+//! * `kernel`, `attach`: a host and its device. `model`: endpoint models as hosts. `wire`, `train`, `slab`: reading trains, the model's turn, joining survivors.
 
 #![forbid(unsafe_code)]
 
@@ -23,6 +23,7 @@ mod icmp;
 mod kernel;
 mod lab;
 mod machine;
+mod model;
 mod slab;
 pub mod spec;
 pub mod tap;

@@ -24,6 +24,7 @@ use slowpath_units::{Duration, Time};
 pub(crate) use stats::{Fault, WireStats};
 
 use crate::attach::Attachment;
+use crate::model::Model;
 use crate::slab::Slab;
 use crate::spec::{DropUnit, WireSettings};
 use crate::tap::TapSender;
@@ -32,6 +33,7 @@ use crate::tap::TapSender;
 pub(crate) struct Wire {
     network: Network,
     inputs: Vec<Input>,
+    models: Vec<Model>,
     /// By port number; only the ports to which this part delivers.
     outputs: Vec<Option<Arc<Attachment>>>,
     slab: Slab,
@@ -58,6 +60,7 @@ impl Wire {
     pub(crate) fn new(
         network: Network,
         attachments: &[(PortId, Arc<Attachment>)],
+        models: Vec<Model>,
         settings: WireSettings,
         origin: u64,
         tap: Option<TapSender>,
@@ -94,6 +97,7 @@ impl Wire {
             next_train: 0,
             network,
             inputs,
+            models,
             outputs,
         }
     }
@@ -102,6 +106,9 @@ impl Wire {
     pub(crate) fn run(mut self, stop: &UnixStream) -> Self {
         if let Err(source) = self.serve(stop) {
             self.stats.fault = Some(Fault::Device(source.to_string()));
+        }
+        for model in &mut self.models {
+            model.summarise();
         }
         let now = self.now();
         if let Some(tap) = &mut self.tap {
@@ -129,7 +136,7 @@ impl Wire {
                 return Ok(());
             }
             let now = self.now();
-            let due = self.network.next_event().map(|at| at + self.settings.hold);
+            let due = self.next_event().map(|at| at + self.settings.hold);
             let sleep = due.map_or(LONGEST_SLEEP, |at| at.since(now).min(LONGEST_SLEEP));
             if sleep == Duration::ZERO {
                 continue;
@@ -152,6 +159,18 @@ impl Wire {
                 input.empty_at = input.empty_at.max(earliest);
             }
         }
+    }
+
+    /// When the network or a model host next has something to do.
+    fn next_event(&self) -> Option<Time> {
+        let models = self
+            .models
+            .iter()
+            .map(Model::next_event)
+            .min()
+            .unwrap_or(Time::MAX);
+        let next = self.network.next_event().unwrap_or(Time::MAX).min(models);
+        (next != Time::MAX).then_some(next)
     }
 
     fn now(&self) -> Time {

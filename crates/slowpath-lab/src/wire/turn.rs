@@ -2,19 +2,24 @@
 
 use std::io;
 
+use slowpath_endpoint::Transmit;
 use slowpath_path::{Cargo, Flags, Outcome, Packet, PortId};
 use slowpath_sys::clock;
+use slowpath_sys::vnet::VnetHeader;
 use slowpath_units::Time;
 
 use super::join::Pending;
 use super::{Fault, Wire};
 use crate::icmp;
+use crate::model;
 use crate::slab::TrainId;
 use crate::tap::Seen;
 use crate::train::{HEADER_ROOM, Train};
 
 /// Trains read from one host before others get their turn.
 const TRAINS_PER_TURN: u32 = 64;
+/// Bytes before the IP header as a TUN device wants them.
+const TUN_PREFIX: u16 = 10;
 /// The number that stands for a whole train where trains are the unit.
 const WHOLE: u16 = u16::MAX;
 
@@ -27,10 +32,10 @@ impl Wire {
             }
         }
         let now = self.now();
-        self.network.advance(now);
-        while let Some(outcome) = self.network.poll_outcome() {
-            self.handle(outcome);
+        if !self.models.is_empty() && !self.run_models(now) {
+            return Ok(false);
         }
+        self.advance(now);
         for port in 0..self.pending.len() {
             self.flush(port);
         }
@@ -38,6 +43,73 @@ impl Wire {
             tap.flush(now, false);
         }
         Ok(true)
+    }
+
+    fn advance(&mut self, to: Time) {
+        self.network.advance(to);
+        while let Some(outcome) = self.network.poll_outcome() {
+            self.handle(outcome);
+        }
+    }
+
+    /// Lets model hosts and the network act upon each other, event by event, up to `now`; false when memory is exhausted.
+    fn run_models(&mut self, now: Time) -> bool {
+        loop {
+            for index in 0..self.models.len() {
+                self.models[index].report();
+                while let Some(transmit) = self.models[index].host.poll_transmit() {
+                    if !self.enter_model(index, &transmit) {
+                        return false;
+                    }
+                }
+            }
+            let Some(next) = self.next_event().filter(|next| *next <= now) else {
+                return true;
+            };
+            self.advance(next);
+            for model in &mut self.models {
+                model.host.advance(next);
+            }
+        }
+    }
+
+    /// Turns a model's packet into bytes and hands it to the network at the model's own time.
+    fn enter_model(&mut self, index: usize, transmit: &Transmit) -> bool {
+        let Ok(room) = self.slab.room() else {
+            self.stats.fault = Some(Fault::Memory {
+                at: transmit.at,
+                limit: self.settings.memory,
+            });
+            return false;
+        };
+        let model = &mut self.models[index];
+        model.identification = model.identification.wrapping_add(1);
+        room[..VnetHeader::LENGTH].fill(0);
+        let length = model::encode(transmit, model.identification, &mut room[VnetHeader::LENGTH..]);
+        let train = length.and_then(|length| {
+            let ip = &room[VnetHeader::LENGTH..VnetHeader::LENGTH + length];
+            Train::parse(ip, VnetHeader::default(), TUN_PREFIX).ok()
+        });
+        match train {
+            Some(train) => {
+                let port = self.models[index].port;
+                self.enter(port, transmit.at, train.stored(), train);
+            }
+            None => self.stats.ignored += 1,
+        }
+        true
+    }
+
+    /// Hands a packet to the model host at `port`, if there is one; its bytes are in the scratch buffer.
+    fn receive_model(&mut self, port: PortId, at: Time) -> bool {
+        let Some(model) = self.models.iter_mut().find(|model| model.port == port) else {
+            return false;
+        };
+        match model::decode(&self.scratch) {
+            Some((header, payload)) => model.host.receive(at, &header, payload),
+            None => self.stats.ignored += 1,
+        }
+        true
     }
 
     /// Reads what one host has sent; false when memory is exhausted.
@@ -134,10 +206,9 @@ impl Wire {
             }
             Outcome::Seen { tap, at, .. } => self.note(Seen::Passed(tap), at, &packet),
             Outcome::Emit { notice, .. } => {
-                if self.bytes_of(&packet, Flags::EMITTED) {
-                    let message = icmp::message(&notice, &packet, &self.scratch);
-                    self.emitted.insert(packet.id, message);
-                }
+                self.render(&packet, true);
+                let message = icmp::message(&notice, &packet, &self.scratch);
+                self.emitted.insert(packet.id, message);
             }
             Outcome::Copied { .. } | Outcome::Split { .. } | Outcome::Joined { .. } => {
                 self.slab.refer(train_of(packet.cargo), outcome.references());
@@ -149,6 +220,10 @@ impl Wire {
     /// Puts a delivered packet to its neighbours, or writes those first.
     fn deliver(&mut self, port: PortId, at: Time, packet: &Packet) {
         let index = usize::from(port.0);
+        if self.models.iter().any(|model| model.port == port) {
+            self.deliver_model(port, at, packet);
+            return;
+        }
         if packet.flags.has(Flags::EMITTED) {
             self.flush(index);
             if let Some(bytes) = self.emitted.remove(&packet.id) {
@@ -163,11 +238,10 @@ impl Wire {
         }
         if packet.flags.has(Flags::FRAGMENT) {
             self.flush(index);
-            if self.bytes_of(packet, Flags::NONE) {
-                let bytes = std::mem::take(&mut self.scratch);
-                self.write_bytes(index, at, 1, &bytes);
-                self.scratch = bytes;
-            }
+            self.render(packet, false);
+            let bytes = std::mem::take(&mut self.scratch);
+            self.write_bytes(index, at, 1, &bytes);
+            self.scratch = bytes;
             self.slab.refer(train, -1);
             return;
         }
@@ -184,6 +258,21 @@ impl Wire {
             at,
             packet: *packet,
         };
+    }
+
+    fn deliver_model(&mut self, port: PortId, at: Time, packet: &Packet) {
+        self.stats.writes += 1;
+        if packet.flags.has(Flags::EMITTED) {
+            if let Some(bytes) = self.emitted.remove(&packet.id) {
+                self.scratch.clear();
+                self.scratch.extend_from_slice(&bytes);
+                self.receive_model(port, at);
+            }
+            return;
+        }
+        self.render(packet, false);
+        self.receive_model(port, at);
+        self.slab.refer(train_of(packet.cargo), -1);
     }
 
     /// Writes what is pending for a port.
@@ -204,8 +293,7 @@ impl Wire {
             self.slab.refer(pending.train, -i32::from(pending.count));
             return;
         };
-        let tun =
-            to.link_header() == 0 && usize::from(train.prefix) == slowpath_sys::vnet::VnetHeader::LENGTH;
+        let tun = to.link_header() == 0 && usize::from(train.prefix) == VnetHeader::LENGTH;
         let written = if tun && count == train.count && train.unchanged_by(&pending.packet) {
             to.write_whole(bytes)
         } else {
@@ -220,9 +308,7 @@ impl Wire {
     /// Writes bytes with finished checksums.
     fn write_bytes(&mut self, port: usize, at: Time, count: u64, bytes: &[u8]) {
         if let Some(Some(to)) = self.outputs.get(port) {
-            let written = to
-                .clone()
-                .write(slowpath_sys::vnet::VnetHeader::default(), bytes, &[]);
+            let written = to.clone().write(VnetHeader::default(), bytes, &[]);
             self.account(at, count, written);
         }
     }
@@ -246,37 +332,36 @@ impl Wire {
             if let (Some(bytes), Some(tap)) = (self.emitted.get(&packet.id), &mut self.tap) {
                 tap.add(event, at, packet.id, bytes);
             }
-        } else if self.bytes_of(packet, Flags::NONE)
-            && let Some(tap) = &mut self.tap
-        {
+            return;
+        }
+        self.render(packet, false);
+        if let Some(tap) = &mut self.tap {
             tap.add(event, at, packet.id, &self.scratch);
         }
     }
 
-    /// Writes a packet's bytes with finished checksums to the scratch buffer; for an ICMP message (`without`
-    /// `EMITTED`) those of the packet that it quotes.
-    fn bytes_of(&mut self, packet: &Packet, without: Flags) -> bool {
+    /// Writes a packet's bytes with finished checksums to the scratch buffer: as the network changed it, or `as_sent`.
+    fn render(&mut self, packet: &Packet, as_sent: bool) {
         let (id, number) = (train_of(packet.cargo), segment_of(packet.cargo));
         let (train, bytes) = self.slab.get(id);
         let ip = &bytes[usize::from(train.prefix)..];
-        let mut original = *packet;
-        if without.has(Flags::EMITTED) {
-            original.dscp = train.dscp();
-            original.ecn = train.ecn();
-            original.ttl = train.hop_limit;
-            original.flags = train.flags();
-            original.mss_limit = 0;
-        }
         if number == WHOLE {
             self.scratch.clear();
             self.scratch.extend_from_slice(ip);
-            return true;
+            return;
         }
-        train.materialise(ip, number, &original, &mut self.scratch);
-        if original.flags.has(Flags::FRAGMENT) {
-            icmp::cut_fragment(&mut self.scratch, &original);
+        let mut packet = *packet;
+        if as_sent {
+            packet.dscp = train.dscp();
+            packet.ecn = train.ecn();
+            packet.ttl = train.hop_limit;
+            packet.flags = train.flags();
+            packet.mss_limit = 0;
         }
-        true
+        train.materialise(ip, number, &packet, &mut self.scratch);
+        if packet.flags.has(Flags::FRAGMENT) {
+            icmp::cut_fragment(&mut self.scratch, &packet);
+        }
     }
 }
 

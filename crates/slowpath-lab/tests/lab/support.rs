@@ -81,9 +81,7 @@ pub(crate) fn v6(v4: [u8; 4]) -> IpAddr {
 /// Pings from the calling thread's namespace; round-trip times, lost ones missing.
 pub(crate) fn ping(to: IpAddr, count: u16, gap: StdDuration) -> Vec<Duration> {
     let socket = message::ping_socket(to.is_ipv6()).unwrap();
-    socket
-        .set_read_timeout(Some(StdDuration::from_millis(1000)))
-        .unwrap();
+    socket.set_read_timeout(Some(StdDuration::from_secs(1))).unwrap();
     let mut times = Vec::new();
     for sequence in 0..count {
         let mut request = [0_u8; 64];

@@ -1,0 +1,128 @@
+//! The yardstick: two TUN devices, one thread per direction, read and write and nothing else.
+
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use slowpath_sys::namespace::NetworkNamespace;
+use slowpath_sys::netlink::{Address, LinkChange, Netlink, Route, RouteMetrics};
+use slowpath_sys::poll::PollSet;
+use slowpath_sys::tun::Tun;
+
+use crate::traffic;
+
+pub(crate) struct Relay {
+    namespaces: [NetworkNamespace; 2],
+    stops: Vec<UnixStream>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Relay {
+    pub(crate) fn start() -> io::Result<Self> {
+        let namespaces = [NetworkNamespace::create()?, NetworkNamespace::create()?];
+        let mut tuns = Vec::new();
+        for (number, namespace) in namespaces.iter().enumerate() {
+            let last = u8::try_from(number + 1).unwrap_or(0);
+            tuns.push(Arc::new(inside(namespace, || set_up([10, 77, 0, last]))?));
+        }
+        let (mut stops, mut threads) = (Vec::new(), Vec::new());
+        for (from, to) in [(0, 1), (1, 0)] {
+            let (from, to) = (tuns[from].clone(), tuns[to].clone());
+            let (stop, stopped) = UnixStream::pair()?;
+            stops.push(stop);
+            threads.push(std::thread::spawn(move || copy(&from, &to, &stopped)));
+        }
+        Ok(Self {
+            namespaces,
+            stops,
+            threads,
+        })
+    }
+
+    /// Bits per second of one TCP connection.
+    pub(crate) fn tcp(&self, span: Duration) -> f64 {
+        let [near, far] = &self.namespaces;
+        let listener = inside(far, traffic::listen);
+        let address = listener.local_addr().expect("it listens");
+        std::thread::scope(|scope| {
+            let receiver = scope.spawn(|| inside(far, || traffic::receive(&listener)));
+            inside(near, || traffic::send(address, span));
+            receiver.join().expect("the receiver counts")
+        })
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.stops.clear();
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn inside<T: Send>(namespace: &NetworkNamespace, work: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            namespace.enter().expect("it was made by this process");
+            work()
+        });
+        thread.join().expect("the work does not panic")
+    })
+}
+
+fn set_up(ip: [u8; 4]) -> io::Result<Tun> {
+    let tun = Tun::create("wire0", true)?;
+    let mut netlink = Netlink::open()?;
+    let link = netlink.link("wire0")?.index;
+    let change = LinkChange {
+        up: Some(true),
+        queue_length: Some(50_000),
+        ..LinkChange::default()
+    };
+    netlink.change_link(link, &change)?;
+    netlink.add_address(
+        link,
+        Address {
+            ip: ip.into(),
+            prefix: 32,
+        },
+    )?;
+    netlink.set_route(&Route {
+        destination: Address {
+            ip: [0; 4].into(),
+            prefix: 0,
+        },
+        link,
+        gateway: None,
+        source: Some(ip.into()),
+        metrics: RouteMetrics {
+            congestion_control: Some("cubic".to_owned()),
+            ..RouteMetrics::default()
+        },
+    })?;
+    Ok(tun)
+}
+
+fn copy(from: &Tun, to: &Tun, stopped: &UnixStream) {
+    let mut set = PollSet::new();
+    set.add_readable(from.as_fd());
+    let stopping = set.add_readable(stopped.as_fd());
+    let mut buffer = vec![0; 1 << 17];
+    loop {
+        match from.file().read(&mut buffer) {
+            Ok(length) => {
+                let _ = to.file().write(&buffer[..length]);
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if set.wait(None).is_err() || set.is_ready(stopping) {
+                    return;
+                }
+            }
+            Err(_) => return,
+        }
+    }
+}
