@@ -15,6 +15,8 @@ struct Entry {
     carriers: u32,
     /// Sequence number within its tunnel, or the number of parts it was cut into.
     number: u64,
+    /// Whether the pieces came together once; copies of them may do so again.
+    joined: bool,
 }
 
 impl Carried {
@@ -24,6 +26,7 @@ impl Carried {
             packet,
             carriers,
             number,
+            joined: false,
         };
         if let Some(free) = self.free.pop() {
             self.entries[free as usize] = entry;
@@ -69,12 +72,29 @@ impl Carried {
         }
     }
 
-    /// Takes out the packet that `carrier` carries; `carrier` must not be used further.
+    /// Takes out the packet that `carrier` carries, which goes on under the number of its carrier (a copy of the
+    /// carrier is a packet of its own); `carrier` must not be used further.
     pub(crate) fn open(&mut self, carrier: &Packet) -> Packet {
-        let packet = self.entries[carrier.inner.0 as usize].packet;
+        let mut packet = self.entries[carrier.inner.0 as usize].packet;
         self.retain(packet.inner);
         self.release(carrier.inner);
+        packet.id = carrier.id;
         packet
+    }
+
+    /// Takes out the packet that was cut into pieces of which `fragment` is one, under the number it had; false if
+    /// that has been done before, so that it needs another number.
+    pub(crate) fn join(&mut self, fragment: &Packet) -> (Packet, bool) {
+        let entry = &mut self.entries[fragment.inner.0 as usize];
+        let first = !std::mem::replace(&mut entry.joined, true);
+        let number = entry.packet.id;
+        (
+            Packet {
+                id: number,
+                ..self.open(fragment)
+            },
+            first,
+        )
     }
 
     /// The innermost packet, looking through tunnels and fragments.

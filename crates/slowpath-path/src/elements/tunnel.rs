@@ -251,7 +251,11 @@ impl Exit {
                 context.shared.carried.release(fragment.inner);
             }
         }
-        *packet = context.shared.carried.open(&packet.clone());
+        let (whole, first) = context.shared.carried.join(packet);
+        *packet = whole;
+        if !first {
+            packet.id = context.shared.new_id();
+        }
         packet.class = class;
         if fragments.iter().any(|fragment| fragment.ecn == Ecn::Ce) || ecn == Ecn::Ce {
             packet.ecn = Ecn::Ce;
