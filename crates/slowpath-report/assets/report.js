@@ -182,6 +182,7 @@ class Series {
         break;
       }
       case "segment": {
+        if (step > 1) ctx.lineWidth = Math.max(ctx.lineWidth, 2.5 * ratio);
         const wide = step === 1 && (px(x1) - px(x0)) / (b1 - b0 + 1) > 7 * ratio;
         for (let k = b0; k <= b1; k++) {
           const x = X(k), a = py(lo[k]), b = py(hi[k]);
@@ -295,9 +296,7 @@ class Chart {
   }
 
   size() {
-    const tall = this.element.classList.contains("tall");
-    const width = Math.max(200, this.box.clientWidth);
-    return { width, height: tall ? Math.min(440, Math.max(300, width * 0.48)) : Math.min(230, Math.max(190, width * 0.5)) };
+    return { width: Math.max(200, this.box.clientWidth), height: Math.max(120, this.box.clientHeight) };
   }
 
   make() {
@@ -314,7 +313,7 @@ class Chart {
     this.plot = new uPlot({
       ...this.size(),
       legend: { show: false },
-      padding: [8, 10, 0, 0],
+      padding: [8, 18, 0, 0],
       cursor: {
         sync: { key: group.key, scales: ["x", null] },
         drag: { x: true, y: false, setScale: false, dist: 4 },
@@ -329,7 +328,7 @@ class Chart {
       ],
       series: [{}, { show: true, stroke: "transparent", points: { show: false } }],
       hooks: {
-        drawClear: [u => this.drawLimits(u)],
+        drawClear: [u => this.drawLimits(u, false)],
         draw: [u => this.draw(u)],
         setSelect: [u => {
           const { left, width } = u.select;
@@ -387,21 +386,21 @@ class Chart {
     ctx.restore();
   }
 
-  drawLimits(u) {
+  // Tinted spans behind the curves; as `band` the line along the upper edge.
+  drawLimits(u, band) {
     this.clip(u, (ctx, v) => {
       for (const [a, b, limit] of this.group.limits) {
         if (b < v.x0 || a > v.x1) continue;
         const left = v.px(Math.max(a, v.x0)), right = v.px(Math.min(b, v.x1));
         const ink = limitColour(limit);
-        ctx.fillStyle = alpha(ink, 0.07);
-        ctx.fillRect(left, v.top, right - left, v.height);
-        ctx.fillStyle = ink;
-        ctx.fillRect(left, v.top, Math.max(right - left, 1), 3 * v.ratio);
+        if (band) { ctx.fillStyle = ink; ctx.fillRect(left, v.top, Math.max(right - left, 1), 3 * v.ratio); }
+        else { ctx.fillStyle = alpha(ink, 0.07); ctx.fillRect(left, v.top, right - left, v.height); }
       }
     });
   }
 
   draw(u) {
+    this.drawLimits(u, true);
     this.clip(u, (ctx, v) => { for (const s of this.series) if (s.shown) s.draw(ctx, v); });
   }
 
@@ -470,7 +469,7 @@ class Group {
     this.strip = element.querySelector(".strip");
     const act = {
       in: () => this.zoom(0.5), out: () => this.zoom(2), left: () => this.pan(-0.5), right: () => this.pan(0.5),
-      all: () => this.reset(),
+      all: () => this.reset(), rounds: () => this.rounds(),
     };
     for (const button of element.querySelectorAll("[data-act]"))
       button.addEventListener("click", () => act[button.dataset.act]());
@@ -494,6 +493,8 @@ class Group {
       this.full = packed.span;
       [this.x0, this.x1] = packed.span;
       this.limits = packed.limits;
+      const trips = streams.rtt[1].slice().sort();
+      this.rtt = trips.length ? trips[trips.length >> 1] * 1e-9 : (this.x1 - this.x0) / 100;
       const all = plots(streams, packed.bin);
       for (const chart of this.charts) if (chart.plot) chart.plot.destroy();
       this.charts = [...this.element.querySelectorAll("[data-plot]")].map(e => {
@@ -529,6 +530,11 @@ class Group {
     this.show(this.x0 + move, this.x1 + move, true);
   }
   reset() { this.show(...this.full); }
+  // Ten round trips: the scale at which windows, flights and waiting are to be seen.
+  rounds() {
+    const middle = (this.x0 + this.x1) / 2;
+    this.show(middle - 5 * this.rtt, middle + 5 * this.rtt, true);
+  }
 
   tell(t) {
     const span = this.x1 - this.x0, [f0, f1] = this.full;
@@ -541,6 +547,13 @@ class Group {
   // What limited the transfer when, as a band over the graphs; a click shows that interval.
   paintStrip() {
     if (!this.strip) return;
+    // The band stands exactly over the first graph's time axis.
+    const first = this.charts.find(c => c.plot);
+    if (first) {
+      const { left, width } = first.plot.bbox, ratio = uPlot.pxRatio;
+      this.strip.style.marginLeft = left / ratio + "px";
+      this.strip.style.width = width / ratio + "px";
+    }
     const span = this.x1 - this.x0;
     const parts = [];
     for (const [a, b, limit] of this.limits) {
@@ -563,7 +576,7 @@ class Group {
     this.strip.replaceChildren(...parts);
   }
 
-  resize() { for (const chart of this.charts) chart.resize(); }
+  resize() { for (const chart of this.charts) chart.resize(); if (this.full) this.paintStrip(); }
   repaint() { for (const chart of this.charts) if (chart.plot) chart.plot.redraw(false, true); }
 }
 

@@ -6,6 +6,8 @@
 use serde::{Deserialize, Serialize};
 use slowpath_analyze::analysis::Capture;
 use slowpath_analyze::{Analysis, Connection, Limit};
+use slowpath_diagnose::gain::{Prediction, remedies};
+use slowpath_diagnose::situation::{PathEvidence, Situation};
 
 /// What one capture says, and what would help.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,6 +24,26 @@ impl Explanation {
     /// An explanation without remedies.
     pub fn of(analysis: Analysis) -> Self {
         Self::with(analysis, |_| Vec::new())
+    }
+
+    /// An explanation with the changes that diagnosis suggests for each connection, and what they would gain.
+    ///
+    /// What one connection cannot show of the path (its rate, its loss), others of the same hosts may.
+    pub fn diagnosed(analysis: Analysis) -> Self {
+        let hosts = |c: &Connection| [host(&c.client), host(&c.server)].map(str::to_owned);
+        let known: Vec<_> = analysis
+            .connections
+            .iter()
+            .map(|c| (hosts(c), Situation::of(c)))
+            .collect();
+        Self::with(analysis, |c| {
+            let own = hosts(c);
+            let reversed = [own[1].clone(), own[0].clone()];
+            let same = known.iter().filter(|(pair, _)| *pair == own || *pair == reversed);
+            let evidence = PathEvidence::of(same.map(|(_, situation)| situation));
+            let predictions = remedies(&Situation::of(c), &evidence, &c.verdict.flags);
+            predictions.iter().map(RemedyView::of).collect()
+        })
     }
 
     /// An explanation with the remedies that `remedies` gives for each connection.
@@ -62,6 +84,24 @@ pub struct RemedyView {
     pub because: String,
     /// How to make the change on the systems concerned.
     pub configuration: Vec<ConfigurationText>,
+}
+
+impl RemedyView {
+    /// A prediction for people. A change without a known gain is kept: it says so.
+    pub fn of(prediction: &Prediction) -> Self {
+        Self {
+            change: prediction.change.to_string(),
+            predicted_goodput_bit_per_s: prediction.next_limit.map(|_| prediction.expected * 8.0),
+            next_limit: prediction.next_limit,
+            because: prediction.because.clone(),
+            configuration: Vec::new(),
+        }
+    }
+}
+
+/// The address of `address:port`.
+fn host(end: &str) -> &str {
+    end.rsplit_once(':').map_or(end, |(host, _)| host)
 }
 
 /// Configuration lines for one system.

@@ -5,6 +5,7 @@
 //!
 //! * [`results`]: [`Results`], what an experiment came to (`slowpath/run/1`). Start here.
 //! * [`explain`]: [`Explanation`], what one capture says (`slowpath/explain/1`).
+//! * [`explain_text`]: the same for a terminal, the answer first.
 //! * [`verdict`]: words for what limits a transfer.
 //! * [`terminal`]: the table in 80 columns and the answers.
 //! * [`json`]: the machine-readable forms.
@@ -17,6 +18,8 @@
 
 pub mod compare;
 pub mod explain;
+pub mod explain_text;
+mod facts;
 pub mod graphs;
 pub mod html;
 pub mod json;

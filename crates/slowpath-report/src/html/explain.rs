@@ -1,11 +1,11 @@
 //! From [`Explanation`] to what the capture's template shows.
 
 use serde::Serialize;
-use slowpath_analyze::analysis::{EcnMode, Handshake};
-use slowpath_analyze::{Side, Tap};
+use slowpath_analyze::Side;
 
 use super::shared::{SetView, VerdictPart};
 use crate::explain::{ConfigurationText, ExplainedConnection, Explanation, RemedyView};
+use crate::facts::{facts, tap_words};
 use crate::graphs::GraphSet;
 use crate::quantity::{bit_rate, bytes, grouped, percent, seconds};
 use crate::verdict::flag_name;
@@ -59,16 +59,6 @@ pub(super) fn view(explanation: &Explanation) -> ExplainView {
             .take(DETAILED)
             .map(ConnectionView::of)
             .collect(),
-    }
-}
-
-/// Where a capture was taken, in words.
-pub(crate) const fn tap_words(tap: Tap) -> &'static str {
-    match tap {
-        Tap::Sender => "at the sender of the data",
-        Tap::Receiver => "at the receiver of the data",
-        Tap::Middle => "between sender and receiver",
-        Tap::Unknown => "cannot be told where",
     }
 }
 
@@ -147,90 +137,4 @@ impl RemedyRow {
             configuration: remedy.configuration.clone(),
         }
     }
-}
-
-/// What a connection did, as label and value: for the page and the terminal alike.
-pub(crate) fn facts(explained: &ExplainedConnection) -> Vec<(&'static str, String)> {
-    let c = &explained.connection;
-    let mut facts = vec![
-        ("client", c.client.clone()),
-        ("server", c.server.clone()),
-        (
-            "segment size",
-            pair(&c.handshake, |h| {
-                h.mss.map(|m| m.map_or("–".into(), |m| m.to_string()))
-            }),
-        ),
-        ("window scale", pair(&c.handshake, scale)),
-        ("SACK", pair(&c.handshake, |h| h.sack.map(offered))),
-        ("timestamps", pair(&c.handshake, |h| h.timestamps.map(offered))),
-        (
-            "ECN",
-            match c.handshake.ecn {
-                EcnMode::None => "none".into(),
-                EcnMode::Classic => "classic (RFC 3168)".into(),
-                EcnMode::Accurate => "accurate (RFC 9768)".into(),
-            },
-        ),
-        (
-            "DSCP",
-            format!("{} / {}", marks(&c.dscp.client), marks(&c.dscp.server)),
-        ),
-        (
-            "round trip",
-            format!(
-                "{} least, {} median, {} in 95 %",
-                seconds(c.rtt_s.min),
-                seconds(c.rtt_s.median),
-                seconds(c.rtt_s.p95)
-            ),
-        ),
-        ("lost", segments(c.lost_segments)),
-        ("sent again", segments(c.retransmitted_segments)),
-        ("of these in vain", segments(c.spurious_retransmissions)),
-        ("out of order", segments(c.reordered_segments)),
-    ];
-    if c.zero_window_s > 0.0 {
-        facts.push(("window closed for", seconds(c.zero_window_s)));
-    }
-    facts
-}
-
-fn pair(handshake: &Handshake, of: impl Fn(&Handshake) -> [String; 2]) -> String {
-    if !handshake.seen && handshake.inferred_window_scale.iter().all(Option::is_none) {
-        return "handshake not in the capture".into();
-    }
-    let [client, server] = of(handshake);
-    format!("{client} / {server}")
-}
-
-fn scale(h: &Handshake) -> [String; 2] {
-    [0, 1].map(|i| match (h.window_scale[i], h.inferred_window_scale[i]) {
-        (Some(s), _) => format!("{s} (× {})", 1_u64 << s.min(14)),
-        (None, Some(s)) => format!("{s}, inferred"),
-        (None, None) => "none".into(),
-    })
-}
-
-fn offered(option: Option<bool>) -> String {
-    match option {
-        Some(true) => "yes".into(),
-        Some(false) => "no".into(),
-        None => "not seen".into(),
-    }
-}
-
-fn marks(values: &[u8]) -> String {
-    if values.is_empty() {
-        return "–".into();
-    }
-    values.iter().map(u8::to_string).collect::<Vec<_>>().join(", ")
-}
-
-fn segments(count: u64) -> String {
-    format!(
-        "{} {}",
-        grouped(count as f64, 0),
-        if count == 1 { "segment" } else { "segments" }
-    )
 }

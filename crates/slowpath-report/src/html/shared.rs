@@ -1,11 +1,12 @@
 //! What both pages show: verdicts, graphs, states.
 
 use serde::Serialize;
-use slowpath_analyze::{Parameters, Verdict};
+use slowpath_analyze::Verdict;
 use slowpath_record::HealthState;
 
+use crate::facts::parameters;
 use crate::graphs::{GraphSet, Packed};
-use crate::quantity::{bit_rate, byte_rate, bytes, percent, seconds};
+use crate::quantity::{percent, seconds};
 use crate::terminal::health_word;
 use crate::verdict::{flag_name, reason_name};
 
@@ -107,35 +108,4 @@ impl VerdictPart {
             next_step: verdict.next_step.clone(),
         }
     }
-}
-
-/// The figures of a verdict that apply, with words.
-pub(crate) fn parameters(p: &Parameters) -> Vec<(&'static str, String)> {
-    let rate = |r: f64| {
-        let bound = if p.rate_is_lower_bound == Some(true) {
-            "at least "
-        } else {
-            ""
-        };
-        format!("{bound}{}", bit_rate(r))
-    };
-    #[expect(clippy::cast_precision_loss, reason = "byte counts for people")]
-    let size = |b: u64| bytes(b as f64);
-    [
-        ("rate", p.rate_bit_per_s.map(rate)),
-        ("bucket", p.bucket_bytes.map(size)),
-        ("queue", p.queue_bytes.map(size)),
-        ("queueing delay", p.queue_delay_s.map(seconds)),
-        ("lost", p.loss_fraction.map(percent)),
-        ("window", p.window_bytes.map(size)),
-        ("in flight", p.flight_bytes.map(size)),
-        ("reader takes", p.drain_byte_per_s.map(byte_rate)),
-        ("at a time", p.drain_step_bytes.map(size)),
-        ("sender gives", p.source_byte_per_s.map(byte_rate)),
-        ("marked", p.marked_fraction.map(percent)),
-        ("round trip", p.rtt_s.map(seconds)),
-    ]
-    .into_iter()
-    .filter_map(|(name, value)| Some((name, value?)))
-    .collect()
 }

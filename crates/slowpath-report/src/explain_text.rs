@@ -1,0 +1,237 @@
+//! `slowpath explain` for a terminal: the answer first, then the evidence.
+
+use std::io::{self, Write};
+
+use crate::explain::{ExplainedConnection, Explanation};
+use crate::facts::{facts, parameters, tap_words};
+use crate::quantity::{bit_rate, bytes, grouped, percent, seconds};
+use crate::text::{Style, Tone, left, wrap};
+use crate::verdict::{flag_name, limit_words};
+
+/// How much the text says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Depth {
+    /// Connections in full; the others get one line.
+    pub connections: usize,
+    /// Evidence, rejected limits and facts; without them only answers and remedies.
+    pub evidence: bool,
+}
+
+impl Default for Depth {
+    fn default() -> Self {
+        Self {
+            connections: 3,
+            evidence: true,
+        }
+    }
+}
+
+/// Writes what a capture says, in lines no longer than the style's width.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_explanation(
+    explanation: &Explanation,
+    style: Style,
+    depth: Depth,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let capture = &explanation.capture;
+    if explanation.connections.is_empty() {
+        writeln!(
+            out,
+            "{}",
+            style.bold("No TCP connection with data is in this capture.")
+        )?;
+    }
+    for (place, explained) in explanation.connections.iter().enumerate() {
+        if place >= depth.connections {
+            break;
+        }
+        if place > 0 {
+            writeln!(out)?;
+        }
+        connection(explained, style, depth, out)?;
+    }
+    let rest = explanation.connections.iter().skip(depth.connections);
+    let mut heading = false;
+    for explained in rest.clone().take(20) {
+        if !heading {
+            writeln!(out, "\n{}", style.bold("Other connections"))?;
+            heading = true;
+        }
+        let c = &explained.connection;
+        let line = format!(
+            "{} {} {} > {}",
+            left(c.verdict.limit.name(), 20),
+            left(&bit_rate(c.goodput_bit_per_s), 13),
+            c.client,
+            c.server
+        );
+        writeln!(
+            out,
+            "  {}",
+            crate::text::fit(&line, style.width.saturating_sub(2))
+        )?;
+    }
+    let more = rest.count().saturating_sub(20);
+    if more > 0 {
+        writeln!(out, "  and {more} more")?;
+    }
+    writeln!(out, "\n{}", style.bold("Capture"))?;
+    let quality = &capture.quality;
+    let name = if capture.file.is_empty() {
+        "capture"
+    } else {
+        capture.file.as_str()
+    };
+    let summary = format!(
+        "{name}: {} ({}), {} packets, {}, {}; taken {}.",
+        capture.format,
+        capture.link_types.join(", "),
+        grouped(capture.packets as f64, 0),
+        bytes(capture.bytes as f64),
+        seconds(capture.duration_s),
+        tap_words(quality.tap)
+    );
+    paragraph(&summary, "  ", "  ", style, Tone::Plain, out)?;
+    if quality.capture_loss_fraction > 0.0 {
+        let text = format!(
+            "{} of the acknowledged bytes are missing.",
+            percent(quality.capture_loss_fraction)
+        );
+        paragraph(&text, "  ! ", "    ", style, Tone::Care, out)?;
+    }
+    for warning in &quality.warnings {
+        paragraph(warning, "  ! ", "    ", style, Tone::Care, out)?;
+    }
+    Ok(())
+}
+
+fn connection(
+    explained: &ExplainedConnection,
+    style: Style,
+    depth: Depth,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let c = &explained.connection;
+    let v = &c.verdict;
+    let tone = if v.limit.is_undecided() {
+        Tone::Care
+    } else {
+        Tone::Plain
+    };
+    for line in wrap(&v.sentence, style.width, "", "") {
+        writeln!(out, "{}", style.tone(tone, &style.bold(&line)))?;
+    }
+    let words = std::iter::once(limit_words(v.limit).to_owned()).chain(v.flags.iter().map(|f| flag_name(*f)));
+    let summary = format!(
+        "{} ({}), {} of the time, confidence {}",
+        v.limit,
+        words.collect::<Vec<_>>().join(", "),
+        percent(v.share),
+        percent(v.confidence)
+    );
+    paragraph(
+        &summary,
+        "  limit      ",
+        "             ",
+        style,
+        Tone::Plain,
+        out,
+    )?;
+    let figures: Vec<String> = parameters(&v.parameters)
+        .into_iter()
+        .map(|(n, t)| format!("{n} {t}"))
+        .collect();
+    if !figures.is_empty() {
+        paragraph(
+            &figures.join(", "),
+            "  figures    ",
+            "             ",
+            style,
+            Tone::Plain,
+            out,
+        )?;
+    }
+    let transfer = format!(
+        "{} in {}, {}",
+        bytes(c.bytes_delivered as f64),
+        seconds(c.duration_s),
+        bit_rate(c.goodput_bit_per_s)
+    );
+    paragraph(
+        &transfer,
+        "  transfer   ",
+        "             ",
+        style,
+        Tone::Plain,
+        out,
+    )?;
+    if let Some(next) = &v.next_step {
+        paragraph(next, "  to learn more: ", "    ", style, Tone::Care, out)?;
+    }
+    for remedy in &explained.remedies {
+        let gain = remedy
+            .predicted_goodput_bit_per_s
+            .map_or("gain unknown".to_owned(), |r| format!("about {}", bit_rate(r)));
+        let then = remedy.next_limit.map_or(String::new(), |l| format!(", then {l}"));
+        let because = if remedy.because.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", remedy.because)
+        };
+        let text = format!("{} gives {gain}{then}{because}", remedy.change);
+        paragraph(&text, "  would help ", "             ", style, Tone::Good, out)?;
+        for lines in &remedy.configuration {
+            for line in lines.text.lines() {
+                writeln!(out, "               {}: {line}", lines.system)?;
+            }
+        }
+    }
+    if !depth.evidence {
+        return Ok(());
+    }
+    for evidence in &v.evidence {
+        let packets: Vec<String> = evidence.packets.iter().take(4).map(u64::to_string).collect();
+        let shown = if packets.is_empty() {
+            evidence.text.clone()
+        } else {
+            format!("{} (packets {})", evidence.text, packets.join(", "))
+        };
+        paragraph(&shown, "  because    ", "             ", style, Tone::Plain, out)?;
+    }
+    for rejected in &v.rejected {
+        let text = format!("{}: {}", rejected.limit, rejected.text);
+        paragraph(&text, "  not        ", "             ", style, Tone::Plain, out)?;
+    }
+    if c.intervals.len() > 1 {
+        for i in c.intervals.iter().take(12) {
+            let text = format!("{} to {}: {}", seconds(i.from_s), seconds(i.to_s), i.limit);
+            paragraph(&text, "  when       ", "             ", style, Tone::Plain, out)?;
+        }
+        if c.intervals.len() > 12 {
+            let text = format!("and {} more intervals", c.intervals.len() - 12);
+            paragraph(&text, "  when       ", "             ", style, Tone::Plain, out)?;
+        }
+    }
+    for (name, value) in facts(explained) {
+        writeln!(out, "  {} {value}", left(name, 20))?;
+    }
+    Ok(())
+}
+
+fn paragraph(
+    text: &str,
+    first: &str,
+    rest: &str,
+    style: Style,
+    tone: Tone,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for line in wrap(text, style.width, first, rest) {
+        writeln!(out, "{}", style.tone(tone, &line))?;
+    }
+    Ok(())
+}

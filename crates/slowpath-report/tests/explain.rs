@@ -1,0 +1,81 @@
+//! The terminal's text about a capture, against a golden text.
+
+mod sample;
+
+use slowpath_analyze::Limit;
+use slowpath_report::explain_text::{Depth, write_explanation};
+use slowpath_report::text::{Style, columns};
+
+fn text(explanation: &slowpath_report::Explanation, depth: Depth) -> String {
+    let mut out = Vec::new();
+    write_explanation(explanation, Style::default(), depth, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn the_answer_comes_first_in_80_columns() {
+    let text = text(&sample::explanation(), Depth::default());
+    assert!(text.starts_with("The receiver offers 14,924 bytes"), "{text}");
+    for line in text.lines() {
+        assert!(columns(line) <= 80, "{} columns: {line}", columns(line));
+    }
+    sample::golden("explain.txt", &text);
+}
+
+#[test]
+fn less_depth_keeps_answer_and_remedy() {
+    let text = text(
+        &sample::explanation(),
+        Depth {
+            connections: 1,
+            evidence: false,
+        },
+    );
+    assert!(
+        text.contains("ip tcp window-size 2500000") && !text.contains("because "),
+        "{text}"
+    );
+}
+
+#[test]
+fn many_connections_get_a_line_each() {
+    let mut explanation = sample::explanation();
+    let one = explanation.connections[0].clone();
+    for id in 1..40 {
+        let mut next = one.clone();
+        next.connection.id = id;
+        next.connection.verdict.limit = Limit::SenderApplication;
+        explanation.connections.push(next);
+    }
+    let text = text(&explanation, Depth::default());
+    assert_eq!(
+        text.matches("sender-application ").count(),
+        2 + 20,
+        "two in full, twenty in a line"
+    );
+    assert!(text.contains("and 17 more"));
+}
+
+#[test]
+fn a_capture_without_connections_says_so() {
+    let mut explanation = sample::explanation();
+    explanation.connections.clear();
+    assert!(text(&explanation, Depth::default()).starts_with("No TCP connection"));
+}
+
+#[test]
+fn diagnosis_names_the_change_and_the_next_limit() {
+    let sample = sample::explanation();
+    let analysis = slowpath_analyze::Analysis {
+        schema: sample.schema.clone(),
+        capture: sample.capture.clone(),
+        connections: sample.connections.into_iter().map(|c| c.connection).collect(),
+    };
+    let explained = slowpath_report::Explanation::diagnosed(analysis);
+    let remedy = &explained.connections[0].remedies[0];
+    assert!(remedy.change.contains("window of 2,500,000 bytes"), "{remedy:?}");
+    assert!(
+        remedy.next_limit.is_some() && remedy.predicted_goodput_bit_per_s.is_some_and(|r| r > 5e6),
+        "{remedy:?}"
+    );
+}
