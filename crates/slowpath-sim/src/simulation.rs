@@ -1,0 +1,492 @@
+//! The event loop.
+
+use std::collections::BTreeMap;
+
+use slowpath_endpoint::app::Behaviour;
+use slowpath_endpoint::wire::{Flags as TcpFlags, Header, OwnedPayload, TooBig, Transmit, Transport};
+use slowpath_endpoint::{Host, Payload, Report};
+use slowpath_packet::{Ecn, FlowKey, Seq32};
+use slowpath_path::{Cargo, Flags, FlowId, Network, Notice, Outcome, Packet, PacketId, PortId};
+use slowpath_record::Series;
+use slowpath_units::Time;
+
+use crate::freight::Freight;
+use crate::report::SimReport;
+use crate::sink::{Point, Sighting, Sink};
+use crate::spec::{SimError, SimSpec};
+
+/// One run: hosts, network, and the packets between them.
+///
+/// [`run`](Self::run) does everything; [`step`](Self::step) does one point in time, for callers that want to
+/// look in between.
+#[derive(Debug)]
+pub struct Simulation {
+    network: Network,
+    hosts: Vec<Station>,
+    /// The host at each port.
+    at_port: Vec<Option<u16>>,
+    freight: Freight,
+    notices: BTreeMap<PacketId, Header>,
+    now: Time,
+    deadline: Time,
+    sampling: Option<Sampling>,
+    report: SimReport,
+    open: usize,
+}
+
+#[derive(Debug)]
+struct Station {
+    name: String,
+    host: Host,
+    port: PortId,
+    mtu: u32,
+    /// Flows seen last, so that most packets need no look-up.
+    recent: [Option<(FlowKey, FlowId)>; 2],
+}
+
+#[derive(Debug)]
+struct Sampling {
+    every: slowpath_units::Duration,
+    next: Time,
+    /// Series by host and connection.
+    series: BTreeMap<(u16, String), [Points; SAMPLED.len()]>,
+}
+
+/// Samples of one quantity.
+type Points = Vec<(Time, f64)>;
+
+impl Simulation {
+    /// Builds the run that `spec` describes.
+    ///
+    /// # Errors
+    /// [`SimError`] if the network contradicts itself or lacks a host's port.
+    pub fn new(spec: &SimSpec) -> Result<Self, SimError> {
+        let network = Network::build(&spec.network, spec.seed)?;
+        let mut at_port = vec![None; spec.network.ports.len()];
+        let mut hosts = Vec::with_capacity(spec.hosts.len());
+        let mut open = 0;
+        for (number, plan) in (0_u16..).zip(&spec.hosts) {
+            let port = network
+                .port(&plan.name)
+                .ok_or_else(|| no_port(spec, &plan.name))?;
+            at_port[usize::from(port.0)] = Some(number);
+            // Each host has its own stream of numbers, whatever the others do.
+            let seed = spec.seed ^ (u64::from(number) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mut host = Host::new(plan.config.clone(), seed);
+            for (at, behaviour) in &plan.programs {
+                open += usize::from(ends(behaviour));
+                host.start(*at, behaviour.clone());
+            }
+            hosts.push(Station {
+                name: plan.name.clone(),
+                host,
+                port,
+                mtu: plan.config.mtu,
+                recent: [None; 2],
+            });
+        }
+        let sampling = spec.sample_every.map(|every| Sampling {
+            every,
+            next: Time::ZERO,
+            series: BTreeMap::new(),
+        });
+        Ok(Self {
+            network,
+            hosts,
+            at_port,
+            freight: Freight::default(),
+            notices: BTreeMap::new(),
+            now: Time::ZERO,
+            deadline: Time::ZERO + spec.deadline,
+            sampling,
+            report: SimReport::default(),
+            open,
+        })
+    }
+
+    /// Runs to the end: until every program that ends has ended, nothing can happen any more, or the deadline.
+    #[must_use]
+    pub fn run<S: Sink>(mut self, sink: &mut S) -> SimReport {
+        while self.open > 0 && self.step(sink) {}
+        self.finish()
+    }
+
+    /// Lets everything happen that is due at the next point in time; false if there is none before the deadline.
+    pub fn step<S: Sink>(&mut self, sink: &mut S) -> bool {
+        let Some(at) = self.next_event().filter(|at| *at <= self.deadline) else {
+            return false;
+        };
+        debug_assert!(at >= self.now, "time runs backwards");
+        self.now = at;
+        self.report.events += 1;
+        self.sample();
+        if self.network.next_event().is_some_and(|next| next <= at) {
+            self.network.advance(at);
+            while let Some(outcome) = self.network.poll_outcome() {
+                self.take(outcome, sink);
+            }
+        }
+        for number in 0..self.hosts.len() {
+            let station = &mut self.hosts[number];
+            if station.host.next_event().is_some_and(|next| next <= at) {
+                station.host.advance(at);
+                self.collect(number, sink);
+            }
+        }
+        true
+    }
+
+    /// Where the run stands.
+    pub const fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The host with number `number`, in the order of the specification.
+    pub fn host(&self, number: u16) -> Option<&Host> {
+        self.hosts.get(usize::from(number)).map(|station| &station.host)
+    }
+
+    /// The network.
+    pub const fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Ends the run here and reports.
+    #[must_use]
+    pub fn finish(mut self) -> SimReport {
+        self.report.complete = self.open == 0;
+        self.report.end = self.now;
+        let elements: Vec<_> = self
+            .network
+            .element_names()
+            .map(|(id, name)| (id, name.to_owned()))
+            .collect();
+        for (id, name) in elements {
+            if let Some(counters) = self.network.counters(id) {
+                self.report.elements.push(counters.to_record(&name));
+            }
+        }
+        for (number, station) in (0_u16..).zip(&self.hosts) {
+            for (app, result) in station.host.summaries() {
+                self.report.reports.push((number, Report::Flow { app, result }));
+            }
+            let connections = station.host.connections();
+            self.report
+                .connections
+                .extend(connections.map(|(conn, ends, info)| (number, conn, ends, info)));
+        }
+        if let Some(sampling) = self.sampling.take() {
+            for ((host, connection), values) in sampling.series {
+                let host = &self.hosts[usize::from(host)].name;
+                for ((quantity, unit), points) in SAMPLED.iter().zip(values) {
+                    let name = format!("{host}/{connection}/{quantity}");
+                    self.report.series.push(Series {
+                        name,
+                        unit: (*unit).to_owned(),
+                        points,
+                    });
+                }
+            }
+        }
+        self.report
+    }
+
+    fn next_event(&self) -> Option<Time> {
+        let hosts = self.hosts.iter().filter_map(|station| station.host.next_event());
+        hosts.chain(self.network.next_event()).min()
+    }
+
+    /// Acts on one outcome of the network.
+    fn take<S: Sink>(&mut self, outcome: Outcome, sink: &mut S) {
+        let packet = *outcome.packet();
+        let own = !packet.flags.has(Flags::EMITTED);
+        match outcome {
+            Outcome::Delivered { port, at, .. } => self.deliver(port, at, &packet, sink),
+            Outcome::Dropped {
+                element, cause, at, ..
+            } => {
+                self.notices.remove(&packet.id);
+                sink.dropped(packet.id, element, cause, at);
+            }
+            Outcome::Seen { tap, at, .. } if own => {
+                let item = self.freight.get(packet.cargo);
+                let header = edited(&item.header, &packet);
+                sink.seen(&Sighting {
+                    point: Point::Tap(tap),
+                    at,
+                    id: packet.id,
+                    header: &header,
+                    payload: &item.payload,
+                });
+            }
+            Outcome::Emit { notice, .. } => self.emit(&packet, notice),
+            Outcome::Seen { .. }
+            | Outcome::Copied { .. }
+            | Outcome::Split { .. }
+            | Outcome::Joined { .. }
+            | Outcome::Edit { .. } => {}
+        }
+        let change = outcome.references();
+        if own && change != 0 {
+            self.freight.account(packet.cargo, change);
+        }
+    }
+
+    fn deliver<S: Sink>(&mut self, port: PortId, at: Time, packet: &Packet, sink: &mut S) {
+        let Some(number) = self.at_port.get(usize::from(port.0)).copied().flatten() else {
+            return;
+        };
+        let station = &mut self.hosts[usize::from(number)];
+        self.report.packets_delivered += 1;
+        let point = Point::Received(number);
+        if packet.flags.has(Flags::EMITTED) {
+            if let Some(header) = self.notices.remove(&packet.id) {
+                let payload = OwnedPayload::Synthetic(0);
+                sink.seen(&Sighting {
+                    point,
+                    at,
+                    id: packet.id,
+                    header: &header,
+                    payload: &payload,
+                });
+                station.host.receive(at, &header, Payload::EMPTY);
+            }
+        } else {
+            let item = self.freight.get_mut(packet.cargo);
+            if packet.is_fragment() {
+                item.arrived += packet.ip_len - ip_header(&item.header);
+                if item.arrived + ip_header(&item.header) < item.header.ip_len(item.payload.len()) {
+                    return;
+                }
+            }
+            let header = edited(&item.header, packet);
+            sink.seen(&Sighting {
+                point,
+                at,
+                id: packet.id,
+                header: &header,
+                payload: &item.payload,
+            });
+            station.host.receive(at, &header, item.payload.borrow());
+        }
+        self.collect(usize::from(number), sink);
+    }
+
+    /// A router's message about a packet that is too large; other messages concern no endpoint.
+    fn emit(&mut self, packet: &Packet, notice: Notice) {
+        let Notice::FragmentationNeeded { from, mtu } = notice else {
+            return;
+        };
+        let about = &self.freight.get(packet.cargo).header;
+        let seq = match &about.transport {
+            Transport::Tcp(tcp) => tcp.seq,
+            _ => Seq32(0),
+        };
+        let header = Header {
+            src: from,
+            dst: about.src,
+            dscp: packet.dscp,
+            ecn: Ecn::NotEct,
+            ttl: packet.ttl,
+            df: false,
+            transport: Transport::TooBig(TooBig {
+                mtu,
+                flow: about.flow(),
+                seq,
+            }),
+        };
+        self.notices.insert(packet.id, header);
+    }
+
+    /// Hands what a host has sent to the network, and keeps its reports.
+    fn collect<S: Sink>(&mut self, number: usize, sink: &mut S) {
+        let host_number = u16::try_from(number).unwrap_or(u16::MAX);
+        loop {
+            let station = &mut self.hosts[number];
+            let Some(transmit) = station.host.poll_transmit() else {
+                break;
+            };
+            let key = transmit.header.flow();
+            let flow = match station.recent {
+                [Some((known, flow)), _] | [_, Some((known, flow))] if known == key => flow,
+                [first, _] => {
+                    let flow = self.network.register_flow(&key);
+                    station.recent = [Some((key, flow)), first];
+                    flow
+                }
+            };
+            self.report.packets_sent += 1;
+            let data = !transmit.payload.is_empty() && matches!(transmit.header.transport, Transport::Tcp(_));
+            self.report.data_packets += u64::from(data);
+            self.send(host_number, flow, transmit, sink);
+        }
+        while let Some(report) = self.hosts[number].host.poll_report() {
+            self.open -= usize::from(matches!(report, Report::Ended { .. }));
+            self.report.reports.push((host_number, report));
+        }
+    }
+
+    fn send<S: Sink>(&mut self, number: u16, flow: FlowId, transmit: Transmit, sink: &mut S) {
+        let station = &self.hosts[usize::from(number)];
+        let (port, mtu) = (station.port, station.mtu);
+        let (at, ip_len) = (transmit.at, transmit.ip_len());
+        let Transmit { header, payload, .. } = transmit;
+        let mut packet = Packet::new(Cargo(0), flow, ip_len);
+        packet.dscp = header.dscp;
+        packet.ecn = header.ecn;
+        packet.ttl = header.ttl;
+        packet.flags = flags(&header);
+        if ip_len <= mtu {
+            let cargo = self.freight.load(header, payload, 1);
+            packet.cargo = cargo;
+            let id = self.network.ingress(port, at, packet);
+            let item = self.freight.get(cargo);
+            sink.seen(&Sighting {
+                point: Point::Sent(number),
+                at,
+                id,
+                header: &item.header,
+                payload: &item.payload,
+            });
+            return;
+        }
+        // The host's own IP layer fragments what is larger than its MTU.
+        let ip = ip_header(&header);
+        let step = (mtu - ip) / 8 * 8;
+        let body = ip_len - ip;
+        let parts = body.div_ceil(step);
+        let cargo = self
+            .freight
+            .load(header, payload, i32::try_from(parts).unwrap_or(i32::MAX));
+        packet.cargo = cargo;
+        for part in 0..parts {
+            let offset = part * step;
+            let len = step.min(body - offset);
+            packet.ip_len = ip + len;
+            packet.fragment_offset = u16::try_from(offset / 8).unwrap_or(u16::MAX);
+            packet.flags = flags(&header).with(Flags::FRAGMENT);
+            if offset + len < body {
+                packet.flags = packet.flags.with(Flags::MORE_FRAGMENTS);
+            }
+            let id = self.network.ingress(port, at, packet);
+            if part == 0 {
+                let item = self.freight.get(cargo);
+                sink.seen(&Sighting {
+                    point: Point::Sent(number),
+                    at,
+                    id,
+                    header: &item.header,
+                    payload: &item.payload,
+                });
+            }
+        }
+    }
+
+    fn sample(&mut self) {
+        let Some(sampling) = &mut self.sampling else {
+            return;
+        };
+        if self.now < sampling.next {
+            return;
+        }
+        sampling.next = self.now + sampling.every;
+        for (number, station) in (0_u16..).zip(&self.hosts) {
+            for (_, ends, info) in station.host.connections() {
+                let name = format!("{} > {}", ends.local, ends.remote);
+                let values: [f64; SAMPLED.len()] = [
+                    f64::from(info.cwnd),
+                    info.ssthresh.map_or(f64::NAN, f64::from),
+                    f64::from(info.in_flight),
+                    info.srtt.map_or(0.0, slowpath_units::Duration::seconds),
+                    info.acknowledged as f64,
+                    info.received as f64,
+                    info.window as f64,
+                    info.unread as f64,
+                    info.sender.retransmissions as f64,
+                ];
+                let series = sampling.series.entry((number, name)).or_default();
+                for (points, value) in series.iter_mut().zip(values) {
+                    if value.is_finite() {
+                        points.push((self.now, value));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether a program of this kind ends by itself.
+const fn ends(behaviour: &Behaviour) -> bool {
+    match behaviour {
+        Behaviour::Bulk(_)
+        | Behaviour::FtpClient(_)
+        | Behaviour::Requests(_)
+        | Behaviour::UdpSource(_)
+        | Behaviour::Ping(_) => true,
+        Behaviour::Sink(_) | Behaviour::FtpServer(_) | Behaviour::Responder(_) | Behaviour::UdpSink(_) => {
+            false
+        }
+    }
+}
+
+fn no_port(spec: &SimSpec, host: &str) -> SimError {
+    let ports: Vec<_> = spec
+        .network
+        .ports
+        .iter()
+        .map(|port| format!("\"{}\"", port.name))
+        .collect();
+    SimError::NoPort {
+        host: host.to_owned(),
+        ports: ports.join(", "),
+    }
+}
+
+const fn ip_header(header: &Header) -> u32 {
+    if header.src.is_ipv4() { 20 } else { 40 }
+}
+
+fn flags(header: &Header) -> Flags {
+    let mut flags = Flags::NONE;
+    if header.df {
+        flags = flags.with(Flags::DONT_FRAGMENT);
+    }
+    if header.src.is_ipv6() {
+        flags = flags.with(Flags::IPV6).with(Flags::DONT_FRAGMENT);
+    }
+    match &header.transport {
+        Transport::Tcp(tcp) if tcp.flags.has(TcpFlags::SYN) => flags.with(Flags::SYN),
+        Transport::TooBig(_) => flags.with(Flags::ICMP_ERROR),
+        _ => flags,
+    }
+}
+
+/// The header with what the network changed.
+fn edited(header: &Header, packet: &Packet) -> Header {
+    let mut header = *header;
+    header.dscp = packet.dscp;
+    header.ecn = packet.ecn;
+    header.ttl = packet.ttl;
+    if let Transport::Tcp(tcp) = &mut header.transport {
+        if packet.mss_limit > 0 {
+            tcp.options.mss = tcp.options.mss.map(|mss| mss.min(packet.mss_limit));
+        }
+        if packet.flags.has(Flags::STRIP_WINDOW_SCALE) {
+            tcp.options.window_scale = None;
+        }
+    }
+    header
+}
+
+/// What is sampled of each connection: quantity and unit.
+const SAMPLED: [(&str, &str); 9] = [
+    ("cwnd", "packet"),
+    ("ssthresh", "packet"),
+    ("in-flight", "packet"),
+    ("srtt", "s"),
+    ("acknowledged", "byte"),
+    ("received", "byte"),
+    ("window", "byte"),
+    ("unread", "byte"),
+    ("retransmissions", "packet"),
+];
