@@ -281,3 +281,95 @@ fn a_real_network_allows_what_our_sockets_decide() {
     assert_eq!(text, "{\"change\":\"remove-policer\",\"place\":\"everywhere\"}");
     assert_eq!(serde_json::from_str::<Intervention>(&text).unwrap(), policer);
 }
+
+#[test]
+fn policers_device_limits_and_marks_on_the_way() {
+    let text = r#"
+title = "t"
+[network]
+up = [{ police = "10 Mbit/s", burst = "64 KiB", only = { dscp = "cs1" } }, { per_packet = "100 us" }, { delay = "5 ms" }]
+down = [{ router = "192.0.2.7" }, { delay = "5 ms" }]
+[workload]
+kind = "scp"
+size = "1 MiB"
+"#;
+    let experiment = Experiment::read("x.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let options = PlanOptions {
+        variant: "default".to_owned(),
+        repeat: 0,
+        seed: 1,
+        clock: Clock::Lab,
+        quick: false,
+        size: None,
+    };
+    let base = experiment.plan(&options, &Fragments::new()).unwrap();
+    let names = |plan: &Plan| {
+        plan.network
+            .elements
+            .iter()
+            .map(|e| e.name.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        names(&base),
+        [
+            "up.police.only",
+            "up.police",
+            "up.per_packet",
+            "up.delay",
+            "down.router",
+            "down.delay"
+        ]
+    );
+    let router = base.network.element("down.router").unwrap();
+    assert_eq!(router.outputs[1].to, "server", "nothing lies behind it");
+    let free = Intervention::RemovePolicer {
+        place: Place::Towards("server".into()),
+    }
+    .apply(&base)
+    .unwrap();
+    free.network.check().unwrap();
+    assert!(free.network.element("up.police").is_none());
+    assert_eq!(
+        free.network.element("up.police.only").unwrap().outputs[0].to,
+        "up.per_packet"
+    );
+    let wrong_way = Intervention::RemovePolicer {
+        place: Place::Towards("client".into()),
+    }
+    .apply(&base);
+    assert!(matches!(wrong_way, Err(ApplyError::NothingToChange { .. })));
+    let lifted = Intervention::LiftDeviceLimit {
+        place: Place::Everywhere,
+    }
+    .apply(&base)
+    .unwrap();
+    let ElementKind::Device(device) = &lifted.network.element("up.per_packet").unwrap().does else {
+        panic!()
+    };
+    assert_eq!(device.cost.per_packet, Duration::ZERO);
+    let clear = Intervention::Remark {
+        place: Place::Towards("server".into()),
+        dscp: slowpath_packet::Dscp::DEFAULT,
+    };
+    let clear = clear.apply(&base).unwrap();
+    clear.network.check().unwrap();
+    let client = clear
+        .network
+        .ports
+        .iter()
+        .find(|port| port.name == "client")
+        .unwrap();
+    assert_eq!(client.entry.as_ref().unwrap().to, "remark.client");
+    assert_eq!(
+        clear.network.element("remark.client").unwrap().outputs[0].to,
+        "up.police.only"
+    );
+    let server = clear
+        .network
+        .ports
+        .iter()
+        .find(|port| port.name == "server")
+        .unwrap();
+    assert_eq!(server.entry.as_ref().unwrap().to, "down.router");
+}

@@ -3,7 +3,7 @@
 use slowpath_endpoint::app::Pace;
 use slowpath_endpoint::tcp::{EcnMode as ModelEcn, Pacing, ReceiveWindow, SendBuffer};
 use slowpath_packet::Dscp;
-use slowpath_path::{self as path, ElementKind, NetworkSpec};
+use slowpath_path::{self as path, ElementKind, ElementSpec, NetworkSpec, Target};
 use slowpath_units::{BitRate, ByteCount, Duration, Ratio};
 
 use crate::host::{EcnMode, KernelStack, Storage};
@@ -144,9 +144,9 @@ impl Intervention {
             Self::SetDelay { place, delay } => set_delay(&mut plan.network, place, *delay),
             Self::SetLoss { place, chance } => set_loss(&mut plan.network, place, *chance),
             Self::ResizeQueue { place, queue } => resize_queue(&mut plan.network, place, *queue),
-            Self::RemovePolicer { .. } => Err(Fault::Nothing("policer")),
-            Self::LiftDeviceLimit { .. } => Err(Fault::Nothing("device limit")),
-            Self::Remark { .. } => Err(Fault::Impossible("the network model has no remarker")),
+            Self::RemovePolicer { place } => remove_policers(&mut plan.network, place),
+            Self::LiftDeviceLimit { place } => lift_device_limits(&mut plan.network, place),
+            Self::Remark { place, dscp } => remark(&mut plan.network, place, *dscp),
         }
     }
 }
@@ -368,7 +368,10 @@ fn set_rate(network: &mut NetworkSpec, place: &Place, rate: BitRate) -> Outcome 
     }
     each(network, place, "link", |kind| match kind {
         ElementKind::Link(link) => {
-            link.rate = path::Rate::Fixed(rate);
+            match &mut link.rate {
+                path::Rate::Bucket { rate: tokens, .. } => *tokens = rate,
+                other => *other = path::Rate::Fixed(rate),
+            }
             true
         }
         _ => false,
@@ -396,21 +399,164 @@ fn set_loss(network: &mut NetworkSpec, place: &Place, chance: Ratio) -> Outcome 
 }
 
 fn resize_queue(network: &mut NetworkSpec, place: &Place, queue: QueueSize) -> Outcome {
-    each(network, place, "queue", |kind| match kind {
-        ElementKind::Link(link) => match &mut link.queue {
-            path::Queue::Fifo(fifo) => {
-                fifo.limit = limit(queue);
-                true
+    let mut countable = true;
+    each(network, place, "queue", |kind| {
+        let ElementKind::Link(link) = kind else {
+            return false;
+        };
+        if let path::Queue::Fifo(fifo) = &mut link.queue {
+            fifo.limit = limit(queue);
+            return true;
+        }
+        let QueueSize::Packets(packets) = queue else {
+            countable = false;
+            return true;
+        };
+        match &mut link.queue {
+            path::Queue::Fifo(_) => {}
+            path::Queue::Classes(classes) => {
+                for class in &mut classes.classes {
+                    class.limit = packets;
+                }
             }
-            // Class and AQM queues have limits of their own, which one length does not describe.
-            _ => false,
-        },
+            path::Queue::Red(red) => {
+                let bytes = u64::from(packets) * FULL_FRAME;
+                (red.min, red.max, red.limit) = (
+                    ByteCount::new(bytes / 12),
+                    ByteCount::new(bytes / 4),
+                    ByteCount::new(bytes),
+                );
+            }
+            path::Queue::Codel(codel) => codel.limit = packets,
+            path::Queue::FqCodel(fair) => fair.codel.limit = packets,
+            path::Queue::Pie(pie) => pie.limit = packets,
+        }
+        true
+    })?;
+    if countable {
+        Ok(())
+    } else {
+        Err(Fault::Impossible("this kind of queue is counted in packets"))
+    }
+}
+
+fn remove_policers(network: &mut NetworkSpec, place: &Place) -> Outcome {
+    let mut found = false;
+    let mut gone: Vec<(String, Target)> = Vec::new();
+    for index in place.elements(network) {
+        let element = &mut network.elements[index];
+        match &mut element.does {
+            ElementKind::Police(_) => {
+                gone.push((element.name.clone(), element.outputs[0].clone()));
+                found = true;
+            }
+            ElementKind::Treat(treat) => {
+                let before = treat.treatments.len();
+                treat
+                    .treatments
+                    .retain(|treatment| !matches!(treatment.action, path::CodeAction::Police(_)));
+                found |= treat.treatments.len() < before;
+            }
+            _ => {}
+        }
+    }
+    for (name, next) in gone {
+        bridge(network, &name, &next);
+    }
+    if found {
+        Ok(())
+    } else {
+        Err(Fault::Nothing("policer"))
+    }
+}
+
+/// Takes an element out and leads everything that led to it to `next`.
+fn bridge(network: &mut NetworkSpec, name: &str, next: &Target) {
+    network.elements.retain(|element| element.name != name);
+    let entries = network.ports.iter_mut().filter_map(|port| port.entry.as_mut());
+    let outputs = network
+        .elements
+        .iter_mut()
+        .flat_map(|element| &mut element.outputs);
+    for target in entries.chain(outputs).filter(|target| target.to == name) {
+        *target = next.clone();
+    }
+}
+
+fn lift_device_limits(network: &mut NetworkSpec, place: &Place) -> Outcome {
+    each(network, place, "device limit", |kind| match kind {
+        ElementKind::Device(device) => {
+            device.cost = path::Cost {
+                per_packet: Duration::ZERO,
+                per_byte_ps: 0,
+                per_filter: Duration::ZERO,
+                qos_per_packet: Duration::ZERO,
+                qos_per_byte_ps: 0,
+                ..device.cost
+            };
+            true
+        }
         _ => false,
     })
 }
 
+/// Puts a remarker at the beginning of each way that leads to the place, or in front of the named element.
+fn remark(network: &mut NetworkSpec, place: &Place, dscp: Dscp) -> Outcome {
+    let does = ElementKind::Remark(path::Remark {
+        rules: vec![path::RemarkRule {
+            matches: path::Match::default(),
+            set: path::SetMark::Dscp(dscp),
+        }],
+    });
+    let reaching: Vec<String> = place
+        .elements(network)
+        .into_iter()
+        .map(|index| network.elements[index].name.clone())
+        .collect();
+    let wanted = |target: &Target| match place {
+        Place::Element(name) => target.to == *name,
+        Place::Towards(port) => target.to == *port || reaching.contains(&target.to),
+        Place::Everywhere => true,
+    };
+    let mut added = Vec::new();
+    let mut insert = |source: &str, target: &mut Target| {
+        let name = format!("remark.{source}");
+        added.push(ElementSpec {
+            name: name.clone(),
+            does: does.clone(),
+            outputs: vec![target.clone()],
+        });
+        *target = Target::to(name);
+    };
+    for port in &mut network.ports {
+        if let Some(entry) = port.entry.as_mut().filter(|entry| wanted(entry)) {
+            insert(&port.name, entry);
+        }
+    }
+    if matches!(place, Place::Element(_)) {
+        for element in &mut network.elements {
+            let name = element.name.clone();
+            for (number, target) in element.outputs.iter_mut().enumerate() {
+                if wanted(target) {
+                    insert(&format!("{name}.{number}"), target);
+                }
+            }
+        }
+    }
+    let found = !added.is_empty();
+    network.elements.extend(added);
+    if found {
+        Ok(())
+    } else {
+        Err(Fault::Nothing("such place"))
+    }
+}
+
 /// The largest window that goes into a header without scaling.
 const LARGEST_UNSCALED: u64 = 65_535;
+
+/// Bytes of a full Ethernet frame without FCS.
+const FULL_FRAME: u64 = 1_514;
 
 /// Linux's own `rmem_max` and `wmem_max` in bytes.
 const DEFAULT_MAX: u64 = 212_992;

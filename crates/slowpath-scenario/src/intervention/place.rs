@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use slowpath_path::NetworkSpec;
+use slowpath_path::{ElementKind, ElementSpec, NetworkSpec, Target};
 
 /// Which elements of a network a change is meant for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -50,8 +50,7 @@ fn towards(network: &NetworkSpec, port: &str) -> Vec<usize> {
     loop {
         let before = reaching.len();
         for element in &network.elements {
-            if element
-                .outputs
+            if onward(element)
                 .iter()
                 .any(|target| reaching.contains(target.to.as_str()))
             {
@@ -70,4 +69,12 @@ fn towards(network: &NetworkSpec, port: &str) -> Vec<usize> {
         .filter(|(_, element)| found(&element.name))
         .map(|(index, _)| index)
         .collect()
+}
+
+/// The outputs that carry packets on; messages back to the sender are not on the way.
+fn onward(element: &ElementSpec) -> &[Target] {
+    match element.does {
+        ElementKind::Router(_) | ElementKind::Mtu(_) => &element.outputs[..element.outputs.len().min(1)],
+        _ => &element.outputs,
+    }
 }

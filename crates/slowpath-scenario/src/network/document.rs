@@ -131,12 +131,22 @@ fn read_kind(kind: &str, fields: &Fields<'_>) -> Option<ElementKind> {
                 .choice("discipline", DISCIPLINES)
                 .map_or(Discipline::Fifo, |d| d.value);
             let layer = layer(fields);
+            let ecn = fields.flag("ecn");
+            if let Some(ecn) = ecn
+                && discipline == Discipline::Fifo
+            {
+                fields.issues().push(
+                    Diagnostic::error(ecn.span, "`ecn` has no effect on a fifo queue: it marks nothing")
+                        .help("add discipline = \"codel\", \"fq-codel\", \"pie\" or \"red\""),
+                );
+            }
             Some(ElementKind::Link {
                 rate: fields.positive("rate")?.value,
                 layer,
                 queue,
                 queue_given,
                 discipline,
+                ecn: ecn.is_some_and(|ecn| ecn.value),
             })
         }
         "delay" => {
@@ -208,6 +218,7 @@ fn read_kind(kind: &str, fields: &Fields<'_>) -> Option<ElementKind> {
         "mark" => Some(ElementKind::Mark(fields.parsed::<Dscp>("mark")?.value)),
         "mtu" => {
             let black_hole = fields.flag("black_hole").is_some_and(|flag| flag.value);
+            let address = fields.parsed("address").map(|address| address.value);
             let mtu = fields.quantity::<ByteCount>("mtu")?;
             let bytes = mtu.value.bytes();
             if !(68..=65_535).contains(&bytes) {
@@ -220,6 +231,20 @@ fn read_kind(kind: &str, fields: &Fields<'_>) -> Option<ElementKind> {
             Some(ElementKind::Mtu {
                 mtu: u32::try_from(bytes).ok()?,
                 black_hole,
+                address,
+            })
+        }
+        "router" => Some(ElementKind::Router(fields.parsed("router")?.value)),
+        "per_packet" => {
+            let per_byte = fields
+                .quantity::<Duration>("per_kilobyte")
+                .map_or(Duration::ZERO, |d| d.value);
+            let ring = fields.integer("ring", 1, 65_535).map_or(256, |ring| ring.value);
+            Some(ElementKind::Processor {
+                per_packet: fields.quantity::<Duration>("per_packet")?.value,
+                // A nanosecond per 1000 bytes is a picosecond per byte.
+                per_byte_ps: per_byte.nanos(),
+                ring: u32::try_from(ring).unwrap_or(256),
             })
         }
         "clamp_mss" => {
@@ -395,6 +420,8 @@ const KINDS: &[&str] = &[
     "shape",
     "mark",
     "mtu",
+    "router",
+    "per_packet",
     "clamp_mss",
     "remove_window_scale",
     "tap",

@@ -1,6 +1,7 @@
 //! The elements of a path as documents write them.
 
 use std::fmt;
+use std::net::Ipv4Addr;
 use std::str::FromStr;
 
 use slowpath_packet::Dscp;
@@ -36,6 +37,8 @@ pub enum ElementKind {
         queue_given: bool,
         /// How the queue manages itself.
         discipline: Discipline,
+        /// Whether packets that allow it are marked instead of dropped.
+        ecn: bool,
     },
     /// Propagation delay.
     Delay {
@@ -85,6 +88,19 @@ pub enum ElementKind {
         mtu: u32,
         /// Whether it does so in silence, without telling the sender.
         black_hole: bool,
+        /// The address that tells.
+        address: Option<Ipv4Addr>,
+    },
+    /// A router's hop, seen by traceroute.
+    Router(Ipv4Addr),
+    /// A device that takes time for each packet.
+    Processor {
+        /// Time for each packet.
+        per_packet: Duration,
+        /// Time for each byte of a frame, in picoseconds.
+        per_byte_ps: u64,
+        /// Packets that wait to be processed.
+        ring: u32,
     },
     /// Lowers the segment size announced in passing handshakes.
     ClampMss(u16),
@@ -107,10 +123,26 @@ impl ElementKind {
             Self::Shape { .. } => "shape",
             Self::Mark(_) => "mark",
             Self::Mtu { .. } => "mtu",
+            Self::Router(_) => "router",
+            Self::Processor { .. } => "per_packet",
             Self::ClampMss(_) => "clamp_mss",
             Self::RemoveWindowScale => "remove_window_scale",
             Self::Tap => "tap",
         }
+    }
+}
+
+impl ElementKind {
+    /// Whether it sends messages of its own back to the sender.
+    pub(crate) const fn answers(&self) -> bool {
+        matches!(
+            self,
+            Self::Router(_)
+                | Self::Mtu {
+                    black_hole: false,
+                    ..
+                }
+        )
     }
 }
 
@@ -159,7 +191,7 @@ pub struct Match {
     pub dscp: Option<Dscp>,
     /// IP protocol number.
     pub protocol: Option<u8>,
-    /// Source or destination port.
+    /// Destination port.
     pub port: Option<u16>,
 }
 
