@@ -17,11 +17,17 @@
 //! * [`remedy`]: interventions in the device's own language.
 
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::match_same_arms,
+    clippy::single_match_else,
+    reason = "tables of commands keep the manual's order: one arm per command, even where two mean the same"
+)]
 
 pub mod cisco;
 pub mod finding;
 pub mod reading;
+pub mod rtx;
 pub mod text;
 
 pub use finding::{Finding, Trap};
-pub use reading::{Counts, Language, Line, LineState, Reading, guess, read};
+pub use reading::{Counts, Language, Line, LineState, Reading, guess, read, read_for};

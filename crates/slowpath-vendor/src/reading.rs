@@ -8,6 +8,7 @@ use slowpath_scenario::host::SettingOrigin;
 
 use crate::cisco;
 use crate::finding::{Finding, Trap};
+use crate::rtx;
 use crate::text;
 
 /// A language that device configurations are written in.
@@ -164,6 +165,8 @@ pub struct Reading {
 pub enum Config {
     /// Cisco IOS and IOS-XE.
     Ios(Box<cisco::Config>),
+    /// Yamaha RTX.
+    Rtx(Box<rtx::Config>),
 }
 
 impl Reading {
@@ -190,9 +193,18 @@ impl Reading {
 
 /// Reads a configuration. Nothing in it is fatal; what is not understood is kept and counted.
 pub fn read(language: Language, name: &str, bytes: &[u8]) -> Reading {
+    read_for(language, None, name, bytes)
+}
+
+/// Reads a configuration of a given model, such as `rtx2000`, where models differ.
+pub fn read_for(language: Language, model: Option<&str>, name: &str, bytes: &[u8]) -> Reading {
     let (text, encoding) = text::decode(bytes);
     let mut notes = Notes::new(name);
     let config = match language {
+        Language::Rtx => {
+            let model = model.map(rtx::Model::named);
+            Config::Rtx(Box::new(rtx::read(&text, model, &mut notes)))
+        }
         _ => Config::Ios(Box::new(cisco::read(&text, &mut notes))),
     };
     notes
@@ -344,13 +356,26 @@ impl Notes {
         }
     }
 
-    /// The number of the last line that starts with `start`.
+    /// The number of the last line that starts with `start`, in any case.
     pub(crate) fn find(&self, start: &str) -> Option<usize> {
-        self.lines
-            .iter()
-            .rev()
-            .find(|line| line.text.starts_with(start))
-            .map(|line| line.number)
+        let starts = |line: &&Line| {
+            line.text
+                .get(..start.len())
+                .is_some_and(|begin| begin.eq_ignore_ascii_case(start))
+        };
+        self.lines.iter().rev().find(starts).map(|line| line.number)
+    }
+
+    /// The number of the last line that starts with `start` and has `number` among its words.
+    pub(crate) fn find_with(&self, start: &str, number: u32) -> Option<usize> {
+        let word = number.to_string();
+        let fits = |line: &&Line| {
+            line.text
+                .get(..start.len())
+                .is_some_and(|begin| begin.eq_ignore_ascii_case(start))
+                && line.text.split_whitespace().any(|part| part == word)
+        };
+        self.lines.iter().rev().find(fits).map(|line| line.number)
     }
 
     /// Keeps a finding; `line` is where it shows.
@@ -414,10 +439,6 @@ impl Outcome {
     pub(crate) fn trap(mut self, trap: Trap) -> Self {
         self.traps.push(trap);
         self
-    }
-
-    pub(crate) fn trap_if(self, condition: bool, trap: impl FnOnce() -> Trap) -> Self {
-        if condition { self.trap(trap()) } else { self }
     }
 
     pub(crate) fn sets(mut self, setting: &'static str) -> Self {

@@ -100,7 +100,7 @@ fn tcp(words: &[&str], config: &mut Config) -> Outcome {
             None => Outcome::unrecognised(),
         },
         ["chunk-size", _] => Outcome::not_modelled("how much is read from a connection at once"),
-        ["keepalive", ..] | ["async-mobility", ..] | ["RST-count", ..] => Outcome::ignored(),
+        ["keepalive" | "async-mobility" | "RST-count", ..] => Outcome::ignored(),
         _ => Outcome::unrecognised(),
     }
 }

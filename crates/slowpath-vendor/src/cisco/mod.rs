@@ -145,7 +145,7 @@ fn open(words: &[&str], config: &mut Config) -> Option<(Section, Outcome)> {
             Section::Other(words[..words.len().min(3)].join(" ")),
             Outcome::ignored(),
         )),
-        ["ip", "access-list", ..] | ["ipv6", "access-list", ..] => Some((
+        ["ip" | "ipv6", "access-list", ..] => Some((
             Section::Other(words.join(" ")),
             Outcome::not_modelled(
                 "which packets a list means is not followed; classes by access list match nothing here",

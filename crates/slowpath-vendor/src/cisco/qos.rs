@@ -97,41 +97,40 @@ pub enum Action {
 
 /// Lines of a class map.
 pub(super) fn read_match(words: &[&str], map: &mut ClassMap) -> Option<Outcome> {
-    let (found, outcome) =
-        match words {
-            ["match", "dscp", values @ ..] | ["match", "ip", "dscp", values @ ..] => match marks(values) {
-                Some(marks) => {
-                    let list = marks
-                        .iter()
-                        .map(ToString::to_string)
-                        .collect::<Vec<_>>()
-                        .join(", ");
-                    (
-                        Match::Dscp(marks),
-                        Outcome::modelled(format!("packets marked {list}")),
-                    )
-                }
-                None => return Some(Outcome::refused("a mark is a DSCP name or 0 to 63")),
-            },
-            ["match", "precedence", values @ ..] | ["match", "ip", "precedence", values @ ..] => match values
-                .iter()
-                .map(|value| precedence(value))
-                .collect::<Option<Vec<u8>>>()
-            {
-                Some(list) if !list.is_empty() => (
-                    Match::Precedence(list),
-                    Outcome::modelled(format!("packets with precedence {}", values.join(", "))),
-                ),
-                _ => return Some(Outcome::refused("a precedence is a name or 0 to 7")),
-            },
-            ["match", "any"] => (Match::Any, Outcome::modelled("every packet")),
-            ["match", rest @ ..] if !rest.is_empty() => (
-                Match::Other(rest.join(" ")),
-                Outcome::not_modelled("a condition that is not followed: the class matches nothing by it"),
+    let (found, outcome) = match words {
+        ["match", "dscp", values @ ..] | ["match", "ip", "dscp", values @ ..] => match marks(values) {
+            Some(marks) => {
+                let list = marks
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join(", ");
+                (
+                    Match::Dscp(marks),
+                    Outcome::modelled(format!("packets marked {list}")),
+                )
+            }
+            None => return Some(Outcome::refused("a mark is a DSCP name or 0 to 63")),
+        },
+        ["match", "precedence", values @ ..] | ["match", "ip", "precedence", values @ ..] => match values
+            .iter()
+            .map(|value| precedence(value))
+            .collect::<Option<Vec<u8>>>()
+        {
+            Some(list) if !list.is_empty() => (
+                Match::Precedence(list),
+                Outcome::modelled(format!("packets with precedence {}", values.join(", "))),
             ),
-            ["description", ..] => return Some(Outcome::ignored()),
-            _ => return None,
-        };
+            _ => return Some(Outcome::refused("a precedence is a name or 0 to 7")),
+        },
+        ["match", "any"] => (Match::Any, Outcome::modelled("every packet")),
+        ["match", rest @ ..] if !rest.is_empty() => (
+            Match::Other(rest.join(" ")),
+            Outcome::not_modelled("a condition that is not followed: the class matches nothing by it"),
+        ),
+        ["description", ..] => return Some(Outcome::ignored()),
+        _ => return None,
+    };
     map.matches.push(found);
     Some(outcome)
 }
@@ -344,9 +343,7 @@ fn shape(words: &[&str]) -> Option<Bandwidth> {
 fn police(words: &[&str]) -> Option<Police> {
     let mut words = words;
     let (committed, rest) = match words {
-        ["cir", "percent", share, rest @ ..] | ["rate", "percent", share, rest @ ..] => {
-            (Bandwidth::Percent(percent(share)?), rest)
-        }
+        ["cir" | "rate", "percent", share, rest @ ..] => (Bandwidth::Percent(percent(share)?), rest),
         ["cir" | "rate", bits, rest @ ..] | [bits, rest @ ..] => {
             (Bandwidth::Rate(BitRate::new(rate(bits)?)), rest)
         }
