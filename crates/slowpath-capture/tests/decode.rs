@@ -358,7 +358,7 @@ fn padding_is_no_data() {
 #[test]
 fn what_is_no_tcp_keeps_its_flow() {
     let mut decoder = Decoder::new();
-    let cases: [(&str, Vec<u8>, Protocol, (u16, u16)); 4] = [
+    let cases = [
         ("udp", in_udp(5201, &[0; 20]), Protocol::UDP, (50_000, 5201)),
         (
             "echo request",
@@ -421,7 +421,7 @@ fn fragments_continue_the_segment() {
         let len = packet.len() as u16;
         packet[2..4].copy_from_slice(&len.to_be_bytes());
         let more = if to < body.len() { 0x2000 } else { 0 };
-        packet[6..8].copy_from_slice(&(more | from as u16 / 8).to_be_bytes());
+        packet[6..8].copy_from_slice(&(more + from as u16 / 8).to_be_bytes());
         packet
     };
     let end = body.len();
