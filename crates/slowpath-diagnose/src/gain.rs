@@ -35,7 +35,7 @@ pub struct Prediction {
     pub before: f64,
     /// Goodput after it: at least, byte/s.
     pub low: f64,
-    /// Most likely.
+    /// Most likely; without a next limit the most that the limits seen would allow.
     pub expected: f64,
     /// At most; absent where nothing that was seen bounds it.
     pub high: Option<f64>,
@@ -68,6 +68,16 @@ pub fn predict(situation: &Situation, evidence: &PathEvidence, change: Change) -
     };
     let low = ceilings.iter().map(|c| c.low).fold(f64::INFINITY, f64::min);
     let high = ceilings.iter().map(|c| c.high).fold(f64::INFINITY, f64::min);
+    // What the path carries is unknown as long as no transfer filled it: only the seen rates are sure then.
+    let seen = evidence
+        .peak
+        .unwrap_or(0.0)
+        .max(situation.peak.unwrap_or(0.0))
+        .max(situation.goodput);
+    let path_known = situation.bottleneck.is_some() || evidence.bottleneck.is_some();
+    if !path_known && first.expected > seen * 1.1 {
+        return beyond_what_was_seen(situation, change, &first, low.min(seen), high);
+    }
     let possible = ceilings
         .iter()
         .skip(1)
@@ -89,6 +99,29 @@ pub fn predict(situation: &Situation, evidence: &PathEvidence, change: Change) -
         next_limit: Some(first.limit),
         possible_limits: possible,
         because,
+    }
+}
+
+/// The change lifts the transfer beyond every rate that the path has been seen to carry.
+fn beyond_what_was_seen(
+    situation: &Situation,
+    change: Change,
+    first: &Ceiling,
+    low: f64,
+    high: f64,
+) -> Prediction {
+    Prediction {
+        change,
+        before: situation.goodput,
+        low,
+        expected: first.expected,
+        high: high.is_finite().then_some(high),
+        next_limit: None,
+        possible_limits: vec![Limit::BottleneckBandwidth, first.limit],
+        because: format!(
+            "{}; what the path itself carries was not seen and may hold it earlier",
+            first.because
+        ),
     }
 }
 

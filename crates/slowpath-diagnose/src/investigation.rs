@@ -282,7 +282,8 @@ fn judge(prediction: &Prediction, measured: Option<&Summary>) -> Outcome {
     let Some(measured) = measured else {
         return Outcome::Undecided;
     };
-    if prediction.next_limit.is_none() {
+    if prediction.high.is_none() && prediction.low <= prediction.before * 1.05 {
+        // Nothing could refute this.
         return Outcome::Undecided;
     }
     let low = measured.low95.unwrap_or(measured.mean);

@@ -57,6 +57,12 @@ impl Situation {
         let mss = offered.unwrap_or(1460.0) - if timestamps { 12.0 } else { 0.0 };
         let counters = &connection.counters;
         let back = &counters[connection.data_from.other().index()];
+        let facts = &connection.facts;
+        let mss = if facts.segment_size > 0 {
+            f64::from(facts.segment_size)
+        } else {
+            mss
+        };
         let segments = (counters[sender].data_bytes as f64 / mss).ceil();
         let mut alternatives: Vec<(Limit, f64)> = Vec::new();
         for interval in &connection.intervals {

@@ -319,3 +319,19 @@ fn the_investigation_sees_only_roles_and_runs() {
     };
     assert!(conclude("a") == conclude("policed"));
 }
+
+#[test]
+fn a_path_that_was_never_filled_bounds_nothing() {
+    let (_, connection) = iosxe(0);
+    let situation = Situation::of(&connection);
+    let evidence = PathEvidence::of([&situation]);
+    let prediction = predict(&situation, &evidence, Change::ReceiverWindow { bytes: 2_500_000 });
+    assert_eq!(prediction.next_limit, None);
+    assert!(prediction.possible_limits.contains(&Limit::BottleneckBandwidth));
+    assert!(
+        prediction.because.contains("was not seen"),
+        "{}",
+        prediction.because
+    );
+    assert!(prediction.low <= situation.goodput * 1.01);
+}

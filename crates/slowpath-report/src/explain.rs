@@ -9,6 +9,8 @@ use slowpath_analyze::{Analysis, Connection, Limit};
 use slowpath_diagnose::gain::{Prediction, remedies};
 use slowpath_diagnose::situation::{PathEvidence, Situation};
 
+use crate::quantity::bit_rate;
+
 /// What one capture says, and what would help.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
@@ -75,8 +77,11 @@ pub struct ExplainedConnection {
 pub struct RemedyView {
     /// The change in words.
     pub change: String,
-    /// Goodput that is predicted after it.
+    /// Goodput that is predicted after it; absent where what the path carries was never seen.
     pub predicted_goodput_bit_per_s: Option<f64>,
+    /// The most that the limits seen would allow.
+    #[serde(default)]
+    pub at_most_bit_per_s: Option<f64>,
     /// The limit that takes over then.
     pub next_limit: Option<Limit>,
     /// Why, in a sentence.
@@ -92,9 +97,21 @@ impl RemedyView {
         Self {
             change: prediction.change.to_string(),
             predicted_goodput_bit_per_s: prediction.next_limit.map(|_| prediction.expected * 8.0),
+            at_most_bit_per_s: prediction.high.map(|h| h * 8.0),
             next_limit: prediction.next_limit,
             because: prediction.because.clone(),
             configuration: Vec::new(),
+        }
+    }
+}
+
+impl RemedyView {
+    /// The gain in words: `about 16 Mbit/s`, `at most 200 Mbit/s`.
+    pub fn gain(&self) -> String {
+        match (self.predicted_goodput_bit_per_s, self.at_most_bit_per_s) {
+            (Some(rate), _) => format!("about {}", bit_rate(rate)),
+            (None, Some(most)) => format!("at most {}", bit_rate(most)),
+            (None, None) => "a gain that cannot be told".to_owned(),
         }
     }
 }

@@ -173,9 +173,7 @@ fn connection(
         paragraph(next, "  to learn more: ", "    ", style, Tone::Care, out)?;
     }
     for remedy in &explained.remedies {
-        let gain = remedy
-            .predicted_goodput_bit_per_s
-            .map_or("gain unknown".to_owned(), |r| format!("about {}", bit_rate(r)));
+        let gain = remedy.gain();
         let then = remedy.next_limit.map_or(String::new(), |l| format!(", then {l}"));
         let because = if remedy.because.is_empty() {
             String::new()

@@ -129,9 +129,7 @@ impl RemedyRow {
     fn of(remedy: &RemedyView) -> Self {
         Self {
             change: remedy.change.clone(),
-            predicted: remedy
-                .predicted_goodput_bit_per_s
-                .map_or("gain unknown".into(), |r| format!("about {}", bit_rate(r))),
+            predicted: remedy.gain(),
             next_limit: remedy.next_limit.map(slowpath_analyze::Limit::name),
             because: remedy.because.clone(),
             configuration: remedy.configuration.clone(),
