@@ -42,6 +42,8 @@ pub(crate) struct State {
     layer: Layer,
     discipline: Discipline,
     sending: Option<(Time, Packet)>,
+    /// Sent at this instant, but its event is still to come: the line is free for the next already.
+    sent: Option<(Time, Packet)>,
     wake: Time,
 }
 
@@ -62,11 +64,16 @@ impl State {
             layer: config.layer,
             discipline,
             sending: None,
+            sent: None,
             wake: Time::MAX,
         })
     }
 
     pub(super) fn accept(&mut self, at: Time, packet: &mut Packet, context: &mut Context<'_>) -> Step {
+        if self.sent.is_none() && self.sending.as_ref().is_some_and(|(done, _)| *done <= at) {
+            self.sent = self.sending.take();
+            self.start(at, context);
+        }
         let bytes = packet.bytes(self.layer);
         let taken = match &mut self.discipline {
             Discipline::Classes(queue) => queue.push(packet, context),
@@ -85,10 +92,15 @@ impl State {
     }
 
     pub(super) fn next_event(&self) -> Time {
-        self.sending.as_ref().map_or(self.wake, |(sent, _)| *sent)
+        let current = self.sent.as_ref().or(self.sending.as_ref());
+        current.map_or(self.wake, |(sent, _)| *sent)
     }
 
     pub(super) fn release(&mut self, at: Time, packet: &mut Packet, context: &mut Context<'_>) -> Released {
+        if let Some((_, sent)) = self.sent.take() {
+            *packet = sent;
+            return Released::To(0);
+        }
         let released = match &self.sending {
             Some((_, sent)) => {
                 *packet = *sent;
@@ -130,7 +142,10 @@ impl State {
             Discipline::FqCodel(queue) => queue.each(&mut count),
             Discipline::Pie(queue) => queue.each(&mut count),
         }
-        self.sending.iter().for_each(|(_, packet)| count(packet));
+        self.sending
+            .iter()
+            .chain(&self.sent)
+            .for_each(|(_, packet)| count(packet));
         inside
     }
 }
