@@ -5,9 +5,11 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
+mod config;
 mod exit;
 mod explain;
 mod list;
+mod measure;
 mod run;
 mod shell;
 mod terminal;
@@ -37,6 +39,9 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::explain(&args),
         Command::Shell(args) => shell::shell(&args),
         Command::Report(args) => run::report(&args.folder),
+        Command::Config(args) => config::config(&args),
+        Command::Measure(args) => measure::measure(&args),
+        Command::Serve(args) => measure::serve(&args),
         Command::Worker { job } => run::worker(&job),
         _ => Err(Failure::usage(
             "this command does not exist in this version".to_owned(),

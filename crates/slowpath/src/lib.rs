@@ -14,6 +14,7 @@
 //! * [`report`]: results and report of a folder, made from its records.
 //! * [`interrupt`]: Ctrl-C as a flag.
 //! * [`shell`]: any program over an emulated path; [`explain`]: what a capture says, with what would help.
+//! * [`measure`]: a live path; [`devices`]: what configurations mean.
 //! * [`dossier`]: what a reader needs beside the figures.
 
 #![forbid(unsafe_code)]
@@ -27,6 +28,7 @@ pub mod folder;
 pub mod import;
 pub mod interrupt;
 pub mod load;
+pub mod measure;
 pub mod network;
 pub mod outcome;
 pub mod probes;
@@ -39,9 +41,12 @@ pub mod simulated;
 pub mod worker;
 
 pub use slowpath_lab::LabReport;
+pub use slowpath_packet::mark::InvalidDscp;
 pub use slowpath_record::{HealthState, RunRecord};
 pub use slowpath_report::{Results, Style};
 pub use slowpath_scenario::Clock;
+pub use slowpath_units::{Duration, ParseError};
+pub use slowpath_workload::Cancel;
 
 /// The word for a state of health.
 pub const fn health_word(state: HealthState) -> &'static str {
