@@ -14,6 +14,8 @@
 //! * [`content`]: test data from a seed; [`payload`]: sources and sinks; [`drain`]: a slow reader.
 //! * [`ftp`]: FTP client and server.
 //! * [`iperf3`]: client and server, compatible with the real one.
+//! * [`probe`]: ping, trace, path MTU.
+//! * [`onlooker`]: samples of `TCP_INFO` of other programs' connections.
 //! * [`external`]: real programs (vsftpd, curl) as descriptions that the caller spawns in a host.
 
 #![forbid(unsafe_code)]
@@ -25,7 +27,9 @@ pub mod external;
 pub mod ftp;
 pub mod guard;
 pub mod iperf3;
+pub mod onlooker;
 pub mod payload;
+pub mod probe;
 pub mod progress;
 pub mod socket;
 pub mod watch;

@@ -281,26 +281,24 @@ fn every_option_with_the_real_server() {
     ];
     for (number, (what, change)) in changes.into_iter().enumerate() {
         // Alternating directions keep this within a minute.
-        for direction in [[Direction::Forward, Direction::Reverse][number % 2]] {
-            let mut config = tcp(server.1, direction);
-            config.params.rate = Some(BitRate::new(100_000_000));
-            change(&mut config);
-            let report =
-                run(&config, &context).unwrap_or_else(|error| panic!("{what} {direction:?}: {error}"));
-            // The real one does not bound itself by --fq-rate where the device has no fq, nor with a small window.
-            assert_sound(&report, None, &format!("{what} {direction:?}"));
-            assert_eq!(report.server_output.is_some(), what == "--get-server-output");
-            if what == "-M 1000" {
-                assert!(
-                    report.streams[0].tcp.unwrap().mss <= 1000,
-                    "{:?}",
-                    report.streams[0].tcp
-                );
-            }
-            if what == "-O 1" {
-                assert!(report.streams[0].intervals[0].omitted);
-                assert!(report.streams[0].omitted_bytes > 0);
-            }
+        let direction = [Direction::Forward, Direction::Reverse][number % 2];
+        let mut config = tcp(server.1, direction);
+        config.params.rate = Some(BitRate::new(100_000_000));
+        change(&mut config);
+        let report = run(&config, &context).unwrap_or_else(|error| panic!("{what} {direction:?}: {error}"));
+        // The real one does not bound itself by --fq-rate where the device has no fq, nor with a small window.
+        assert_sound(&report, None, &format!("{what} {direction:?}"));
+        assert_eq!(report.server_output.is_some(), what == "--get-server-output");
+        if what == "-M 1000" {
+            assert!(
+                report.streams[0].tcp.unwrap().mss <= 1000,
+                "{:?}",
+                report.streams[0].tcp
+            );
+        }
+        if what == "-O 1" {
+            assert!(report.streams[0].intervals[0].omitted);
+            assert!(report.streams[0].omitted_bytes > 0);
         }
     }
     for (what, change) in [
