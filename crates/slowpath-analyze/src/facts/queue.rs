@@ -111,7 +111,10 @@ fn fit_losses(items: &[Item], mean: f64, out: &mut QueueFit) {
         .then_some(out.delay.rate_bit_per_s)
         .into_iter()
         .flat_map(|rate| (-8..=8).map(move |step| rate * 1.0005_f64.powi(step)));
-    for rate in candidates(mean).chain(between_losses(items)).chain(delayed) {
+    // Delay is the more sensitive measure: where a queue explains it, its rate is the rate.
+    let queued = out.delay.explained >= 0.7 && mean >= 0.5 * out.delay.rate_bit_per_s;
+    let free = (!queued).then(|| candidates(mean).chain(between_losses(items)));
+    for rate in free.into_iter().flatten().chain(delayed) {
         levels.run(items, rate, false);
         let (error, size) = levels.separate();
         if error < best.0 {

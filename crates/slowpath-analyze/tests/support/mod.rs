@@ -1,0 +1,46 @@
+//! Reading captures for the tests of this crate.
+#![allow(dead_code)] // not every test file uses everything
+
+use std::path::{Path, PathBuf};
+
+use slowpath_analyze::{Analysis, Analyzer};
+use slowpath_capture::PacketReader;
+use slowpath_record::packets::{CaptureSummary, Conversations, Record};
+
+/// The folder with labelled captures, from `SLOWPATH_CORPUS`.
+pub(crate) fn corpus(test: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("SLOWPATH_CORPUS").map(PathBuf::from);
+    if folder.is_none() {
+        eprintln!("skipped: {test}: SLOWPATH_CORPUS names no folder with labelled captures");
+    }
+    folder
+}
+
+/// Everything a capture holds, or `None` if it does not open.
+pub(crate) fn read(path: &Path) -> Option<(Vec<Record>, Conversations, CaptureSummary)> {
+    let mut reader = PacketReader::open(path).ok()?;
+    let mut records = Vec::new();
+    while let Ok(Some(record)) = reader.next_record() {
+        records.push(record);
+    }
+    Some((records, reader.conversations().clone(), reader.summary()))
+}
+
+/// Analyses a capture file.
+pub(crate) fn analyze(path: &Path) -> Option<Analysis> {
+    let (records, conversations, summary) = read(path)?;
+    Some(analyze_records(&records, &conversations, &summary))
+}
+
+/// Analyses records.
+pub(crate) fn analyze_records(
+    records: &[Record],
+    conversations: &Conversations,
+    summary: &CaptureSummary,
+) -> Analysis {
+    let mut analyzer = Analyzer::new();
+    for record in records {
+        analyzer.push(record, conversations);
+    }
+    analyzer.finish(conversations, summary)
+}
