@@ -1,5 +1,8 @@
 //! Time of the analysis per packet, as a ratio to copying the same records, on a transfer made in memory.
 
+#![allow(clippy::disallowed_methods)] // a bench measures time
+#![allow(clippy::cast_sign_loss)]
+
 use std::hint::black_box;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

@@ -19,7 +19,7 @@ const SMALL: u64 = 200_000;
 /// * Input: [`push`](Self::push) for every packet.
 /// * Output: [`look`](Self::look) in between, [`finish`](Self::finish) at the end.
 ///
-/// Memory per connection is bounded: a few kilobytes for a short one, some 50 MB for the longest. Of very many
+/// Memory per connection is bounded: a few kilobytes for a short one, some 15 MB for the longest. Of very many
 /// connections the small ones are given up once they have ended.
 #[derive(Debug, Default)]
 pub struct Analyzer {

@@ -7,6 +7,8 @@
 //! how much that look could have flattered the score: it sets each cut-off in the middle of the gap of one half of the files
 //! and scores the other half with it, both ways.
 
+#![allow(clippy::disallowed_methods)] // the labels are read from a file
+
 mod support;
 
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@
 //! but no bytes, losses or extremes.
 
 /// Most entries in a log before its older part is thinned.
-pub(crate) const CAPACITY: usize = 1 << 19;
+pub(crate) const CAPACITY: usize = 1 << 16;
 
 /// One transmission, or a run of merged ones.
 #[derive(Debug, Clone, Copy, PartialEq)]

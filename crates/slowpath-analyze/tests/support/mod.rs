@@ -1,5 +1,6 @@
 //! Reading captures for the tests of this crate.
 #![allow(dead_code)] // not every test file uses everything
+#![allow(clippy::disallowed_methods)] // captures are read from files
 
 use std::path::{Path, PathBuf};
 
