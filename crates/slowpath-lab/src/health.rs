@@ -5,7 +5,8 @@
 //! | `release-late`: 99 % of the packets were handed over at most so late | 1 ms | 10 ms |
 //! | `wire-stalled`: the wire slept on past its deadline, or a packet was this late | 20 ms | 100 ms |
 //! | `arrival-uncertain`: 99 % of the arrival stamps are at most so uncertain | 2 ms | 20 ms |
-//! | `wire-starved`: share of its time that a wire waited for a processor | 5 % | 30 % |
+//! | `wire-starved`: share of its time that a wire waited for a processor, waits above 0.5 ms each | 0.5 % | 10 % |
+//! | `crowded`: processors that programs outside the lab left free, on average | below 1.25, or 3/4 of all | – |
 //! | `tun-drops`: packets lost between a host and the wire | – | 1 packet |
 //! | `socket-drops`: datagrams that a host's own sockets had no room for | 1 packet | – |
 //! | `refused`: packets that a host's device did not take | – | 1 packet |
@@ -116,11 +117,19 @@ pub(crate) fn judge(inputs: &Inputs<'_>) -> Health {
     let starved = inputs
         .wires
         .iter()
-        .map(|wire| wire.processor_wait as f64 / inputs.elapsed.nanos().max(1) as f64)
+        .map(|wire| wire.long_waits as f64 / inputs.elapsed.nanos().max(1) as f64)
         .fold(0.0, f64::max);
-    judge.share("wire-starved", starved, (0.05, Some(0.30)), |found| {
+    judge.share("wire-starved", starved, (0.005, Some(0.10)), |found| {
         format!("a wire waited for a processor for {found} of the run; end other programs")
     });
+    let free = inputs.machine.processors - inputs.machine.others;
+    if free < 1.25_f64.min(inputs.machine.processors * 0.75) {
+        let text = format!(
+            "other programs used {:.1} of {:.0} processors; end them",
+            inputs.machine.others, inputs.machine.processors
+        );
+        judge.add("crowded", HealthState::Degraded, text);
+    }
     judge.count("tun-drops", inputs.device_drops, HealthState::Invalid, |found| {
         format!("{found} packets were lost between a host and the wire, outside the model; lengthen the device's queue or slow the sender")
     });
@@ -195,7 +204,7 @@ impl Judge<'_> {
         } else {
             return;
         };
-        self.add(code, state, text(format!("{:.0} %", found * 100.0)));
+        self.add(code, state, text(format!("{:.1} %", found * 100.0)));
     }
 
     fn count(&mut self, code: &str, found: u64, state: HealthState, text: impl Fn(u64) -> String) {
@@ -290,8 +299,13 @@ mod tests {
             (stalled.state, codes(&stalled)),
             (HealthState::Invalid, vec!["wire-stalled".to_owned()])
         );
-        let starved = health(|wire, _| wire.processor_wait = 1_000_000_000);
+        let starved = health(|wire, _| wire.long_waits = 100_000_000);
         assert_eq!(codes(&starved), ["wire-starved"]);
+        let hog = health(|_, inputs| {
+            inputs.machine.processors = 2.0;
+            inputs.machine.others = 1.0;
+        });
+        assert_eq!(codes(&hog), ["crowded"]);
         let drops = health(|_, inputs| inputs.device_drops = 1);
         assert_eq!((drops.state, drops.unexplained_drops), (HealthState::Invalid, 1));
         let stolen = health(|_, inputs| inputs.machine.steal = 0.5);

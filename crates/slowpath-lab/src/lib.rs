@@ -10,12 +10,14 @@
 //! * [`enter()`]: call first in `main`; needs nothing as root, makes a user namespace otherwise.
 //! * [`spec`]: what a lab is built from. Start here.
 //! * [`tap`]: packets and fates for captures.
+//! * [`doctor`]: what this machine permits, and how to change it.
 //! * [`health`]: the thresholds of valid, degraded and invalid.
 //! * `kernel`, `attach`: a host and its device. `model`: endpoint models as hosts. `wire`, `train`, `slab`: reading trains, the model's turn, joining survivors.
 
 #![forbid(unsafe_code)]
 
 mod attach;
+pub mod doctor;
 mod enter;
 mod error;
 pub mod health;

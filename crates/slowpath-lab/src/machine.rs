@@ -1,17 +1,19 @@
-//! What the machine did during a run: processor time, steal, clock jumps.
+//! What the machine did during a run: processor time, steal, other programs, clock jumps.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use slowpath_sys::clock;
 
 /// Counters of the machine at one moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Snapshot {
     monotonic: u64,
     boot: u64,
     real: u64,
-    process_cpu: u64,
     ticks: Ticks,
+    /// Processor ticks of every process that is not ours, with those of its ended children.
+    others: BTreeMap<u32, u64>,
 }
 
 /// The first line of `/proc/stat`, in ticks of all processors.
@@ -31,6 +33,10 @@ pub(crate) struct Change {
     pub(crate) busy: f64,
     /// Share of processor time that other guests took.
     pub(crate) steal: f64,
+    /// Processors that programs outside the lab used, on average.
+    pub(crate) others: f64,
+    /// Processors that there are.
+    pub(crate) processors: f64,
     /// Nanoseconds by which the time of day moved against the clock.
     pub(crate) clock_jump: u64,
     /// Nanoseconds for which the machine was suspended.
@@ -43,7 +49,7 @@ impl Snapshot {
             monotonic: clock::monotonic(),
             boot: clock::boot_time(),
             real: clock::real_time(),
-            process_cpu: clock::process_cpu(),
+            others: processes(),
             ticks: fs::read_to_string("/proc/stat")
                 .map(|text| ticks(&text))
                 .unwrap_or_default(),
@@ -60,13 +66,65 @@ impl Snapshot {
         let all = programs + interrupts + steal + part(self.ticks.idle, earlier.ticks.idle);
         let share = |ticks: u64| if all == 0 { 0.0 } else { ticks as f64 / all as f64 };
         let real = part(self.real, earlier.real);
+        let foreign: u64 = self
+            .others
+            .iter()
+            .map(|(pid, ticks)| part(*ticks, earlier.others.get(pid).copied().unwrap_or(0)))
+            .sum();
+        let processors = std::thread::available_parallelism().map_or(1.0, |count| count.get() as f64);
         Change {
             busy: share(programs + interrupts),
             steal: share(steal),
+            others: share(foreign) * processors,
+            processors,
             clock_jump: real.abs_diff(elapsed),
             suspended: part(self.boot - self.monotonic, earlier.boot - earlier.monotonic),
         }
     }
+}
+
+/// Processor ticks of all processes but this one and its descendants (`/proc/PID/stat`, `proc(5)`).
+fn processes() -> BTreeMap<u32, u64> {
+    let mut parents = BTreeMap::new();
+    let mut used = BTreeMap::new();
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse::<u32>().ok())
+        else {
+            continue;
+        };
+        let text = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        if let Some((parent, ticks)) = process(&text) {
+            parents.insert(pid, parent);
+            used.insert(pid, ticks);
+        }
+    }
+    let mut ours = BTreeSet::from([std::process::id()]);
+    // Numbers wrap, so a child may have a smaller one than its parent: repeat until nothing is added.
+    loop {
+        let more: Vec<u32> = parents
+            .iter()
+            .filter(|(pid, parent)| ours.contains(parent) && !ours.contains(pid))
+            .map(|(pid, _)| *pid)
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        ours.extend(more);
+    }
+    used.retain(|pid, _| !ours.contains(pid));
+    used
+}
+
+/// Parent and processor ticks (own and of ended children) in one line of `/proc/PID/stat`.
+fn process(text: &str) -> Option<(u32, u64)> {
+    // The name stands in parentheses and may hold anything.
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let number = |index: usize| fields.get(index)?.parse::<u64>().ok();
+    let ticks = number(11)? + number(12)? + number(13)? + number(14)?;
+    Some((u32::try_from(number(1)?).ok()?, ticks))
 }
 
 fn ticks(text: &str) -> Ticks {
@@ -119,5 +177,31 @@ mod tests {
         let change = now.since(&then);
         assert!((change.busy - 0.16).abs() < 1e-9 && (change.steal - 0.03).abs() < 1e-9);
         assert_eq!((change.clock_jump, change.suspended), (3000, 500));
+    }
+
+    #[test]
+    fn other_programs_are_counted_and_ours_are_not() {
+        let line = "77 (a) b) R 5 1 1 0 -1 0 0 0 0 0 3 4 10 20 20 0 1 0";
+        assert_eq!(process(line), Some((5, 37)));
+        let all = processes();
+        assert!(!all.contains_key(&std::process::id()));
+        let then = Snapshot {
+            others: BTreeMap::from([(5, 100)]),
+            ..Snapshot::default()
+        };
+        let now = Snapshot {
+            monotonic: 1,
+            real: 1,
+            boot: 1,
+            ticks: Ticks {
+                programs: 200,
+                interrupts: 0,
+                idle: 200,
+                steal: 0,
+            },
+            others: BTreeMap::from([(5, 150), (9, 50)]),
+        };
+        let change = now.since(&then);
+        assert!((change.others - change.processors / 4.0).abs() < 1e-9);
     }
 }

@@ -150,8 +150,9 @@ impl Wire {
             let held_up = delay.as_ref().and_then(|delay| delay.read().ok());
             let wait = held_up.map_or(woke.since(now).nanos(), |total| total - waited.min(total));
             waited = held_up.unwrap_or(waited);
-            self.stats.wakes += 1;
-            self.stats.processor_wait += wait;
+            if wait > LONG_WAIT {
+                self.stats.long_waits += wait;
+            }
             let overslept = woke.since(planned);
             self.stats.stall = self.stats.stall.max(overslept);
             let earliest = clock::monotonic().saturating_sub(wait + WAKE_COST);
@@ -188,5 +189,7 @@ impl Wire {
 
 /// So that a stopped or starved wire shows even when nothing is due.
 const LONGEST_SLEEP: Duration = Duration::from_millis(20);
+/// Longer than a thread waits for an idle processor.
+const LONG_WAIT: u64 = 500_000;
 /// Time between the event that wakes a thread and its first instruction on an idle processor, generously.
 const WAKE_COST: u64 = 20_000;

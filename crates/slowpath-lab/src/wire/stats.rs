@@ -11,11 +11,10 @@ pub(crate) struct WireStats {
     pub(crate) ingress_error: Histogram<u64>,
     /// Longest time that the thread overslept.
     pub(crate) stall: Duration,
-    /// Time that the thread waited for a processor, in nanoseconds.
-    pub(crate) processor_wait: u64,
+    /// Time that the thread waited for a processor in waits that no idle machine has, in nanoseconds.
+    pub(crate) long_waits: u64,
     /// Processor time used, in nanoseconds.
     pub(crate) cpu: u64,
-    pub(crate) wakes: u64,
     pub(crate) trains_read: u64,
     pub(crate) packets_sent: u64,
     pub(crate) packets_delivered: u64,
@@ -49,9 +48,8 @@ impl Default for WireStats {
             lateness: histogram(),
             ingress_error: histogram(),
             stall: Duration::ZERO,
-            processor_wait: 0,
+            long_waits: 0,
             cpu: 0,
-            wakes: 0,
             trains_read: 0,
             packets_sent: 0,
             packets_delivered: 0,

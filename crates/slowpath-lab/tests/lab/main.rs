@@ -1,4 +1,8 @@
-//! The lab against the real kernel: needs root, or the permission for user namespaces (see `own_user`).
+//! The lab against the real kernel: needs root, or the permission for user namespaces (see the test `alone`).
 
+mod accuracy;
 mod basics;
+mod captures;
+mod models;
 mod support;
+mod trains;

@@ -1,0 +1,92 @@
+//! A run that could have lied says so.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use slowpath_sys::process::signal;
+
+use crate::{again, lines, permitted};
+
+const STOP: i32 = 19;
+const CONTINUE: i32 = 18;
+
+/// Runs a role to its end, doing something to it once it runs; its judgement.
+fn judgement(role: &str, meanwhile: impl FnOnce(u32)) -> String {
+    let mut child = again(role).spawn().unwrap();
+    let mut output = lines(&mut child);
+    assert!(output.next().unwrap().starts_with("entered"));
+    assert_eq!(output.next().unwrap(), "running");
+    meanwhile(child.id());
+    let found = output.next().unwrap();
+    child.wait().unwrap();
+    found
+}
+
+pub(crate) fn a_stopped_wire_shows() {
+    if !permitted("a_stopped_wire_shows") {
+        return;
+    }
+    for _ in 0..5 {
+        let found = judgement("traffic", |pid| {
+            std::thread::sleep(Duration::from_millis(300));
+            signal(pid, STOP).unwrap();
+            std::thread::sleep(Duration::from_millis(200));
+            signal(pid, CONTINUE).unwrap();
+        });
+        assert!(
+            found.starts_with("Invalid") && found.contains("wire-stalled"),
+            "{found}"
+        );
+    }
+}
+
+pub(crate) fn a_hog_shows() {
+    if !permitted("a_hog_shows") {
+        return;
+    }
+    let count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    for _ in 0..5 {
+        let hog = || {
+            Command::new("sh")
+                .args(["-c", "while :; do :; done"])
+                .stdin(Stdio::null())
+                .spawn()
+                .unwrap()
+        };
+        let mut hogs: Vec<_> = (0..count).map(|_| hog()).collect();
+        // The lab of a cousin process: what this test starts does not count as the lab's own.
+        let found = judgement("traffic", |_| {});
+        for hog in &mut hogs {
+            hog.kill().unwrap();
+            hog.wait().unwrap();
+        }
+        assert!(
+            found.starts_with("Degraded") || found.starts_with("Invalid"),
+            "{found}"
+        );
+    }
+}
+
+pub(crate) fn a_tiny_queue_shows() {
+    if !permitted("a_tiny_queue_shows") {
+        return;
+    }
+    for _ in 0..5 {
+        let found = judgement("tiny", |_| {});
+        assert!(
+            found.starts_with("Invalid") && found.contains("tun-drops"),
+            "{found}"
+        );
+    }
+}
+
+pub(crate) fn exhausted_memory_shows() {
+    if !permitted("exhausted_memory_shows") {
+        return;
+    }
+    let found = judgement("memory", |_| {});
+    assert!(
+        found.starts_with("Invalid") && found.contains("memory"),
+        "{found}"
+    );
+}

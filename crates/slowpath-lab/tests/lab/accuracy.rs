@@ -1,0 +1,122 @@
+//! Figures that the lab promises on an idle machine. Where the run itself says that the machine was not idle, the
+//! figure is not judged, and the test says so.
+
+use std::time::Duration as StdDuration;
+
+use slowpath_lab::{Lab, LabReport};
+use slowpath_record::HealthState;
+
+use crate::support::{FAR, delay, loss, mean_us, permitted, ping, rate, tcp, two_hosts};
+
+/// Whether figures of this run may be judged.
+fn trustworthy(test: &str, report: &LabReport) -> bool {
+    let valid = report.health.state == HealthState::Valid;
+    if !valid {
+        let reasons: Vec<_> = report
+            .health
+            .reasons
+            .iter()
+            .map(|reason| reason.text.as_str())
+            .collect();
+        eprintln!(
+            "skipped: {test}: the machine was not idle: {}",
+            reasons.join("; ")
+        );
+    }
+    valid
+}
+
+#[test]
+fn twenty_milliseconds_add_twenty_milliseconds() {
+    const TEST: &str = "twenty_milliseconds_add_twenty_milliseconds";
+    if !permitted(TEST) {
+        return;
+    }
+    let mut means = Vec::new();
+    for one_way in ["0 ms", "10 ms"] {
+        let lab = Lab::build(&two_hosts(&[delay(one_way)]), None).unwrap();
+        let times = lab
+            .run_in("near", || ping(FAR.into(), 100, StdDuration::from_millis(3)))
+            .unwrap();
+        assert_eq!(times.len(), 100);
+        let report = lab.finish();
+        if !trustworthy(TEST, &report) {
+            return;
+        }
+        means.push(mean_us(&times));
+    }
+    let added = means[1] - means[0];
+    assert!(
+        (19_900.0..20_100.0).contains(&added),
+        "a 20 ms path added {added} us: {means:?}"
+    );
+}
+
+#[test]
+fn fifty_megabits_are_fifty_megabits() {
+    const TEST: &str = "fifty_megabits_are_fifty_megabits";
+    if !permitted(TEST) {
+        return;
+    }
+    let lab = Lab::build(&two_hosts(&[rate("50 Mbit/s", 300), delay("1 ms")]), None).unwrap();
+    let bytes = 12_000_000;
+    let seconds = tcp(&lab, FAR.into(), bytes);
+    let report = lab.finish();
+    if !trustworthy(TEST, &report) {
+        return;
+    }
+    // Per packet 1448 bytes of data, 1514 at layer 2: timestamps take 12 bytes. Retransmissions are few but count.
+    let link = report
+        .elements
+        .iter()
+        .find(|element| element.element == "up.0")
+        .unwrap();
+    let frame_bytes = link.delivered.bytes + 14 * link.delivered.packets;
+    let measured = frame_bytes as f64 * 8.0 / seconds;
+    assert!(
+        (measured / 50e6 - 1.0).abs() < 0.002,
+        "{measured} bit/s in {seconds} s"
+    );
+}
+
+#[test]
+fn equal_seeds_lose_equal_packets() {
+    const TEST: &str = "equal_seeds_lose_equal_packets";
+    if !permitted(TEST) {
+        return;
+    }
+    // The same sequence of datagrams each time: the n-th packet meets the n-th throw of the dice.
+    let lost = |seed: u64| {
+        let mut spec = two_hosts(&[loss(100_000_000)]);
+        spec.seed = seed;
+        let lab = Lab::build(&spec, None).unwrap();
+        let received = lab
+            .run_in("far", || {
+                std::net::UdpSocket::bind((std::net::IpAddr::from(FAR), 0)).unwrap()
+            })
+            .unwrap();
+        let address = received.local_addr().unwrap();
+        received
+            .set_read_timeout(Some(StdDuration::from_millis(200)))
+            .unwrap();
+        lab.run_in("near", || {
+            let sender = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
+            for number in 0..200_u32 {
+                sender.send_to(&number.to_be_bytes(), address).unwrap();
+            }
+        })
+        .unwrap();
+        let mut numbers = Vec::new();
+        let mut buffer = [0; 4];
+        while received.recv(&mut buffer).is_ok() {
+            numbers.push(u32::from_be_bytes(buffer));
+        }
+        let report = lab.finish();
+        assert_eq!(report.totals.sent, 200);
+        numbers
+    };
+    let first = lost(3);
+    assert!((140..200).contains(&first.len()), "{}", first.len());
+    assert_eq!(first, lost(3));
+    assert_ne!(first, lost(4));
+}
