@@ -231,10 +231,9 @@ impl Host {
 
     /// What one connection shows of itself.
     pub fn connection(&self, ends: &Ends) -> Option<tcp::Info> {
-        let conn = self.sockets.find(ends)?;
         self.sockets
             .iter()
-            .find(|(other, _)| *other == conn)
+            .find(|(_, slot)| slot.connection.ends() == ends)
             .map(|(_, slot)| slot.connection.info())
     }
 

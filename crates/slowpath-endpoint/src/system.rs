@@ -33,6 +33,8 @@ pub(crate) struct Sockets {
     slots: Vec<Option<Slot>>,
     free: Vec<u32>,
     index: HashMap<Ends, ConnId>,
+    /// The last one looked up: packets come in trains.
+    last: Option<(Ends, ConnId)>,
     pub(crate) listeners: BTreeMap<u16, (AppId, bool)>,
     pub(crate) datagram_ports: BTreeMap<u16, AppId>,
     pub(crate) echo_owners: BTreeMap<u16, AppId>,
@@ -50,6 +52,7 @@ impl Sockets {
             slots: Vec::new(),
             free: Vec::new(),
             index: HashMap::new(),
+            last: None,
             listeners: BTreeMap::new(),
             datagram_ports: BTreeMap::new(),
             echo_owners: BTreeMap::new(),
@@ -69,8 +72,15 @@ impl Sockets {
         Some((&mut slot.connection, &mut self.out))
     }
 
-    pub(crate) fn find(&self, ends: &Ends) -> Option<ConnId> {
-        self.index.get(ends).copied()
+    pub(crate) fn find(&mut self, ends: &Ends) -> Option<ConnId> {
+        if let Some((known, conn)) = &self.last
+            && known == ends
+        {
+            return Some(*conn);
+        }
+        let conn = self.index.get(ends).copied()?;
+        self.last = Some((*ends, conn));
+        Some(conn)
     }
 
     /// Every connection that exists, in the order of their places.
@@ -105,6 +115,7 @@ impl Sockets {
     pub(crate) fn remove(&mut self, conn: ConnId) {
         if let Some(slot) = self.slots.get_mut(conn.0 as usize).and_then(Option::take) {
             self.index.remove(slot.connection.ends());
+            self.last = None;
             self.free.push(conn.0);
         }
     }

@@ -92,6 +92,12 @@ fn main() {
             10_000,
         ),
     ] {
+        if std::env::args()
+            .nth(1)
+            .is_some_and(|only| !only.starts_with('-') && !name.contains(&only))
+        {
+            continue;
+        }
         let simulation = Simulation::new(&spec(rate, delay, bytes, streams)).expect("a valid specification");
         let begun = processor_seconds();
         let report = simulation.run(&mut NoSink);

@@ -6,7 +6,7 @@ use slowpath_record::TransferResult;
 use slowpath_units::Time;
 
 use super::pace::Pacer;
-use super::{Bulk, Program, Sink};
+use super::{Bulk, Pace, Program, Sink};
 use crate::host::ConnId;
 use crate::system::System;
 use crate::tcp::{Config, Events};
@@ -17,6 +17,8 @@ pub(crate) struct BulkProgram {
     data: Bulk,
     started: Time,
     streams: Vec<Stream>,
+    index: BTreeMap<ConnId, usize>,
+    open: usize,
 }
 
 #[derive(Debug)]
@@ -25,7 +27,6 @@ struct Stream {
     written: u64,
     pacer: Pacer,
     finished: bool,
-    done: bool,
 }
 
 impl BulkProgram {
@@ -34,6 +35,8 @@ impl BulkProgram {
             data,
             started: Time::ZERO,
             streams: Vec::new(),
+            index: BTreeMap::new(),
+            open: 0,
         }
     }
 
@@ -100,12 +103,13 @@ impl Program for BulkProgram {
         for _ in 0..self.data.streams {
             if let Some(conn) = connect(system, &self.data, &config) {
                 let pacer = Pacer::new(self.data.writer);
+                self.index.insert(conn, self.streams.len());
+                self.open += 1;
                 self.streams.push(Stream {
                     conn,
                     written: 0,
                     pacer,
                     finished: false,
-                    done: false,
                 });
             }
         }
@@ -113,27 +117,21 @@ impl Program for BulkProgram {
     }
 
     fn connection(&mut self, system: &mut System<'_>, conn: ConnId, events: Events) {
-        let Some(index) = self
-            .streams
-            .iter()
-            .position(|stream| stream.conn == conn && !stream.done)
-        else {
+        let Some(&index) = self.index.get(&conn) else {
             return;
         };
         if events.connected || events.writable {
             self.fill(system, index);
-            self.set_wake(system);
+            if self.data.writer != Pace::Unlimited {
+                self.set_wake(system);
+            }
         }
         if let Some(connection) = system.connection(conn) {
-            if connection.at_end() && self.streams[index].finished {
-                // The peer has closed as well.
-            }
             if !events.closed {
                 return;
             }
             let info = connection.info();
             let stream = &mut self.streams[index];
-            stream.done = true;
             let complete = stream.finished && info.acknowledged == stream.written;
             let now = system.now;
             let name = if self.data.streams > 1 {
@@ -150,7 +148,9 @@ impl Program for BulkProgram {
                 error: (!complete).then(|| "the connection was lost".to_owned()),
                 retransmitted_segments: Some(info.sender.retransmissions),
             });
-            if self.streams.iter().all(|stream| stream.done) {
+            self.index.remove(&conn);
+            self.open -= 1;
+            if self.open == 0 {
                 system.end();
             }
         }
@@ -265,7 +265,9 @@ impl Program for SinkProgram {
     fn connection(&mut self, system: &mut System<'_>, conn: ConnId, events: Events) {
         if events.readable {
             self.drain(system, conn);
-            self.set_wake(system);
+            if self.data.reader != Pace::Unlimited {
+                self.set_wake(system);
+            }
         }
         if events.closed {
             self.connections.remove(&conn);

@@ -436,18 +436,31 @@ impl Connection {
 
     /// When [`advance`](Self::advance) must be called at the latest.
     pub fn next_event(&self) -> Option<Time> {
-        let timers = match self.state {
-            State::Closed => [None; 4],
-            State::SynSent | State::SynReceived => [self.syn_timer, None, None, None],
-            State::TimeWait => [self.linger, self.receiver.ack_due, None, None],
-            State::Established => [
-                self.sender.timer.map(|(_, at)| at),
-                self.receiver.ack_due,
-                self.sender.pace_event(),
-                self.syn_timer,
-            ],
+        // Called for every packet: plain comparisons, no collections.
+        let mut next = Time::MAX;
+        let mut consider = |at: Option<Time>| {
+            if let Some(at) = at
+                && at < next
+            {
+                next = at;
+            }
         };
-        timers.into_iter().flatten().min()
+        match self.state {
+            State::Established => {
+                if let Some((_, at)) = self.sender.timer {
+                    consider(Some(at));
+                }
+                consider(self.receiver.ack_due);
+                consider(self.sender.pace_event());
+            }
+            State::SynSent | State::SynReceived => consider(self.syn_timer),
+            State::TimeWait => {
+                consider(self.linger);
+                consider(self.receiver.ack_due);
+            }
+            State::Closed => {}
+        }
+        (next != Time::MAX).then_some(next)
     }
 
     /// Acts on the timers that are due at `now`.

@@ -1,0 +1,176 @@
+//! Transfers whose rate is known from a formula.
+
+mod support;
+
+use slowpath_endpoint::tcp::{Config, CongestionControl, ReceiveWindow};
+use slowpath_path::{Limit, LossModel};
+use slowpath_units::Duration;
+use support::{Transfer, close, delay, loss, rate, with};
+
+const MSS: f64 = 1448.0;
+
+fn big_buffers(mut config: Config) -> Config {
+    config.receive = ReceiveWindow::Exact {
+        buffer: 1 << 30,
+        update: 1 << 16,
+    };
+    config.send_buffer = slowpath_endpoint::tcp::SendBuffer::Fixed { bytes: 1 << 30 };
+    config
+}
+
+/// A path with a round trip of `rtt` and one loss in `n` data packets, with so much rate that nothing queues.
+fn lossy(
+    congestion: CongestionControl,
+    rtt: Duration,
+    n: u64,
+    seconds: u64,
+    random: bool,
+    every: u32,
+) -> Transfer {
+    let half = rtt / 2;
+    let model = if random {
+        let chance = slowpath_units::Ratio::from_ppb(u32::try_from(1_000_000_000 / n).unwrap()).unwrap();
+        LossModel::Random { chance }
+    } else {
+        LossModel::Every { n }
+    };
+    let up = vec![
+        rate("up.rate", "100 Gbit/s", Limit::None),
+        loss("up.loss", model),
+        delay("up.delay", half),
+    ];
+    let down = vec![delay("down.delay", half)];
+    let mut transfer = Transfer::new(big_buffers(with(congestion)), up, down, seconds);
+    transfer.receiver = big_buffers(Config::linux());
+    transfer.receiver.ack.every = every;
+    transfer.receiver.ack.quick = if every == 1 { u32::MAX } else { 0 };
+    transfer
+}
+
+#[test]
+fn a_window_limits_to_itself_per_round_trip() {
+    for (window, rtt_ms) in [(14_924_u32, 100_u64), (65_535, 100), (65_535, 20), (16_384, 250)] {
+        let half = Duration::from_millis(rtt_ms / 2);
+        let up = vec![rate("up.rate", "10 Gbit/s", Limit::None), delay("up.delay", half)];
+        let mut transfer = Transfer::new(Config::linux(), up, vec![delay("down.delay", half)], 60);
+        transfer.receiver = Config::cisco(Some(window), false, false);
+        let mss = 1460;
+        let got = transfer.run().byte_per_s();
+        // One segment is unread when each acknowledgement leaves.
+        let expected = f64::from(window - mss) / (rtt_ms as f64 / 1000.0);
+        close(&format!("window {window}, {rtt_ms} ms"), got, expected, 0.03);
+    }
+}
+
+#[test]
+fn reno_follows_its_square_root() {
+    for (n, seconds) in [(1_000, 300), (10_000, 1_200)] {
+        let p = 1.0 / n as f64;
+        let rtt = 0.1;
+        // Periodic loss, every segment acknowledged: Mathis et al. 1997 with C = sqrt(3/2).
+        let outcome = lossy(
+            CongestionControl::Reno,
+            Duration::from_millis(100),
+            n,
+            seconds,
+            false,
+            1,
+        )
+        .run();
+        let mathis = MSS / rtt * (1.5 / p).sqrt();
+        close(&format!("reno, one in {n}"), outcome.byte_per_s(), mathis, 0.05);
+    }
+}
+
+#[test]
+fn cubic_follows_rfc_9438() {
+    // RFC 9438, section 5.1: average window in segments for 100 ms and 10 ms.
+    let rows = [
+        (100, 100, 12.0, 200),
+        (100, 1_000, 38.0, 300),
+        (100, 10_000, 187.0, 1_000),
+        (100, 100_000, 1_054.0, 2_000),
+        (10, 100, 12.0, 50),
+        (10, 1_000, 38.0, 100),
+        (10, 10_000, 120.0, 200),
+        (10, 100_000, 379.0, 400),
+    ];
+    let mut failed = Vec::new();
+    for (rtt_ms, n, expected, seconds) in rows {
+        let rtt = Duration::from_millis(rtt_ms);
+        let outcome = lossy(CongestionControl::CubicWithoutHystart, rtt, n, seconds, false, 1).run();
+        let window = outcome.byte_per_s() / MSS * (rtt_ms as f64 / 1000.0);
+        let off = window / expected - 1.0;
+        println!(
+            "cubic, {rtt_ms} ms, one in {n}: {window:.1} for {expected}, {:+.1} %",
+            off * 100.0
+        );
+        if off.abs() > 0.1 {
+            failed.push((rtt_ms, n));
+        }
+    }
+    assert!(failed.is_empty(), "more than 10 % off: {failed:?}");
+}
+
+/// RFC 5348, section 3.1, with a timeout of four round trips.
+fn pftk(p: f64, rtt: f64, b: f64) -> f64 {
+    let rto = 4.0 * rtt;
+    let denominator = rtt * (2.0 * b * p / 3.0).sqrt()
+        + rto * (3.0 * (3.0 * b * p / 8.0).sqrt()).min(1.0) * p * (1.0 + 32.0 * p * p);
+    MSS / denominator
+}
+
+#[test]
+fn random_loss_lies_near_pftk() {
+    for (n, seconds) in [(1_000_u64, 1_000), (100, 600)] {
+        let p = 1.0 / n as f64;
+        let outcome = lossy(
+            CongestionControl::Reno,
+            Duration::from_millis(100),
+            n,
+            seconds,
+            true,
+            1,
+        )
+        .run();
+        println!(
+            "{} timeouts, {} recoveries",
+            outcome.sender().sender.timeouts,
+            outcome.sender().sender.recoveries
+        );
+        close(
+            &format!("reno, random {p}"),
+            outcome.byte_per_s(),
+            pftk(p, 0.1, 1.0),
+            0.15,
+        );
+    }
+}
+
+#[test]
+fn a_buffer_of_one_bandwidth_delay_product_keeps_reno_busy() {
+    let bdp = 50_000_000.0 / 8.0 * 0.04;
+    for (share, congestion, expected, tolerance) in [
+        (1.0, CongestionControl::Reno, 1.0, 0.02),
+        (0.02, CongestionControl::Reno, 0.77, 0.05),
+        (0.45, CongestionControl::CubicWithoutHystart, 1.0, 0.03),
+    ] {
+        let half = Duration::from_millis(20);
+        let queue = Limit::Bytes((bdp * share) as u64);
+        let up = vec![rate("up.rate", "50 Mbit/s", queue), delay("up.delay", half)];
+        let transfer = Transfer::new(
+            big_buffers(with(congestion)),
+            up,
+            vec![delay("down.delay", half)],
+            300,
+        );
+        let outcome = transfer.run();
+        let full = 50_000_000.0 / 8.0 * MSS / 1514.0;
+        close(
+            &format!("{congestion:?}, {share} BDP"),
+            outcome.byte_per_s() / full,
+            expected,
+            tolerance,
+        );
+    }
+}
