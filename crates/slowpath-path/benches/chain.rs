@@ -3,6 +3,8 @@
 //! Prints nanoseconds per packet for this machine and the ratio to a bare first-in-first-out ring, which is what
 //! may be compared between machines.
 
+#![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+
 use std::collections::VecDeque;
 use std::hint::black_box;
 use std::time::Instant;

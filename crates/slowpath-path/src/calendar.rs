@@ -54,8 +54,8 @@ impl Calendar {
 /// The least of a group, compared in pairs so that the processor can work on several at once.
 #[inline]
 fn least(group: &[u64; GROUP]) -> u64 {
-    let [a, b, c, d, e, f, g, h] = *group;
-    a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
+    let pair = |at: usize| group[at].min(group[at + 1]);
+    pair(0).min(pair(2)).min(pair(4).min(pair(6)))
 }
 
 const GROUP: usize = 8;

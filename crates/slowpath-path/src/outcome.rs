@@ -215,13 +215,11 @@ pub enum DropCause {
     Replay,
     /// A fragment of it was lost.
     Incomplete,
-    /// No way on: an output that leads nowhere.
-    NoRoute,
 }
 
 impl DropCause {
     /// All causes, in the order of their numbers.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 12] = [
         Self::Loss,
         Self::QueueFull,
         Self::Threshold,
@@ -234,7 +232,6 @@ impl DropCause {
         Self::BlackHole,
         Self::Replay,
         Self::Incomplete,
-        Self::NoRoute,
     ];
 
     /// A stable short name, for records and captures.
@@ -252,7 +249,6 @@ impl DropCause {
             Self::BlackHole => "black-hole",
             Self::Replay => "replay",
             Self::Incomplete => "incomplete",
-            Self::NoRoute => "no-route",
         }
     }
 }

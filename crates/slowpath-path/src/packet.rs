@@ -75,13 +75,11 @@ impl Packet {
 
     /// Bytes of this packet as `layer` counts them, with VLAN, PPPoE and tunnel bytes.
     pub const fn bytes(&self, layer: Layer) -> u32 {
-        match layer {
-            Layer::Ip => self.ip_len,
-            _ => {
-                let carried = self.ip_len + self.link as u32;
-                carried + layer.overhead(carried)
-            }
+        if matches!(layer, Layer::Ip) {
+            return self.ip_len;
         }
+        let carried = self.ip_len + self.link as u32;
+        carried + layer.overhead(carried)
     }
 
     /// Whether it is one fragment of a larger packet, sharing that packet's cargo.

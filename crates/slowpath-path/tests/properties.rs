@@ -180,6 +180,41 @@ fn one_percent_of_a_hundred_thousand_is_one_percent_and_the_same_for_the_same_se
     assert_eq!(lost(1)[..4], [3, 189, 214, 350]);
 }
 
+/// The samples are worth something only if they make everything happen.
+#[test]
+fn the_samples_produce_every_outcome_and_every_cause() {
+    use proptest::strategy::ValueTree;
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 0..30 {
+        let traffic = arrivals(300).new_tree(&mut runner).unwrap().current();
+        for (_, spec) in samples() {
+            for outcome in &run(&spec, seed, &traffic, &[]).outcomes {
+                let text = format!("{outcome:?}");
+                seen.insert(text[..text.find(' ').unwrap()].to_owned());
+                if let Outcome::Dropped { cause, .. } = outcome {
+                    seen.insert(cause.name().to_owned());
+                }
+            }
+        }
+    }
+    for kind in [
+        "Delivered",
+        "Dropped",
+        "Copied",
+        "Split",
+        "Joined",
+        "Edit",
+        "Emit",
+        "Seen",
+    ] {
+        assert!(seen.contains(kind), "no {kind} in {seen:?}");
+    }
+    for cause in slowpath_path::DropCause::ALL {
+        assert!(seen.contains(cause.name()), "no {cause} in {seen:?}");
+    }
+}
+
 #[test]
 fn a_split_network_keeps_flows_and_refuses_after_traffic() {
     let (_, spec) = samples().remove(0);

@@ -23,7 +23,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn new(config: &Duplicate, dice: Dice) -> Self {
+    pub(crate) fn new(config: Duplicate, dice: Dice) -> Self {
         Self {
             chance: config.chance.into(),
             dice,

@@ -22,7 +22,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn new(config: &Tap) -> Self {
+    pub(crate) fn new(config: Tap) -> Self {
         Self {
             record: config.record,
         }

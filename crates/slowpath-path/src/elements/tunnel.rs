@@ -177,7 +177,7 @@ struct Waiting {
 }
 
 impl Exit {
-    pub(crate) fn new(config: &Decapsulate) -> Self {
+    pub(crate) fn new(config: Decapsulate) -> Self {
         Self {
             replay: config.replay_window.map(ReplayWindow::new),
             waiting: VecDeque::new(),

@@ -39,6 +39,7 @@ impl Arrival {
             dscp: Dscp::from_tos(self.tos),
             ecn: Ecn::from_tos(self.tos),
             train: self.train,
+            ttl: if self.train == 5 { 2 } else { 64 },
             flags: self.flags,
             ..Packet::new(Cargo(cargo), FlowId(self.flow), self.ip_len)
         }
@@ -402,7 +403,7 @@ fn class_queues() -> NetworkSpec {
         classes: vec![
             Class {
                 thresholds: Some([Ratio::ONE, half(), half()]),
-                ..Class::shaped(1, 6, rate(4))
+                ..Class::shaped(1, 6, BitRate::new(300_000))
             },
             Class {
                 guarantee: Some(rate(2)),
@@ -511,7 +512,7 @@ fn managed(up: Queue, down: Queue) -> NetworkSpec {
 fn device_and_marks() -> NetworkSpec {
     let device = Device {
         cost: Cost {
-            per_packet: Duration::from_micros(150),
+            per_packet: Duration::from_micros(1500),
             per_byte_ps: 58_000,
             layer: Layer::FrameFcs,
             per_filter: Duration::from_nanos(333),

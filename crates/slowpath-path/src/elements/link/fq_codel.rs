@@ -99,13 +99,7 @@ impl FairQueue {
         }
     }
 
-    pub(super) fn push(
-        &mut self,
-        at: Time,
-        packet: &Packet,
-        bytes: u32,
-        context: &mut Context<'_>,
-    ) -> Result<(), DropCause> {
+    pub(super) fn push(&mut self, at: Time, packet: &Packet, bytes: u32, context: &mut Context<'_>) {
         let place = self.place(packet.flow, &context.shared.flows);
         let queue = &mut self.queues[usize::from(place)];
         queue.line.push(at, packet, bytes);
@@ -123,7 +117,6 @@ impl FairQueue {
             self.packets -= 1;
             context.drop(at, &mut first.packet, DropCause::QueueFull);
         }
-        Ok(())
     }
 
     pub(super) fn pop(&mut self, at: Time, context: &mut Context<'_>) -> Next {

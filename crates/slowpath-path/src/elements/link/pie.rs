@@ -125,7 +125,7 @@ impl PieQueue {
         if small || self.line.bytes <= 2 * self.config.packet.bytes() {
             return false;
         }
-        ((self.dice.roll() >> 24) as i64) < self.chance
+        (self.dice.roll() >> 24).cast_signed() < self.chance
     }
 
     /// Does all updates that were due up to `at`; nothing else happened in between.
@@ -147,7 +147,7 @@ impl PieQueue {
 
     /// Section 4.2.
     fn update(&mut self) {
-        let target = self.config.target.nanos() as i128;
+        let target = i128::from(self.config.target.nanos());
         let (delay, old) = (i128::from(self.delay.nanos()), i128::from(self.old_delay.nanos()));
         // alpha = 0.125, beta = 1.25, per second of delay.
         let eighths = (delay - target) + 10 * (delay - old);

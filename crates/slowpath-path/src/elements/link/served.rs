@@ -79,7 +79,10 @@ impl State {
             Discipline::Classes(queue) => queue.push(packet, context),
             Discipline::Red(queue) => queue.push(at, packet, bytes, context),
             Discipline::Codel(queue) => queue.push(at, packet, bytes),
-            Discipline::FqCodel(queue) => queue.push(at, packet, bytes, context),
+            Discipline::FqCodel(queue) => {
+                queue.push(at, packet, bytes, context);
+                Ok(())
+            }
             Discipline::Pie(queue) => queue.push(at, packet, bytes, context),
         };
         if let Err(cause) = taken {
@@ -125,7 +128,8 @@ impl State {
         self.wake = Time::MAX;
         match next {
             Next::Packet(packet) => {
-                self.sending = Some((self.server.send(at, packet.bytes(self.layer)), packet))
+                let sent = self.server.send(at, packet.bytes(self.layer));
+                self.sending = Some((sent, packet));
             }
             Next::NotBefore(time) => self.wake = time,
             Next::Empty => {}

@@ -42,14 +42,12 @@ pub struct RateStep {
 impl Rate {
     pub(super) fn check(&self) -> Result<(), SettingError> {
         match self {
-            Self::Fixed(rate) if rate.bits_per_s() == 0 => Err(SettingError::Zero { setting: "rate" }),
-            Self::Fixed(_) => Ok(()),
-            Self::Steps(steps) => rising("rate", steps.iter().map(|step| step.from)),
-            Self::Trace(trace) => trace.check(),
-            Self::Bucket { rate, .. } if rate.bits_per_s() == 0 => {
+            Self::Fixed(rate) | Self::Bucket { rate, .. } if rate.bits_per_s() == 0 => {
                 Err(SettingError::Zero { setting: "rate" })
             }
-            Self::Bucket { .. } => Ok(()),
+            Self::Fixed(_) | Self::Bucket { .. } => Ok(()),
+            Self::Steps(steps) => rising("rate", steps.iter().map(|step| step.from)),
+            Self::Trace(trace) => trace.check(),
         }
     }
 }
