@@ -2,6 +2,8 @@
 #![allow(dead_code)] // not every test file uses everything
 #![allow(clippy::disallowed_methods)] // captures are read from files
 
+pub(crate) mod wire;
+
 use std::path::{Path, PathBuf};
 
 use slowpath_analyze::{Analysis, Analyzer};
