@@ -182,3 +182,22 @@ fn changed_frames_decode_or_say_why() {
         }
     }
 }
+
+/// Inputs that once crashed, hung or grew, here or elsewhere; each name says what is special about it.
+#[test]
+fn what_was_found_before_stays_found() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/found");
+    let mut count = 0;
+    for entry in std::fs::read_dir(&folder).expect("the folder of inputs is part of the crate") {
+        let path = entry.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        let most = bytes.len() as u64 / 16;
+        let packets = drain(bytes.clone());
+        assert!(packets <= most, "{}: {packets} packets", path.display());
+        for link in 0..300 {
+            let _ = Decoder::new().decode(&Frame::bare(LinkType(link), &bytes));
+        }
+        count += 1;
+    }
+    assert!(count >= 6, "{count} inputs");
+}

@@ -235,3 +235,37 @@ const BOMB_RATIO: u64 = 1000;
 
 /// Memory that an xz block may ask for; `xz -9` needs 65 MiB.
 const XZ_MEMORY_KIB: u32 = 256 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Endless zeros.
+    struct Zeros;
+
+    impl Read for Zeros {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            buffer.fill(0);
+            Ok(buffer.len())
+        }
+    }
+
+    #[test]
+    fn a_bomb_ends_after_its_floor() {
+        let consumed = Arc::new(AtomicU64::new(1000));
+        let mut guarded = Guarded {
+            output: Some(Box::new(Zeros)),
+            consumed,
+            produced: 0,
+        };
+        let mut buffer = vec![0; 1 << 20];
+        let error = loop {
+            if let Err(error) = guarded.read(&mut buffer) {
+                break error;
+            }
+        };
+        assert!(error.to_string().contains("decompression bomb"), "{error}");
+        assert!(guarded.produced <= BOMB_FLOOR + buffer.len() as u64);
+        assert!(guarded.output.is_none() && guarded.read(&mut buffer).is_err());
+    }
+}
