@@ -14,6 +14,7 @@
 //! * [`content`]: test data from a seed; [`payload`]: sources and sinks; [`drain`]: a slow reader.
 //! * [`ftp`]: FTP client and server.
 //! * [`iperf3`]: client and server, compatible with the real one.
+//! * [`stream`]: one-way packet streams with exact spacing; [`sweep`]: which DSCP survives, and how it fares.
 //! * [`probe`]: ping, trace, path MTU.
 //! * [`onlooker`]: samples of `TCP_INFO` of other programs' connections.
 //! * [`external`]: real programs (vsftpd, curl) as descriptions that the caller spawns in a host.
@@ -32,6 +33,8 @@ pub mod payload;
 pub mod probe;
 pub mod progress;
 pub mod socket;
+pub mod stream;
+pub mod sweep;
 pub mod watch;
 
 pub use context::{Cancel, Context, Stop};

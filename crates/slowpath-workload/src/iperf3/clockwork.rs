@@ -190,6 +190,8 @@ impl Clockwork {
             (Link::Udp(socket), true) => {
                 let plan = udp::SendPlan {
                     size: setup.block,
+                    paced: setup.block as u64,
+                    shape: udp::Shape::Udp,
                     rate: params.rate,
                     burst: params.burst,
                     pacing: setup.pacing,

@@ -25,9 +25,9 @@ mod params;
 mod report;
 mod results;
 mod server;
-mod tally;
+pub(crate) mod tally;
 mod tcp;
-mod udp;
+pub(crate) mod udp;
 mod wire;
 
 pub use client::run;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// How far a test is; only ever moves forward.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub(super) enum Stage {
+pub(crate) enum Stage {
     /// Streams exist, nothing moves.
     Waiting = 0,
     /// Data moves and counts.
@@ -21,7 +21,7 @@ pub(super) enum Stage {
 
 /// The stage and the budget of one test.
 #[derive(Debug)]
-pub(super) struct Phase {
+pub(crate) struct Phase {
     stage: AtomicU8,
     lock: Mutex<()>,
     changed: Condvar,
@@ -30,7 +30,7 @@ pub(super) struct Phase {
 }
 
 impl Phase {
-    pub(super) fn new(budget: Option<u64>) -> Arc<Self> {
+    pub(crate) fn new(budget: Option<u64>) -> Arc<Self> {
         Arc::new(Self {
             stage: AtomicU8::new(Stage::Waiting as u8),
             lock: Mutex::new(()),
@@ -39,22 +39,22 @@ impl Phase {
         })
     }
 
-    pub(super) fn advance(&self, stage: Stage) {
+    pub(crate) fn advance(&self, stage: Stage) {
         let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.stage.fetch_max(stage as u8, Ordering::SeqCst);
         self.changed.notify_all();
     }
 
-    pub(super) fn is_running(&self) -> bool {
+    pub(crate) fn is_running(&self) -> bool {
         self.stage.load(Ordering::Relaxed) == Stage::Running as u8
     }
 
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.stage.load(Ordering::Relaxed) == Stage::Closed as u8
     }
 
     /// Waits until data may move; false if the test is over before it began.
-    pub(super) fn wait_for_start(&self) -> bool {
+    pub(crate) fn wait_for_start(&self) -> bool {
         let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         while self.stage.load(Ordering::SeqCst) == Stage::Waiting as u8 {
             guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
@@ -63,7 +63,7 @@ impl Phase {
     }
 
     /// Takes up to `wanted` bytes from the budget; fewer, or none, when it runs out.
-    pub(super) fn take(&self, wanted: usize) -> usize {
+    pub(crate) fn take(&self, wanted: usize) -> usize {
         let Some(budget) = &self.budget else {
             return wanted;
         };
@@ -73,14 +73,14 @@ impl Phase {
     }
 
     /// Gives back what was taken and not sent.
-    pub(super) fn give_back(&self, bytes: usize) {
+    pub(crate) fn give_back(&self, bytes: usize) {
         if let Some(budget) = &self.budget {
             budget.fetch_add(i64::try_from(bytes).unwrap_or(i64::MAX), Ordering::Relaxed);
         }
     }
 
     /// Whether the budget is used up.
-    pub(super) fn is_spent(&self) -> bool {
+    pub(crate) fn is_spent(&self) -> bool {
         self.budget
             .as_ref()
             .is_some_and(|budget| budget.load(Ordering::Relaxed) <= 0)
@@ -91,25 +91,25 @@ macro_rules! tally {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {
         /// Counters of one stream, written by its thread and read by the test's.
         #[derive(Debug, Default)]
-        pub(super) struct Tally {
-            $($(#[$doc])* pub(super) $name: AtomicU64,)+
+        pub(crate) struct Tally {
+            $($(#[$doc])* pub(crate) $name: AtomicU64,)+
         }
 
         /// The counters at one moment.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-        pub(super) struct Counts {
-            $($(#[$doc])* pub(super) $name: u64,)+
+        pub(crate) struct Counts {
+            $($(#[$doc])* pub(crate) $name: u64,)+
         }
 
         impl Tally {
-            pub(super) fn now(&self) -> Counts {
+            pub(crate) fn now(&self) -> Counts {
                 Counts { $($name: self.$name.load(Ordering::Relaxed),)+ }
             }
         }
 
         impl Counts {
             /// What came after `earlier`.
-            pub(super) fn since(&self, earlier: &Self) -> Self {
+            pub(crate) fn since(&self, earlier: &Self) -> Self {
                 Self { $($name: self.$name.saturating_sub(earlier.$name),)+ }
             }
         }
@@ -144,7 +144,7 @@ tally! {
 }
 
 /// Adds to a counter.
-pub(super) fn add(counter: &AtomicU64, amount: u64) {
+pub(crate) fn add(counter: &AtomicU64, amount: u64) {
     counter.fetch_add(amount, Ordering::Relaxed);
 }
 
@@ -161,7 +161,7 @@ pub struct Bursts {
 
 impl Bursts {
     /// Notes a datagram; `together` says whether it left together with the one before.
-    pub(super) fn note(&mut self, together: bool) {
+    pub(crate) fn note(&mut self, together: bool) {
         if !together {
             self.finish();
         }
@@ -169,7 +169,7 @@ impl Bursts {
     }
 
     /// Ends the current burst.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         let length = std::mem::take(&mut self.current);
         if length == 0 {
             return;

@@ -15,17 +15,74 @@ use crate::context::Context;
 
 /// What a UDP sender needs besides its socket.
 #[derive(Debug, Clone)]
-pub(super) struct SendPlan {
-    pub(super) size: usize,
-    pub(super) rate: Option<BitRate>,
-    pub(super) burst: u32,
-    pub(super) pacing: Pacing,
-    pub(super) wide: bool,
-    pub(super) seed: u64,
+pub(crate) struct SendPlan {
+    /// Bytes given to the socket, with the header of `shape`.
+    pub(crate) size: usize,
+    /// Bytes that count for the rate.
+    pub(crate) paced: u64,
+    pub(crate) shape: Shape,
+    pub(crate) rate: Option<BitRate>,
+    pub(crate) burst: u32,
+    pub(crate) pacing: Pacing,
+    pub(crate) wide: bool,
+    pub(crate) seed: u64,
+}
+
+/// What a socket wants in front of the payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Nothing: a UDP socket.
+    Udp,
+    /// A TCP header without a connection: a raw socket.
+    Tcp {
+        source: std::net::SocketAddrV4,
+        destination: std::net::SocketAddrV4,
+    },
+    /// The header of an echo reply, to which nobody answers: a raw socket.
+    Icmp { id: u16 },
+}
+
+impl Shape {
+    pub(crate) const fn header(self) -> usize {
+        match self {
+            Self::Udp => 0,
+            Self::Tcp { .. } => 20,
+            Self::Icmp { .. } => 8,
+        }
+    }
+
+    /// Fills in the header of a packet whose payload is complete.
+    fn finish(self, packet: &mut [u8], sequence: u64) {
+        match self {
+            Self::Udp => {}
+            Self::Tcp { source, destination } => {
+                packet[..2].copy_from_slice(&source.port().to_be_bytes());
+                packet[2..4].copy_from_slice(&destination.port().to_be_bytes());
+                packet[4..8].copy_from_slice(&(sequence as u32).to_be_bytes());
+                packet[8..12].fill(0);
+                // RST: the one flag to which no host answers (RFC 9293, section 3.5.2).
+                packet[12..20].copy_from_slice(&[0x50, 0x04, 0, 0, 0, 0, 0, 0]);
+                let mut pseudo = [0_u8; 12];
+                pseudo[..4].copy_from_slice(&source.ip().octets());
+                pseudo[4..8].copy_from_slice(&destination.ip().octets());
+                pseudo[9] = 6;
+                pseudo[10..].copy_from_slice(&(packet.len() as u16).to_be_bytes());
+                let sum = crate::probe::checksum(&[&pseudo, packet]);
+                packet[16..18].copy_from_slice(&sum.to_be_bytes());
+            }
+            Self::Icmp { id } => {
+                packet[..4].fill(0);
+                packet[4..6].copy_from_slice(&id.to_be_bytes());
+                packet[6..8].copy_from_slice(&(sequence as u16).to_be_bytes());
+                let sum = crate::probe::checksum(&[packet]);
+                packet[2..4].copy_from_slice(&sum.to_be_bytes());
+            }
+        }
+    }
 }
 
 /// Sends until the test ends or the budget is spent; returns the bursts of a paced stream.
-pub(super) fn send(
+pub(crate) fn send(
     socket: &Arc<UdpSocket>,
     plan: &SendPlan,
     phase: &Phase,
@@ -87,12 +144,10 @@ impl<'a> Sender<'a> {
     fn stamp(&mut self, index: usize, now: u64) {
         self.sequence += 1;
         let at = index * self.plan.size;
-        write_header(
-            &mut self.buffer[at..at + self.plan.size],
-            now,
-            self.sequence,
-            self.plan.wide,
-        );
+        let packet = &mut self.buffer[at..at + self.plan.size];
+        let shape = self.plan.shape;
+        write_header(&mut packet[shape.header()..], now, self.sequence, self.plan.wide);
+        shape.finish(packet, self.sequence);
     }
 
     fn count(&self, datagrams: usize) -> bool {
@@ -107,7 +162,9 @@ impl<'a> Sender<'a> {
         let size = self.plan.size;
         let segment = i32::try_from(size).unwrap_or(i32::MAX);
         let most = self.buffer.len() / size;
-        let mut offload = most > 1 && sockopt::set_udp_segment(self.socket, segment).is_ok();
+        let mut offload = most > 1
+            && self.plan.shape == Shape::Udp
+            && sockopt::set_udp_segment(self.socket, segment).is_ok();
         while self.goes_on() {
             let wanted = self.phase.take(size * most) / size;
             if wanted == 0 {
@@ -152,7 +209,7 @@ impl<'a> Sender<'a> {
     fn paced(&mut self, rate: BitRate, bursts: &mut Bursts) {
         // Without this every sleep is up to 50 us longer.
         let _ = clock::set_timer_slack(1);
-        let (interval, _) = rate.time_for(self.plan.size as u64, 0);
+        let (interval, _) = rate.time_for(self.plan.paced, 0);
         let begun = clock::monotonic();
         let (mut due, mut carry, mut last) = (begun, 0, 0);
         let group = self.plan.burst.max(1);
@@ -196,7 +253,7 @@ impl<'a> Sender<'a> {
                 self.phase.give_back(size);
                 add(&self.tally.send_errors, 1);
             }
-            let (span, rest) = rate.time_for(size as u64, carry);
+            let (span, rest) = rate.time_for(self.plan.paced, carry);
             carry = rest;
             due += Duration::nanos(span);
         }
@@ -259,13 +316,13 @@ pub(super) fn receive(socket: &Arc<UdpSocket>, wide: bool, phase: &Phase, tally:
 
 /// The header of a datagram: sender's monotonic clock and sequence number from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Header {
-    sent_nanos: u64,
-    sequence: u64,
+pub(crate) struct Header {
+    pub(crate) sent_nanos: u64,
+    pub(crate) sequence: u64,
 }
 
 impl Header {
-    fn parse(datagram: &[u8], wide: bool) -> Option<Self> {
+    pub(crate) fn parse(datagram: &[u8], wide: bool) -> Option<Self> {
         let word = |at: usize| Some(u32::from_be_bytes(datagram.get(at..at + 4)?.try_into().ok()?));
         let sequence = if wide {
             u64::from_be_bytes(datagram.get(8..16)?.try_into().ok()?)
@@ -294,11 +351,11 @@ fn write_header(datagram: &mut [u8], now: u64, sequence: u64, wide: bool) {
 /// A sequence number is remembered for [`Order::MEMORY`] numbers; what comes later than that counts as
 /// reordered, never as duplicate.
 #[derive(Debug)]
-struct Order {
-    highest: u64,
-    arrived: u64,
-    duplicates: u64,
-    reordered: u64,
+pub(crate) struct Order {
+    pub(crate) highest: u64,
+    pub(crate) arrived: u64,
+    pub(crate) duplicates: u64,
+    pub(crate) reordered: u64,
     seen: Vec<u64>,
     transit: Option<i64>,
     jitter: f64,
@@ -322,7 +379,7 @@ impl Default for Order {
 impl Order {
     const MEMORY: u64 = 65_536;
 
-    fn note(&mut self, header: Header, arrival: u64) {
+    pub(crate) fn note(&mut self, header: Header, arrival: u64) {
         let sequence = header.sequence;
         if sequence > self.highest {
             self.forget(sequence);
@@ -384,7 +441,7 @@ impl Order {
         tally.jitter.store(self.jitter_nanos(), Ordering::Relaxed);
     }
 
-    fn jitter_nanos(&self) -> u64 {
+    pub(crate) fn jitter_nanos(&self) -> u64 {
         // A mean of absolute values is not negative.
         #[allow(clippy::cast_sign_loss)]
         let nanos = self.jitter as u64;

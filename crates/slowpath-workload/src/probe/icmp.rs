@@ -59,21 +59,25 @@ pub(super) fn echo_request(v6: bool, id: u16, sequence: u16, payload: &[u8]) -> 
     bytes.extend(sequence.to_be_bytes());
     bytes.extend(payload);
     if !v6 {
-        let sum = checksum(&bytes);
+        let sum = checksum(&[&bytes]);
         bytes[2..4].copy_from_slice(&sum.to_be_bytes());
     }
     bytes
 }
 
 /// The Internet checksum (RFC 1071).
-fn checksum(bytes: &[u8]) -> u16 {
+///
+/// All parts but the last have an even length.
+pub(crate) fn checksum(parts: &[&[u8]]) -> u16 {
     let mut sum: u64 = 0;
-    let mut words = bytes.chunks_exact(2);
-    for word in &mut words {
-        sum += u64::from(u16::from_be_bytes([word[0], word[1]]));
-    }
-    if let [last] = words.remainder() {
-        sum += u64::from(*last) << 8;
+    for part in parts {
+        let mut words = part.chunks_exact(2);
+        for word in &mut words {
+            sum += u64::from(u16::from_be_bytes([word[0], word[1]]));
+        }
+        if let [last] = words.remainder() {
+            sum += u64::from(*last) << 8;
+        }
     }
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
@@ -155,7 +159,7 @@ mod tests {
     fn a_request_has_a_valid_checksum() {
         for payload in [&b""[..], b"abc", b"abcd"] {
             let bytes = echo_request(false, 0x1234, 7, payload);
-            assert_eq!(checksum(&bytes), 0, "{bytes:?}");
+            assert_eq!(checksum(&[&bytes]), 0, "{bytes:?}");
         }
         assert_eq!(echo_request(true, 1, 2, b"")[..8], [128, 0, 0, 0, 0, 1, 0, 2]);
     }

@@ -12,6 +12,7 @@ mod ping;
 mod trace;
 
 pub use echo::{Access, ProbeError};
+pub(crate) use icmp::checksum;
 pub use icmp::{IcmpError, Quoted};
 pub use mtu::{MtuConfig, MtuReport, path_mtu};
 pub use ping::{PingConfig, PingReply, PingReport, ping};

@@ -18,8 +18,8 @@ use crate::context::Context;
 pub struct PingConfig {
     /// Where to.
     pub target: IpAddr,
-    /// How many, at most 65,535.
-    pub count: u16,
+    /// How many; sequence numbers wrap after 65,536.
+    pub count: u32,
     /// Time from one to the next, whether or not answers have come.
     pub interval: Duration,
     /// Payload bytes; the IP packet is 28 bytes longer over IPv4 and 48 over IPv6.
@@ -50,7 +50,7 @@ impl PingConfig {
 /// One answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PingReply {
-    /// Number of the request, from 0.
+    /// Number of the request, from 0, modulo 65,536.
     pub sequence: u16,
     /// When the request was sent.
     pub sent_at: Time,
@@ -143,7 +143,8 @@ pub fn ping(config: &PingConfig, context: &Context) -> Result<PingReport, ProbeE
     Content::new(u64::from(std::process::id())).fill(0, &mut payload);
     let mut waiting: BTreeMap<u16, (u64, Time)> = BTreeMap::new();
     let mut due = Instant::now();
-    for sequence in 0..config.count {
+    for number in 0..config.count {
+        let sequence = number as u16;
         while Instant::now() < due {
             let left = due.saturating_duration_since(Instant::now());
             collect(&mut echo, left.into(), context, &mut waiting, &mut report)?;
