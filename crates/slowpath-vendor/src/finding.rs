@@ -11,6 +11,16 @@ pub struct Finding {
     pub trap: Trap,
 }
 
+impl Finding {
+    /// Where it shows, what it is, and what to do about it.
+    pub fn sentence(&self) -> String {
+        match self.line {
+            Some(line) => format!("line {line}: {}", self.trap.sentence()),
+            None => self.trap.sentence(),
+        }
+    }
+}
+
 /// The traps that the readers know.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "trap", rename_all = "kebab-case")]

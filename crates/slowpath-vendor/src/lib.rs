@@ -14,7 +14,6 @@
 //! * [`rtx`]: Yamaha RTX.
 //! * [`ssh`]: OpenSSH client and server.
 //! * [`sysctl`], [`tc`]: Linux.
-//! * [`remedy`]: interventions in the device's own language.
 
 #![forbid(unsafe_code)]
 #![allow(
@@ -27,6 +26,9 @@ pub mod cisco;
 pub mod finding;
 pub mod reading;
 pub mod rtx;
+pub mod ssh;
+pub mod sysctl;
+pub mod tc;
 pub mod text;
 
 pub use finding::{Finding, Trap};

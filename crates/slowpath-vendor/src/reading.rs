@@ -6,10 +6,8 @@ use serde::{Deserialize, Serialize};
 use slowpath_scenario::HostSettings;
 use slowpath_scenario::host::SettingOrigin;
 
-use crate::cisco;
 use crate::finding::{Finding, Trap};
-use crate::rtx;
-use crate::text;
+use crate::{cisco, rtx, ssh, sysctl, tc, text};
 
 /// A language that device configurations are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -167,6 +165,12 @@ pub enum Config {
     Ios(Box<cisco::Config>),
     /// Yamaha RTX.
     Rtx(Box<rtx::Config>),
+    /// OpenSSH.
+    Ssh(Box<ssh::Config>),
+    /// Linux sysctl.
+    Sysctl(sysctl::Config),
+    /// Linux traffic control.
+    Tc(tc::Config),
 }
 
 impl Reading {
@@ -196,7 +200,7 @@ pub fn read(language: Language, name: &str, bytes: &[u8]) -> Reading {
     read_for(language, None, name, bytes)
 }
 
-/// Reads a configuration of a given model, such as `rtx2000`, where models differ.
+/// Reads a configuration of a given model or version, where they differ: `rtx2000`, or what `ssh -V` prints.
 pub fn read_for(language: Language, model: Option<&str>, name: &str, bytes: &[u8]) -> Reading {
     let (text, encoding) = text::decode(bytes);
     let mut notes = Notes::new(name);
@@ -205,7 +209,10 @@ pub fn read_for(language: Language, model: Option<&str>, name: &str, bytes: &[u8
             let model = model.map(rtx::Model::named);
             Config::Rtx(Box::new(rtx::read(&text, model, &mut notes)))
         }
-        _ => Config::Ios(Box::new(cisco::read(&text, &mut notes))),
+        Language::Ios => Config::Ios(Box::new(cisco::read(&text, &mut notes))),
+        Language::Ssh => Config::Ssh(Box::new(ssh::read(&text, model, &mut notes))),
+        Language::Sysctl => Config::Sysctl(sysctl::read(&text, &mut notes)),
+        Language::Tc => Config::Tc(tc::read(&text, &mut notes)),
     };
     notes
         .findings

@@ -83,6 +83,18 @@ pub(crate) fn rate(word: &str) -> Option<u64> {
     number::<u64>(digits)?.checked_mul(scale)
 }
 
+/// An amount with a binary multiple, as OpenSSH and tc write it: `1G`, `512K`, or bare bytes.
+pub(crate) fn binary(word: &str) -> Option<u64> {
+    let lower = word.to_ascii_lowercase();
+    let (digits, shift) = match lower.as_bytes().last()? {
+        b'k' => (&lower[..lower.len() - 1], 10),
+        b'm' => (&lower[..lower.len() - 1], 20),
+        b'g' => (&lower[..lower.len() - 1], 30),
+        _ => (lower.as_str(), 0),
+    };
+    number::<u64>(digits)?.checked_mul(1 << shift)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
