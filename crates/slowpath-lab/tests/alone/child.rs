@@ -1,7 +1,7 @@
 //! What the started processes do.
 
 use std::io::{BufRead, Write};
-use std::net::UdpSocket;
+use std::net::{SocketAddr, UdpSocket};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -107,47 +107,50 @@ fn hold() {
     }
 }
 
-/// Sends datagrams to and fro; how many came back.
+/// Sends datagrams to and fro; how many came back before the first that did not.
 fn exchange(lab: &Lab, count: u8) -> u8 {
-    let far = lab
-        .run_in("far", || UdpSocket::bind("10.78.0.2:0").expect("a free port"))
-        .expect("a kernel host");
-    let to = far.local_addr().expect("it is bound");
-    let echo = lab
-        .start_in("far", move || {
-            let mut buffer = [0; 10];
-            // Ends by itself when the other side has gone away.
-            far.set_read_timeout(Some(Duration::from_secs(2)))
-                .expect("a timeout");
-            for _ in 0..count {
-                let Ok((length, from)) = far.recv_from(&mut buffer) else {
-                    return;
-                };
-                far.send_to(&buffer[..length], from).expect("a way back");
-            }
-        })
-        .expect("a kernel host");
-    let back = lab
-        .run_in("near", || {
-            let socket = UdpSocket::bind("10.78.0.1:0").expect("a free port");
+    let socket = |host, address: &'static str| {
+        lab.run_in(host, || {
+            let socket = UdpSocket::bind(address).expect("a free port");
             socket
                 .set_read_timeout(Some(Duration::from_secs(2)))
                 .expect("a timeout");
-            let mut buffer = [0; 10];
-            (0..count)
-                .filter(|number| {
-                    socket.send_to(&[*number], to).is_ok()
-                        && socket
-                            .recv(&mut buffer)
-                            .is_ok_and(|length| length == 1 && buffer[0] == *number)
-                })
-                .count()
+            socket
         })
-        .expect("a kernel host");
-    if usize::from(count) == back {
-        echo.join().expect("the echo ends");
+        .expect("a kernel host")
+    };
+    let (near, far) = (socket("near", "10.78.0.1:0"), socket("far", "10.78.0.2:0"));
+    near.connect(far.local_addr().expect("it is bound"))
+        .expect("a way there");
+    let echo = std::thread::spawn(move || {
+        for _ in 0..count {
+            let Some((number, from)) = receive(&far) else {
+                return;
+            };
+            far.send_to(&[number], from).expect("a way back");
+        }
+    });
+    let mut back = 0;
+    while back < count
+        && near.send(&[back]).is_ok()
+        && receive(&near).is_some_and(|(number, _)| number == back)
+    {
+        back += 1;
     }
-    u8::try_from(back).unwrap_or(0)
+    echo.join().expect("the echo ends");
+    back
+}
+
+/// Receives one byte; goes on after a stop, which interrupts calls that have a timeout (`signal(7)`).
+fn receive(socket: &UdpSocket) -> Option<(u8, SocketAddr)> {
+    let mut buffer = [0];
+    loop {
+        match socket.recv_from(&mut buffer) {
+            Ok((1, from)) => return Some((buffer[0], from)),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            _ => return None,
+        }
+    }
 }
 
 fn user() {
