@@ -74,12 +74,14 @@ pub(crate) struct Item {
 
 /// Most items that a fit looks at; more are merged in pairs.
 const ITEMS: usize = 25_000;
+/// Most items while rates are only searched for.
+const COARSE_ITEMS: usize = 8_000;
 /// Bins of backlog.
 const BINS: usize = 1024;
 
 /// Fits a virtual queue. `rtt` in seconds separates episodes. `None` without time or data.
 pub(crate) fn fit(items: Vec<Item>, rtt: f64) -> Option<QueueFit> {
-    let items = thin(items);
+    let items = thin(items, ITEMS);
     let (first, last) = (items.first()?.at, items.last()?.at);
     let span = (last - first) as f64 / 1e9;
     let passed: f64 = items.iter().map(|item| f64::from(item.passed)).sum();
@@ -97,7 +99,7 @@ pub(crate) fn fit(items: Vec<Item>, rtt: f64) -> Option<QueueFit> {
         error: 1.0,
         ..QueueFit::default()
     };
-    out.delay = fit_delay(&items, mean);
+    out.delay = fit_delay(&items, mean, rtt);
     if losses >= 3 {
         fit_losses(&items, mean, &mut out);
     }
@@ -114,8 +116,9 @@ fn fit_losses(items: &[Item], mean: f64, out: &mut QueueFit) {
     // Delay is the more sensitive measure: where a queue explains it, its rate is the rate.
     let queued = out.delay.explained >= 0.7 && mean >= 0.5 * out.delay.rate_bit_per_s;
     let free = (!queued).then(|| candidates(mean).chain(between_losses(items)));
+    let few = thin(items.to_vec(), COARSE_ITEMS);
     for rate in free.into_iter().flatten().chain(delayed) {
-        levels.run(items, rate, false);
+        levels.run(&few, rate, false);
         let (error, size) = levels.separate();
         if error < best.0 {
             best = (error, rate, size, error);
@@ -300,7 +303,7 @@ fn regress(pairs: &[(f64, f64)]) -> (f64, f64) {
     (xy / xx, xy / (xx * yy).sqrt())
 }
 
-fn fit_delay(items: &[Item], mean: f64) -> DelayFit {
+fn fit_delay(items: &[Item], mean: f64, rtt: f64) -> DelayFit {
     let mut delays: Vec<f64> = items
         .iter()
         .filter(|item| item.delay.is_finite())
@@ -321,12 +324,13 @@ fn fit_delay(items: &[Item], mean: f64) -> DelayFit {
     };
     let average = delays.iter().sum::<f64>() / delays.len() as f64;
     let total: f64 = delays.iter().map(|delay| (delay - average).powi(2)).sum();
-    if total <= 0.0 {
+    if total <= 0.0 || out.delay_p95_s < 0.01 * rtt {
         out.explained = 0.0;
         return out;
     }
+    let few = thin(items.to_vec(), COARSE_ITEMS);
     let mut levels = Levels::default();
-    let mut consider = |rate: f64, out: &mut DelayFit| {
+    let mut consider = |items: &[Item], rate: f64, out: &mut DelayFit| {
         levels.run(items, rate, true);
         // The base delay is free, the slope is 1.
         let offset = levels.delays.iter().map(|(x, y)| y - x).sum::<f64>() / levels.delays.len() as f64;
@@ -340,14 +344,15 @@ fn fit_delay(items: &[Item], mean: f64) -> DelayFit {
         }
     };
     for step in -60..=60 {
-        consider(mean * 1.005_f64.powi(step), &mut out);
+        consider(&few, mean * 1.005_f64.powi(step), &mut out);
     }
     for step in 0..30 {
-        consider(mean * 1.36 * 1.06_f64.powi(step), &mut out);
+        consider(&few, mean * 1.36 * 1.06_f64.powi(step), &mut out);
     }
     let coarse = out.rate_bit_per_s;
+    out.explained = f64::NEG_INFINITY;
     for step in -6..=6 {
-        consider(coarse * 1.0008_f64.powi(step), &mut out);
+        consider(items, coarse * 1.0008_f64.powi(step), &mut out);
     }
     out
 }
@@ -375,8 +380,8 @@ fn episodes(items: &[Item], rtt: f64) -> u64 {
 }
 
 /// Merges neighbouring deliveries until there are few enough.
-fn thin(mut items: Vec<Item>) -> Vec<Item> {
-    while items.len() > ITEMS {
+fn thin(mut items: Vec<Item>, most: usize) -> Vec<Item> {
+    while items.len() > most {
         let before = items.len();
         let mut merged: Vec<Item> = Vec::with_capacity(before / 2 + 1);
         let mut open = false;

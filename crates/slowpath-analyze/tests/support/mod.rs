@@ -1,5 +1,6 @@
 //! Reading captures for the tests of this crate.
 #![allow(dead_code)] // not every test file uses everything
+#![allow(clippy::cast_sign_loss)] // figures of a model
 #![allow(clippy::disallowed_methods)] // captures are read from files
 
 pub(crate) mod wire;
