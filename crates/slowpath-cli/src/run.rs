@@ -57,9 +57,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     let cancel = interrupt_flag();
     let mut display = Display::new();
     let result = slowpath::run::run(&loaded, &options, &cancel, &mut |event| display.show(&event));
+    let result = result.and_then(|folder| {
+        if args.prove {
+            slowpath::prove::prove(&loaded, &options, &folder, &cancel, &mut |event| display.show(&event))?;
+        }
+        Ok(())
+    });
     display.finish();
     let failed = match result {
-        Ok(_) => None,
+        Ok(()) => None,
         Err(error @ RunError::Failed { .. }) => Some(error.to_string()),
         Err(error @ (RunError::Plan(_) | RunError::Folder(_))) => {
             return Err(Failure::usage(error.to_string()));

@@ -6,6 +6,7 @@
 //! * [`load`]: from a name or a path to a checked experiment.
 //! * [`run`](mod@run): every variant and repeat of an experiment. Start here.
 //! * [`worker`]: one lab run in a process of its own.
+//! * [`prove`]: predict, change, run again, compare.
 //! * [`real_time`]: lab and workloads joined; [`network`]: what backends add to a path; [`captures`]: files of a run.
 //! * [`schedule`]: which runs, in which order, side by side or alone.
 //! * [`folder`]: the results folder, written after every run.
@@ -32,6 +33,7 @@ pub mod measure;
 pub mod network;
 pub mod outcome;
 pub mod probes;
+pub mod prove;
 pub mod real_time;
 pub mod report;
 pub mod run;

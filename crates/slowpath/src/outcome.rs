@@ -9,7 +9,7 @@ use slowpath_scenario::{Clock, Plan, Standing};
 use crate::folder::{Folder, FolderError};
 use crate::import;
 use crate::load::Loaded;
-use crate::probes;
+use crate::{probes, prove};
 
 /// A run with what its captures say.
 #[derive(Debug, Clone)]
@@ -80,7 +80,8 @@ pub fn results(
             };
             let own: Vec<&Analyzed> = runs
                 .iter()
-                .filter(|run| run.record.variant == variant.name && run.name.ends_with(ending))
+                .filter(|run| run.record.variant == variant.name && !prove::is_proof(&run.name))
+                .filter(|run| run.name.ends_with(ending))
                 .collect();
             if own.is_empty() {
                 continue;

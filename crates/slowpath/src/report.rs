@@ -22,6 +22,7 @@ pub fn write(loaded: &Loaded, settings: &Settings, root: &Path) -> Result<Result
     let mut results = outcome::results(loaded, settings.seed, &runs, |variant, clock| {
         plan(loaded, settings, variant, clock)
     });
+    results.proofs = crate::prove::kept(&folder);
     results.reproduce = vec![command(settings)];
     results.written = Some(stamp(std::time::SystemTime::now()));
     let mut text = Vec::new();
@@ -61,7 +62,7 @@ pub enum AgainError {
 /// The graphs of each variant's first two runs; more would make the page heavy and say little new.
 fn graphs(runs: &[Analyzed]) -> Vec<GraphSet> {
     runs.iter()
-        .filter(|run| run.record.repeat < GRAPHED_RUNS)
+        .filter(|run| run.record.repeat < GRAPHED_RUNS && !crate::prove::is_proof(&run.name))
         .filter_map(|run| {
             let connection = run.analysis.as_ref()?.main_connection()?;
             let point = run.record.captures.first().map_or("capture", |capture| capture.point.as_str());

@@ -127,6 +127,14 @@ pub struct Planned {
     job: Job,
 }
 
+impl Planned {
+    /// A run of `plan` whose record is called `name`.
+    pub fn new(name: String, plan: Plan) -> Self {
+        let job = Job { variant: 0, repeat: plan.repeat, rate: fastest_link(&plan) };
+        Self { name, plan, job }
+    }
+}
+
 /// Plans every run of an experiment, in the order in which they are to be done.
 ///
 /// # Errors

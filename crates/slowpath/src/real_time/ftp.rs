@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
+use slowpath_endpoint::Report;
 use slowpath_endpoint::app::{Behaviour, FtpClient, FtpData, FtpDirection};
 use slowpath_lab::Lab;
 use slowpath_scenario::plan::{HostPlan, Job, Plan};
@@ -87,7 +88,7 @@ pub(super) fn run(
         Stack::Kernel(stack) => kernel_client(
             lab, plan, client, stack, transfer, listen, context, tell, &mut done,
         )?,
-        Stack::Model(_) => return Err(LabRunError::Unsupported("model hosts")),
+        Stack::Model(_) => model_client(lab, plan, client, context, tell, &mut done)?,
     }
     serving.stop(&mut done);
     Ok(done)
@@ -247,6 +248,38 @@ fn kernel_client(
             .extend(connection.series(&format!("client/{}", connection.name)));
     }
     Ok(())
+}
+
+/// Waits until the model's client has ended.
+fn model_client(
+    lab: &Lab,
+    plan: &Plan,
+    client: &HostPlan,
+    context: &Context,
+    tell: &mut dyn FnMut(&Message),
+    done: &mut Done,
+) -> Result<(), LabRunError> {
+    let of = size(plan);
+    loop {
+        match lab.next_report(POLL) {
+            Some((host, Report::Transfer { result, .. })) if host == client.name => {
+                done.programs.push("FTP client: model endpoint".to_owned());
+                done.transfers.push(result);
+                return Ok(());
+            }
+            Some((host, Report::Ended { .. })) if host == client.name => {
+                return Err(LabRunError::Workload("the model FTP client ended without a transfer".to_owned()));
+            }
+            _ => {}
+        }
+        if lab.failed() {
+            return Err(LabRunError::Workload("the wire ended before the transfer did".to_owned()));
+        }
+        if let Err(stop) = context.check() {
+            return Err(LabRunError::Workload(format!("the model FTP client did not end: {stop}")));
+        }
+        tell(&Message::Progress { bytes: 0, of });
+    }
 }
 
 fn socket_options(stack: &KernelStack) -> SocketOptions {

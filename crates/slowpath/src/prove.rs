@@ -1,0 +1,206 @@
+//! The proof loop: predict what one change makes of a variant, make the change, run it, compare.
+
+use std::sync::atomic::AtomicBool;
+
+use slowpath_diagnose::change::{Change, Control};
+use slowpath_diagnose::investigation::{Conclusion, Settings as Proving, Step};
+use slowpath_diagnose::{Investigation, PathEvidence, Situation};
+use slowpath_report::results::Proof;
+use slowpath_scenario::intervention::{Intervention, Place};
+use slowpath_scenario::{Clock, Plan, PlanOptions};
+use slowpath_units::{ByteCount, Ratio};
+
+use crate::folder::Folder;
+use crate::load::Loaded;
+use crate::outcome::{self, Analyzed};
+use crate::run::{self, Event, Planned, RunError, RunOptions};
+
+/// The file in which proofs are kept beside the records.
+pub const PROOFS: &str = "proofs.json";
+
+/// Tests the changes that the experiment's dossier wishes for, and keeps what came of them in the folder.
+///
+/// The variants' own runs serve as base, so the experiment must have been run before. Changed runs of all
+/// variants go side by side like any others.
+///
+/// # Errors
+/// [`RunError`]; what had finished before an error stays in the folder.
+pub fn prove(
+    loaded: &Loaded,
+    options: &RunOptions,
+    folder: &Folder,
+    cancel: &AtomicBool,
+    observe: &mut dyn FnMut(Event<'_>),
+) -> Result<Vec<Proof>, RunError> {
+    let base = outcome::analyze(folder)?;
+    let evidence = evidence(&base);
+    let mut cases: Vec<Case> = Vec::new();
+    for wish in &loaded.dossier.proofs {
+        let own: Vec<&Analyzed> = base.iter().filter(|run| is_base(run, &wish.variant)).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let settings = Proving {
+            repeats: u32::try_from(own.len()).unwrap_or(u32::MAX).min(MOST_REPEATS),
+            changes: vec![Change::ReceiverWindow { bytes: wish.window.bytes() }],
+            ..Proving::default()
+        };
+        let mut investigation = Investigation::new(&wish.variant, evidence.clone(), settings);
+        for run in own {
+            let connection = run.analysis.as_ref().and_then(slowpath_analyze::Analysis::main_connection);
+            investigation.observe_base(&run.record, connection);
+        }
+        cases.push(Case { investigation, conclusion: None, rounds: 0 });
+    }
+    while cases.iter().any(|case| case.conclusion.is_none()) {
+        let mut round: Vec<(usize, Planned)> = Vec::new();
+        for (index, case) in cases.iter_mut().enumerate().filter(|(_, case)| case.conclusion.is_none()) {
+            match case.investigation.next_step() {
+                Step::Done(conclusion) => case.conclusion = Some(*conclusion),
+                Step::Run(wanted) if case.rounds < MOST_ROUNDS => {
+                    case.rounds += 1;
+                    match planned(loaded, options, &wanted.base, wanted.change, wanted.repeat)? {
+                        Some(planned) => round.push((index, planned)),
+                        None => case.conclusion = Some(unchanged(&wanted.base)),
+                    }
+                }
+                Step::Run(wanted) => case.conclusion = Some(unchanged(&wanted.base)),
+            }
+        }
+        let runs: Vec<Planned> = round.iter().map(|(_, planned)| planned.clone()).collect();
+        if runs.is_empty() {
+            continue;
+        }
+        run::execute(&loaded.name, runs, options, folder, cancel, observe)?;
+        for (index, planned) in round {
+            let Some(record) = folder.record(&planned.name)? else { continue };
+            let run = outcome::analyze_run(folder, planned.name, record);
+            let connection = run.analysis.as_ref().and_then(slowpath_analyze::Analysis::main_connection);
+            cases[index].investigation.observe(&run.record, connection);
+        }
+    }
+    let proofs: Vec<Proof> =
+        cases.iter().filter_map(|case| case.conclusion.as_ref()).flat_map(Proof::of).collect();
+    let text = serde_json::to_vec_pretty(&proofs).expect("proofs can always be written as JSON");
+    folder.write(PROOFS, &text)?;
+    Ok(proofs)
+}
+
+/// The proofs kept in a folder; none if there are none.
+pub fn kept(folder: &Folder) -> Vec<Proof> {
+    let text = std::fs::read(folder.root().join(PROOFS)).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
+}
+
+/// Whether a record's name says that it belongs to a proof and not to the experiment itself.
+pub fn is_proof(name: &str) -> bool {
+    name.starts_with(PREFIX)
+}
+
+struct Case {
+    investigation: Investigation,
+    conclusion: Option<Conclusion>,
+    rounds: u32,
+}
+
+fn is_base(run: &Analyzed, variant: &str) -> bool {
+    run.record.variant == variant && !is_proof(&run.name) && run.name.ends_with(".lab")
+}
+
+/// What all transfers over the experiment's path have shown of it.
+fn evidence(runs: &[Analyzed]) -> PathEvidence {
+    let situations: Vec<Situation> = runs
+        .iter()
+        .filter(|run| !is_proof(&run.name))
+        .filter_map(|run| run.analysis.as_ref()?.main_connection().map(Situation::of))
+        .collect();
+    PathEvidence::of(situations.iter())
+}
+
+/// The run that an investigation asks for; `None` if the change cannot be made here.
+fn planned(
+    loaded: &Loaded,
+    options: &RunOptions,
+    variant: &str,
+    change: Option<Change>,
+    repeat: u32,
+) -> Result<Option<Planned>, RunError> {
+    let plan = loaded.experiment.plan(
+        &PlanOptions {
+            variant: variant.to_owned(),
+            repeat,
+            seed: options.seed,
+            clock: Clock::Lab,
+            quick: options.quick,
+            size: None,
+        },
+        &loaded.fragments,
+    )?;
+    let Some(change) = change else {
+        return Ok(Some(Planned::new(format!("{PREFIX}{variant}.base.{repeat}.lab"), plan)));
+    };
+    let Some(intervention) = intervention(change, &plan) else { return Ok(None) };
+    let Ok(changed) = intervention.apply(&plan) else { return Ok(None) };
+    Ok(Some(Planned::new(format!("{PREFIX}{variant}.{}.{repeat}.lab", word(change)), changed)))
+}
+
+/// A change in terms of roles as one in terms of the plan's hosts and elements.
+fn intervention(change: Change, plan: &Plan) -> Option<Intervention> {
+    let (sender, receiver) = (plan.sender().to_owned(), plan.receiver().to_owned());
+    Some(match change {
+        Change::ReceiverWindow { bytes } => {
+            Intervention::SetWindow { host: receiver, window: ByteCount::new(bytes) }
+        }
+        Change::SendBuffer { bytes } => {
+            Intervention::SetSendBuffer { host: sender, buffer: ByteCount::new(bytes) }
+        }
+        Change::ReaderWithoutLimit => Intervention::SetReader { host: receiver, rate: None },
+        Change::NoLoss => Intervention::SetLoss { place: Place::Everywhere, chance: Ratio::ZERO },
+        Change::NoPolicer => Intervention::RemovePolicer { place: Place::Everywhere },
+        Change::Streams { count } => Intervention::SetStreams { count },
+        Change::CongestionControl { control } => Intervention::SetCongestionControl {
+            host: sender,
+            name: match control {
+                Control::Reno => "reno",
+                Control::Cubic => "cubic",
+                Control::Bbr => "bbr",
+            }
+            .to_owned(),
+        },
+        Change::WriterWithoutLimit | Change::Rate { .. } => return None,
+    })
+}
+
+/// A change in one word, for file names.
+const fn word(change: Change) -> &'static str {
+    match change {
+        Change::ReceiverWindow { .. } => "window",
+        Change::SendBuffer { .. } => "send-buffer",
+        Change::ReaderWithoutLimit => "reader",
+        Change::WriterWithoutLimit => "writer",
+        Change::NoLoss => "no-loss",
+        Change::NoPolicer => "no-policer",
+        Change::Streams { .. } => "streams",
+        Change::CongestionControl { .. } => "congestion-control",
+        Change::Rate { .. } => "rate",
+    }
+}
+
+fn unchanged(variant: &str) -> Conclusion {
+    Conclusion {
+        variant: variant.to_owned(),
+        situation: None,
+        base: None,
+        tests: Vec::new(),
+        notes: vec!["The change cannot be made in the lab.".to_owned()],
+    }
+}
+
+/// Records of proofs begin with this, so that they are not taken for runs of the experiment.
+const PREFIX: &str = "proof-";
+
+/// Changed runs of one variant, at most.
+const MOST_REPEATS: u32 = 3;
+
+/// Runs of one investigation, at most, invalid ones included.
+const MOST_ROUNDS: u32 = 8;
