@@ -14,6 +14,7 @@
 //! * [`rtx`]: Yamaha RTX.
 //! * [`ssh`]: OpenSSH client and server.
 //! * [`sysctl`], [`tc`]: Linux.
+//! * [`remedy`]: interventions in the device's own language.
 
 #![forbid(unsafe_code)]
 #![allow(
@@ -25,6 +26,7 @@
 pub mod cisco;
 pub mod finding;
 pub mod reading;
+pub mod remedy;
 pub mod rtx;
 pub mod ssh;
 pub mod sysctl;
@@ -33,3 +35,4 @@ pub mod text;
 
 pub use finding::{Finding, Trap};
 pub use reading::{Counts, Language, Line, LineState, Reading, guess, read, read_for};
+pub use remedy::{Remedy, remedies, remedy};

@@ -278,7 +278,7 @@ const KNOWN: &[&str] = &[
     "preferredauthentications", "printlastlog", "printmotd", "proxycommand", "proxyjump", "proxyusefdpass",
     "pubkeyacceptedalgorithms", "pubkeyacceptedkeytypes", "pubkeyauthentication", "pubkeyauthoptions",
     "rdomain", "refuseconnection", "remotecommand", "remoteforward", "requesttty", "requiredrsasize",
-    "revokedhostkeys", "securitykeyprovider", "sendenv", "serveralivecountmax", "serveraliveinterval",
+    "revokedhostkeys", "revokedkeys", "securitykeyprovider", "sendenv", "serveralivecountmax", "serveraliveinterval",
     "sessiontype", "setenv", "sshdauthpath", "sshdsessionpath", "stdinnull", "streamlocalbindmask",
     "streamlocalbindunlink", "stricthostkeychecking", "strictmodes", "subsystem", "syslogfacility", "tag",
     "tcpkeepalive", "trustedusercakeys", "tunnel", "tunneldevice", "unusedconnectiontimeout",
