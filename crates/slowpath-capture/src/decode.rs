@@ -2,6 +2,7 @@
 //!
 //! * [`Decoder`]: one frame in, one [`Record`] out. Start here.
 //! * [`PacketReader`]: a [`Reader`](crate::Reader) and a decoder together, with the summary of the capture.
+//! * [`ReadAhead`]: the same on a thread of its own, ahead of the analysis.
 //! * [`Undecoded`]: why a frame gave no record.
 //!
 //! Read are Ethernet, VLAN and stacked tags, Linux cooked captures, BSD loopback, raw IP, PPP, PPPoE, FDDI,
@@ -9,6 +10,7 @@
 //! Geneve and GTP-U. Lengths come from headers, never from the number of captured bytes; only where the IP
 //! length is zero (the kernel's super-packets) it is the frame's length on the wire.
 
+mod ahead;
 mod fragments;
 mod layer;
 mod reader;
@@ -24,6 +26,7 @@ use slowpath_record::packets::{Conversations, Marks, Record};
 use crate::link::LinkType;
 use crate::read::Frame;
 
+pub use ahead::{Batch, ReadAhead};
 use fragments::Fragments;
 use layer::Next;
 pub use reader::PacketReader;

@@ -6,8 +6,8 @@ use std::io::{self, Cursor, Read, Write};
 use std::sync::{Arc, Mutex};
 
 use slowpath_capture::{
-    Damage, FileFormat, LinkType, OpenError, PacketInfo, PacketReader, PcapngWriter, Reader, SectionInfo,
-    TapDirection, TapInfo, TapStatistics,
+    Damage, FileFormat, LinkType, OpenError, PacketInfo, PacketReader, PcapngWriter, ReadAhead, Reader,
+    SectionInfo, TapDirection, TapInfo, TapStatistics,
 };
 use slowpath_units::Time;
 use support::*;
@@ -640,4 +640,47 @@ fn what_is_no_capture_is_refused_with_advice() {
         Reader::open("/nonexistent/capture.pcap".as_ref()),
         Err(OpenError::Io(_))
     ));
+}
+
+#[test]
+fn reading_ahead_gives_the_same_packets_and_conversations() {
+    let many: Vec<Vec<u8>> = (0..30_000_u16)
+        .map(|index| {
+            let header = slowpath_packet::TcpHeader {
+                source_port: index / 7,
+                ..tcp()
+            };
+            v4(&header, usize::from(index % 50))
+        })
+        .collect();
+    let file = pcap(101, &many);
+    let mut plain = PacketReader::new(Cursor::new(file.clone())).unwrap();
+    let mut expected = Vec::new();
+    while let Some(record) = plain.next_record().unwrap() {
+        expected.push(record);
+    }
+    let mut ahead = ReadAhead::start(PacketReader::new(Cursor::new(file.clone())).unwrap()).unwrap();
+    let mut found = Vec::new();
+    let mut conversations = 0;
+    while let Some(batch) = ahead.next_batch().unwrap() {
+        for record in batch.records {
+            let slowpath_record::packets::Record::Tcp(packet) = record else {
+                panic!("{record:?}")
+            };
+            assert!(
+                batch.conversations.key(packet.conversation)
+                    == plain.conversations().key(packet.conversation)
+            );
+        }
+        found.extend_from_slice(batch.records);
+        conversations = batch.conversations.len();
+    }
+    assert!(found == expected);
+    assert_eq!(conversations, plain.conversations().len());
+    assert_eq!(ahead.finish().summary(), plain.summary());
+
+    // An analysis that stops early leaves nothing behind.
+    let mut ahead = ReadAhead::start(PacketReader::new(Cursor::new(file)).unwrap()).unwrap();
+    assert!(ahead.next_batch().unwrap().is_some());
+    assert!(ahead.finish().reader().packets() < 30_000);
 }
