@@ -66,7 +66,7 @@ impl Analyzer {
 
     /// What the packets show so far, for a capture that still grows.
     pub fn look(&self, conversations: &Conversations, summary: &CaptureSummary) -> Analysis {
-        let mut connections: Vec<&Conn> = self.connections.iter().flatten().map(AsRef::as_ref).collect();
+        let mut connections: Vec<&Conn> = self.connections().collect();
         connections.sort_by_key(|connection| connection.id);
         let seen = Seen {
             clock: &self.clock,
@@ -75,6 +75,11 @@ impl Analyzer {
             connections: u64::from(self.opened),
         };
         crate::judge::analysis(&connections, &seen, conversations, summary)
+    }
+
+    /// The connections followed, in no particular order.
+    pub(crate) fn connections(&self) -> impl Iterator<Item = &Conn> {
+        self.connections.iter().flatten().map(AsRef::as_ref)
     }
 
     fn tcp(&mut self, packet: &TcpPacket, conversations: &Conversations) {

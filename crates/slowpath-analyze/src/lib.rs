@@ -10,6 +10,7 @@
 //! * [`analysis`]: [`Analysis`] and its parts.
 //! * [`limit`]: the vocabulary of limits, flags and reasons.
 //! * [`verdict`]: what limited a connection, with evidence and rejected alternatives.
+//! * [`taps`]: two captures of one connection; [`compare`](mod@compare): a good and a bad transfer.
 //! * [`facts`]: what a connection did, without judgement.
 
 #![forbid(unsafe_code)]
@@ -17,9 +18,11 @@
 
 pub mod analysis;
 pub mod analyzer;
+pub mod compare;
 pub mod facts;
 mod judge;
 pub mod limit;
+pub mod taps;
 mod track;
 pub mod verdict;
 

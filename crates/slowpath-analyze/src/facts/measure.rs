@@ -26,12 +26,7 @@ pub(crate) struct Measured {
 /// Measures the data that `from` sent. `origin` is the time of the capture's first packet.
 pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -> Measured {
     let half = conn.half(from);
-    let (there, back) = conn.handshake_ns;
-    let seconds = |span: Option<i64>| span.map(|ns| ns as f64 / 1e9);
-    let handshake = match from {
-        Side::Client => [seconds(there), seconds(back)],
-        Side::Server => [seconds(back), seconds(there)],
-    };
+    let handshake = handshake_parts(conn, from);
     let split = tap::split(half, handshake);
     let rtts = round_trips(half, &split, origin);
     let mut values: Vec<f64> = rtts.iter().map(|(_, rtt)| *rtt).collect();
@@ -80,6 +75,21 @@ pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -
         flight: walked.flight,
         items,
         rtts,
+    }
+}
+
+/// How the round trip of the data that `from` sent splits at the tap.
+pub(crate) fn split_of(conn: &Conn, from: Side) -> Split {
+    tap::split(conn.half(from), handshake_parts(conn, from))
+}
+
+/// The handshake's round-trip parts: from the tap to the receiver of the data and back, and to its sender.
+fn handshake_parts(conn: &Conn, from: Side) -> [Option<f64>; 2] {
+    let (there, back) = conn.handshake_ns;
+    let seconds = |span: Option<i64>| span.map(|ns| ns as f64 / 1e9);
+    match from {
+        Side::Client => [seconds(there), seconds(back)],
+        Side::Server => [seconds(back), seconds(there)],
     }
 }
 

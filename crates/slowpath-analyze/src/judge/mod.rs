@@ -7,7 +7,7 @@ mod graphs;
 mod intervals;
 mod quality;
 mod rules;
-mod words;
+pub(crate) mod words;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -250,7 +250,7 @@ fn connection(
     }
 }
 
-fn endpoints(conn: &Conn, key: Option<&FlowKey>) -> (String, String) {
+pub(crate) fn endpoints(conn: &Conn, key: Option<&FlowKey>) -> (String, String) {
     let Some(key) = key else {
         return (String::new(), String::new());
     };
