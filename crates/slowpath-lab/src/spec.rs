@@ -88,8 +88,9 @@ pub struct WireSettings {
     /// Survivors of one train are handed over together if their deadlines lie within this span, as a network card
     /// with interrupt coalescing does. Zero: only what is due in one instant.
     pub join_window: Duration,
-    /// How long the wire waits for more before it hands over; every packet may be so late.
-    pub hold: Duration,
+    /// Least time between two turns of the wire that only deliver, as a network card's interrupt moderation has it:
+    /// a packet that follows another more closely may be late by so much, and travels in fewer, larger writes.
+    pub turn_gap: Duration,
     /// Bytes that may be on the way in one direction; more is an error of the run, not a loss.
     pub memory: u64,
     /// Whether the model sees the kernel's trains as packets, as netem does.
@@ -105,7 +106,7 @@ impl Default for WireSettings {
         Self {
             attachment: Attach::Auto,
             join_window: Duration::from_micros(50),
-            hold: Duration::ZERO,
+            turn_gap: Duration::from_micros(20),
             memory: 2 << 30,
             drop_unit: DropUnit::Packet,
             snap_length: 262_144,

@@ -132,11 +132,12 @@ impl Wire {
         }
         let stopping = set.add_readable(stop.as_fd());
         loop {
+            let turned = self.now();
             if !self.turn()? {
                 return Ok(());
             }
             let now = self.now();
-            let due = self.next_event().map(|at| at + self.settings.hold);
+            let due = self.next_event().map(|at| at.max(turned + self.settings.turn_gap));
             let sleep = due.map_or(LONGEST_SLEEP, |at| at.since(now).min(LONGEST_SLEEP));
             if sleep == Duration::ZERO {
                 continue;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use slowpath_sys::clock;
 use slowpath_sys::namespace::NetworkNamespace;
 use slowpath_sys::netlink::{Address, LinkChange, Netlink, Route, RouteMetrics};
 use slowpath_sys::poll::PollSet;
@@ -17,7 +18,7 @@ use crate::traffic;
 pub(crate) struct Relay {
     namespaces: [NetworkNamespace; 2],
     stops: Vec<UnixStream>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Vec<JoinHandle<u64>>,
 }
 
 impl Relay {
@@ -55,12 +56,12 @@ impl Relay {
     }
 }
 
-impl Drop for Relay {
-    fn drop(&mut self) {
+impl Relay {
+    /// Ends the relay; processor time of each direction in seconds.
+    pub(crate) fn end(mut self) -> Vec<f64> {
         self.stops.clear();
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
-        }
+        let ended = self.threads.drain(..).map(|thread| thread.join().expect("the relay does not panic"));
+        ended.map(|nanos| nanos as f64 / 1e9).collect()
     }
 }
 
@@ -107,7 +108,7 @@ fn set_up(ip: [u8; 4]) -> io::Result<Tun> {
     Ok(tun)
 }
 
-fn copy(from: &Tun, to: &Tun, stopped: &UnixStream) {
+fn copy(from: &Tun, to: &Tun, stopped: &UnixStream) -> u64 {
     let mut set = PollSet::new();
     set.add_readable(from.as_fd());
     let stopping = set.add_readable(stopped.as_fd());
@@ -119,10 +120,10 @@ fn copy(from: &Tun, to: &Tun, stopped: &UnixStream) {
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 if set.wait(None).is_err() || set.is_ready(stopping) {
-                    return;
+                    return clock::thread_cpu();
                 }
             }
-            Err(_) => return,
+            Err(_) => return clock::thread_cpu(),
         }
     }
 }
