@@ -101,7 +101,7 @@ impl Packed {
 }
 
 /// First and last time of anything in the set.
-fn span(set: &GraphSet) -> [f64; 2] {
+pub(crate) fn span(set: &GraphSet) -> [f64; 2] {
     let g = &set.graphs;
     let points = [
         &g.acks,

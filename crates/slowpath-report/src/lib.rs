@@ -10,6 +10,7 @@
 //! * [`terminal`]: the table in 80 columns and the answers.
 //! * [`json`]: the machine-readable forms.
 //! * [`html`]: the self-contained page, for experiments and for single captures.
+//! * [`svg`]: the five graphs as standalone pictures. [`csv`]: tables for other programs.
 //! * [`graphs`]: the graphs of a run, and their compact form in the page.
 //! * [`compare`]: sentences about two groups of runs.
 //! * [`quantity`], [`text`]: numbers and lines as people read them.
@@ -17,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 pub mod compare;
+pub mod csv;
 pub mod explain;
 pub mod explain_text;
 mod facts;
@@ -25,6 +27,7 @@ pub mod html;
 pub mod json;
 pub mod quantity;
 pub mod results;
+pub mod svg;
 pub mod terminal;
 pub mod text;
 pub mod verdict;

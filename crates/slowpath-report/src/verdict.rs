@@ -43,3 +43,26 @@ fn name_of<T: serde::Serialize>(value: &T) -> String {
         _ => String::new(),
     }
 }
+
+/// The colour of a limit on white, as `#rrggbb`; the page's style has the same.
+pub const fn limit_colour(limit: Limit) -> &'static str {
+    match limit {
+        Limit::ReceiverWindow => "#0a6cb0",
+        Limit::ReceiverApplication => "#b2518e",
+        Limit::SenderApplication => "#8a8a20",
+        Limit::SendBuffer => "#3d9bd0",
+        Limit::ProtocolWindow => "#4a3f9f",
+        Limit::BottleneckBandwidth => "#0a8f6a",
+        Limit::SharedBottleneck => "#3a9a8f",
+        Limit::Policed => "#d04a00",
+        Limit::RandomLoss => "#d9900a",
+        Limit::EcnCongestion => "#b0a03a",
+        Limit::DscpTreatment => "#97408f",
+        Limit::DeviceLimit => "#86265a",
+        Limit::HostCpu => "#c25a6c",
+        Limit::MtuBlackHole => "#55585f",
+        Limit::Reordering => "#6fb3c9",
+        Limit::SlowStart => "#9aa0aa",
+        Limit::CaptureLoss | Limit::Unknown => "#b9bcc4",
+    }
+}
