@@ -1,28 +1,195 @@
-//! Runs in simulated time.
+//! Runs in simulated time: from a plan to a record, with captures of the same form as the lab's.
 
-use slowpath_record::RunRecord;
-use slowpath_scenario::Plan;
+use std::path::PathBuf;
 
+use slowpath_endpoint::app::{Behaviour, File, FtpServer};
+use slowpath_endpoint::wire::Transmit;
+use slowpath_endpoint::{HostConfig, codec};
+use slowpath_lab::{PacketSink, Seen, SeenPacket};
+use slowpath_path::{DropCause, ElementId, PacketId, PortId};
+use slowpath_record::{Health, HealthState, Origin, Reason, RunRecord};
+use slowpath_scenario::plan::HostPlan;
+use slowpath_scenario::{Captures as Wanted, Plan, Stack, Workload};
+use slowpath_sim::{NoSink, Point, Sighting, SimError, SimHost, SimReport, SimSpec, Simulation, Sink};
+use slowpath_units::{Duration, Time};
+
+use crate::captures::{CaptureSpec, Captures};
 use crate::folder::Folder;
+use crate::network;
+use crate::real_time::ftp;
 
 /// Why a simulated run failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulatedError {
-    /// There is no simulator yet.
-    #[error("the simulator does not exist in this version; use --clock lab")]
-    Missing,
+    /// The simulation cannot begin.
+    #[error(transparent)]
+    Sim(#[from] SimError),
+    /// A capture file cannot be written.
+    #[error("writing the capture {path} failed: {source}; choose another results folder with --out, or free some space")]
+    Capture {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The simulator cannot do this job.
+    #[error("the simulator cannot do {0} in this version; see LIMITATIONS.md")]
+    Unsupported(&'static str),
 }
 
-/// Computes one run in simulated time.
+/// Computes one run in simulated time; the first repeat is captured.
 ///
 /// # Errors
 /// [`SimulatedError`].
 pub fn run(
-    _experiment: &str,
-    _plan: &Plan,
-    _name: &str,
-    _capture: bool,
-    _folder: &Folder,
+    experiment: &str,
+    plan: &Plan,
+    name: &str,
+    capture: bool,
+    folder: &Folder,
 ) -> Result<RunRecord, SimulatedError> {
-    Err(SimulatedError::Missing)
+    let spec = spec(plan)?;
+    let simulation = Simulation::new(&spec)?;
+    let captured = capture && plan.repeat == 0 && plan.captures != Wanted::None;
+    let failed = |(path, source)| SimulatedError::Capture { path, source };
+    let (report, captures) = if captured {
+        let wanted = CaptureSpec {
+            folder: folder.root().to_owned(),
+            run: name.to_owned(),
+            comment: format!("{}, {}, repeat {}, seed {}, simulated", plan.experiment, plan.variant, plan.repeat, plan.seed),
+            ports: spec.hosts.iter().map(|host| host.name.clone()).collect(),
+            sender: plan.sender().to_owned(),
+            elements: spec.network.elements.iter().map(|element| element.name.clone()).collect(),
+            snap_length: SNAP_LENGTH,
+            origin_ns: 0,
+        };
+        let captures = Captures::create(wanted).map_err(failed)?;
+        let mut sink = PacketBytes { captures: captures.clone(), bytes: Vec::new() };
+        let report = simulation.run(&mut sink);
+        (report, captures.close(0).map_err(failed)?)
+    } else {
+        (simulation.run(&mut NoSink), Vec::new())
+    };
+    let client = plan.hosts.iter().position(|host| host.name == plan.main_job().client).unwrap_or(0);
+    let mut record = record(experiment, plan, &report, client);
+    record.captures = captures;
+    Ok(record)
 }
+
+fn record(experiment: &str, plan: &Plan, report: &SimReport, client: usize) -> RunRecord {
+    let mut health = Health::valid();
+    let transfers: Vec<_> = report.transfers(u16::try_from(client).unwrap_or(0)).cloned().collect();
+    if transfers.is_empty() || transfers.iter().any(|transfer| !transfer.complete) {
+        health.add(Reason {
+            code: "incomplete".to_owned(),
+            state: HealthState::Invalid,
+            text: format!("the transfer did not come to its end within {} of simulated time", plan.deadline),
+        });
+    }
+    RunRecord {
+        schema: slowpath_record::run::SCHEMA.to_owned(),
+        origin: Origin::Simulated,
+        experiment: experiment.to_owned(),
+        variant: plan.variant.clone(),
+        repeat: plan.repeat,
+        seed: plan.seed,
+        plan_digest: plan.digest(),
+        environment: None,
+        health,
+        captures: Vec::new(),
+        series: report.series.clone(),
+        transfers,
+        flows: report.flows().cloned().collect(),
+        elements: report.elements.clone(),
+        notes: Vec::new(),
+    }
+}
+
+fn spec(plan: &Plan) -> Result<SimSpec, SimulatedError> {
+    let mut hosts = Vec::with_capacity(plan.hosts.len());
+    for host in &plan.hosts {
+        let Stack::Model(model) = &host.stack else {
+            return Err(SimulatedError::Unsupported("a host that is planned for the kernel"));
+        };
+        hosts.push(SimHost {
+            name: host.name.clone(),
+            config: HostConfig {
+                addresses: vec![host.address.into()],
+                tcp: model.tcp.clone(),
+                mtu: host.mtu,
+                input: None,
+            },
+            programs: programs(plan, host)?,
+        });
+    }
+    Ok(SimSpec {
+        hosts,
+        network: network::complete(plan),
+        seed: plan.seed,
+        deadline: plan.deadline,
+        sample_every: Some(SAMPLE_EVERY),
+    })
+}
+
+fn programs(plan: &Plan, host: &HostPlan) -> Result<Vec<(Time, Behaviour)>, SimulatedError> {
+    let mut programs = Vec::new();
+    for job in &plan.jobs {
+        let Workload::Ftp(transfer) = &job.workload else {
+            return Err(SimulatedError::Unsupported("this kind of workload"));
+        };
+        programs.extend(ftp::model_programs(plan, job, transfer, host));
+        if host.name == job.server {
+            let server = FtpServer {
+                port: ftp::CONTROL_PORT,
+                files: vec![File { path: ftp::FILE.to_owned(), bytes: transfer.size.bytes() }],
+                passive_port: PASSIVE_PORT,
+            };
+            programs.push((Time::ZERO, Behaviour::FtpServer(server)));
+        }
+    }
+    Ok(programs)
+}
+
+/// Writes the packets of a simulation as bytes.
+struct PacketBytes {
+    captures: Captures,
+    bytes: Vec<u8>,
+}
+
+impl PacketBytes {
+    fn write(&mut self, event: Seen, sighting: &Sighting<'_>) {
+        let transmit = Transmit { at: sighting.at, header: *sighting.header, payload: sighting.payload.clone() };
+        codec::encode(&transmit, sighting.id.0 as u16, &mut self.bytes);
+        let length = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
+        let kept = self.bytes.len().min(SNAP_LENGTH as usize);
+        self.captures.packet(&SeenPacket {
+            event,
+            at: sighting.at,
+            id: sighting.id,
+            bytes: &self.bytes[..kept],
+            length,
+        });
+    }
+}
+
+impl Sink for PacketBytes {
+    fn seen(&mut self, sighting: &Sighting<'_>) {
+        let event = match sighting.point {
+            Point::Sent(host) => Seen::Sent(PortId(host)),
+            Point::Received(host) => Seen::Delivered(PortId(host)),
+            Point::Tap(element) => Seen::Passed(element),
+        };
+        self.write(event, sighting);
+    }
+
+    fn dropped(&mut self, _id: PacketId, _element: ElementId, _cause: DropCause, _at: Time) {}
+}
+
+/// Bytes kept of each captured packet.
+const SNAP_LENGTH: u32 = 160;
+
+/// First port of passive data connections.
+const PASSIVE_PORT: u16 = 40_000;
+
+/// How often connections are sampled.
+const SAMPLE_EVERY: Duration = Duration::from_millis(100);

@@ -24,7 +24,7 @@ use super::{Done, LabRunError, size};
 use crate::worker::Message;
 
 /// The programs that a job needs on a model host.
-pub(super) fn model_programs(
+pub(crate) fn model_programs(
     plan: &Plan,
     job: &Job,
     transfer: &FtpTransfer,
@@ -349,10 +349,10 @@ impl Drop for Scratch {
 }
 
 /// Name of the file, as in the field report.
-const FILE: &str = "test.bin";
+pub(crate) const FILE: &str = "test.bin";
 
 /// FTP's control port (RFC 959).
-const CONTROL_PORT: u16 = 21;
+pub(crate) const CONTROL_PORT: u16 = 21;
 
 /// How long a server program may take to listen.
 const SERVER_START: Duration = Duration::from_secs(5);

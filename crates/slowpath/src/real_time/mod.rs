@@ -3,7 +3,7 @@
 //! * [`hosts`]: from a plan's hosts to the lab's.
 //! * [`ftp`]: FTP jobs between kernel hosts and model hosts.
 
-mod ftp;
+pub(crate) mod ftp;
 mod hosts;
 
 use std::io;
