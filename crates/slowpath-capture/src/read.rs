@@ -51,7 +51,8 @@ impl fmt::Display for FileFormat {
 ///
 /// Call [`next_frame`](Self::next_frame) until it gives nothing, then ask [`damage`](Self::damage) whether
 /// that is the end of the capture or the place where it breaks off. On a growing file the same call gives
-/// frames again once there are more; a record that is still being written counts as a cut until then.
+/// frames again once there are more; a record that is still being written counts as a cut until then
+/// (not for compressed files, whose end says that nothing follows).
 /// Memory stays within a few hundred kilobytes, or the largest packet; a length that a file claims reserves
 /// nothing. Every call reads on or ends.
 #[derive(Debug)]

@@ -111,6 +111,8 @@ pub struct PcapngWriter<W: Write> {
     buffer: Vec<u8>,
     origin_ns: u64,
     snap_lens: Vec<u32>,
+    /// A write failed.
+    broken: bool,
 }
 
 impl<W: Write> PcapngWriter<W> {
@@ -135,6 +137,7 @@ impl<W: Write> PcapngWriter<W> {
             buffer,
             origin_ns: section.origin_ns,
             snap_lens: Vec::new(),
+            broken: false,
         };
         writer.flush()?;
         Ok(writer)
@@ -316,11 +319,15 @@ impl<W: Write> PcapngWriter<W> {
     }
 
     /// Hands the buffer to the output.
+    ///
+    /// After a failure nothing more is written: the file then ends inside a block, which every reader can tell.
     fn spill(&mut self) -> io::Result<()> {
-        let result = self
-            .out
-            .as_mut()
-            .map_or(Ok(()), |out| out.write_all(&self.buffer));
+        let result = match &mut self.out {
+            _ if self.broken => Err(io::Error::other("an earlier write of this capture failed")),
+            Some(out) => out.write_all(&self.buffer),
+            None => Ok(()),
+        };
+        self.broken |= result.is_err();
         self.buffer.clear();
         result
     }
@@ -329,7 +336,9 @@ impl<W: Write> PcapngWriter<W> {
 impl<W: Write> Drop for PcapngWriter<W> {
     fn drop(&mut self) {
         // A drop cannot report; whoever needs to know calls `finish`.
-        let _ = self.flush();
+        if !self.broken {
+            let _ = self.flush();
+        }
     }
 }
 

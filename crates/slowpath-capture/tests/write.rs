@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use slowpath_capture::{
-    LinkType, PacketInfo, PcapngWriter, SectionInfo, TapDirection, TapInfo, TapStatistics,
+    Damage, LinkType, PacketInfo, PcapngWriter, Reader, SectionInfo, TapDirection, TapInfo, TapStatistics,
 };
 use slowpath_packet::{Ipv4Header, Seq32, TcpFlags, TcpHeader, TcpOptions, checksum::Sum};
 use slowpath_units::Time;
@@ -202,18 +202,57 @@ fn an_endless_comment_is_cut_at_a_character() {
     assert!(bytes.len() < 66_000);
 }
 
-#[test]
-fn a_full_disk_is_reported() {
-    #[derive(Debug)]
-    struct Full;
-    impl Write for Full {
-        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-            Err(io::ErrorKind::StorageFull.into())
+/// A disk with room for so many bytes.
+#[derive(Debug)]
+struct Disk {
+    room: usize,
+    written: Vec<u8>,
+}
+
+impl Write for Disk {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = bytes.len().min(self.room);
+        if count == 0 {
+            return Err(io::ErrorKind::StorageFull.into());
         }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
+        self.room -= count;
+        self.written.extend(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_full_disk_is_reported_and_what_was_written_stays() {
+    let none = Disk {
+        room: 0,
+        written: Vec::new(),
+    };
+    let error = PcapngWriter::new(none, &SectionInfo::default()).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+
+    let mut disk = Disk {
+        room: 300_000,
+        written: Vec::new(),
+    };
+    let mut writer = PcapngWriter::new(&mut disk, &SectionInfo::default()).unwrap();
+    let tap = writer.add_tap(&TapInfo::raw("a", "")).unwrap();
+    let packet = segment(1000);
+    let mut failed = None;
+    for _ in 0..1000 {
+        if let Err(error) = writer.packet(tap, Time::ZERO, &packet, &PacketInfo::default()) {
+            failed = Some(error.kind());
+            break;
         }
     }
-    let error = PcapngWriter::new(Full, &SectionInfo::default()).unwrap_err();
-    assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    assert_eq!(failed, Some(io::ErrorKind::StorageFull));
+    assert!(writer.flush().is_err(), "nothing follows a hole");
+    drop(writer);
+    let mut reader = Reader::new(io::Cursor::new(disk.written)).unwrap();
+    while reader.next_frame().unwrap().is_some() {}
+    assert!(reader.packets() >= 270, "{} packets", reader.packets());
+    assert!(matches!(reader.damage(), Some(Damage::Cut { .. })));
 }

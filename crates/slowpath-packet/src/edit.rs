@@ -3,6 +3,9 @@
 //! For routers and middleboxes: each function takes a whole IP packet, changes the bytes and updates the
 //! checksums over them. A checksum that was wrong stays wrong by the same amount. Packets that the function
 //! cannot apply to (not IP, not TCP, a later fragment, cut off) are left as they are, and `false` is returned.
+//!
+//! A packet whose TCP checksum is still to be completed by offloading holds the sum of the pseudo-header in its
+//! place, which does not cover the header: complete it before anything in the TCP header is changed.
 
 use crate::checksum;
 use crate::ip::IpView;
