@@ -46,8 +46,11 @@ impl Calendar {
             NEVER
         };
         let group = &mut self.keys[entry / GROUP];
-        group[entry % GROUP] = key;
-        self.least[entry / GROUP] = least(group);
+        let place = &mut group[entry % GROUP];
+        if *place != key {
+            *place = key;
+            self.least[entry / GROUP] = least(group);
+        }
     }
 }
 

@@ -82,6 +82,7 @@ impl Shared {
         PacketId(self.last_made)
     }
 
+    #[cold]
     pub(crate) fn take_extra(&mut self) -> Vec<(u8, Packet)> {
         let empty = self.spare.pop().unwrap_or_default();
         std::mem::replace(&mut self.extra, empty)

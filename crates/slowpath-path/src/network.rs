@@ -395,6 +395,8 @@ impl Network {
     }
 
     /// Sends on what the element `index` made besides the packet in hand.
+    #[cold]
+    #[inline(never)]
     fn forward_all(&mut self, at: Time, index: usize, mut extra: Vec<(u8, Packet)>) {
         for (output, mut packet) in extra.drain(..) {
             self.counters[index].delivered.count(packet.ip_len);

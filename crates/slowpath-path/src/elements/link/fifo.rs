@@ -43,8 +43,8 @@ pub(crate) struct State {
     limit: Limit,
     trains: bool,
     verdicts: TrainVerdict,
-    /// Packets with the time at which each has been sent; the first is being sent now.
-    queue: Ring<(Time, Packet)>,
+    /// The first is being sent now.
+    queue: Ring<Sending>,
     /// Bytes of all of `queue`, at `layer`.
     bytes: u64,
 }
@@ -65,46 +65,59 @@ impl State {
     #[inline]
     pub(super) fn accept(&mut self, at: Time, packet: &Packet) -> Step {
         let bytes = packet.bytes(self.layer);
-        let full = match self.verdicts.known(self.trains, packet) {
-            Some(lost) => lost,
-            None => self.is_full(at, bytes),
-        };
-        self.verdicts.remember(packet, full);
-        if full {
+        if self.trains {
+            let full = self
+                .verdicts
+                .known(true, packet)
+                .unwrap_or_else(|| self.is_full(at, bytes));
+            self.verdicts.remember(packet, full);
+            if full {
+                return Step::Drop(DropCause::QueueFull);
+            }
+        } else if self.is_full(at, bytes) {
             return Step::Drop(DropCause::QueueFull);
         }
         let sent = self.server.send(at, bytes);
         self.bytes += u64::from(bytes);
-        self.queue.push((sent, *packet));
+        self.queue.push(Sending {
+            sent,
+            bytes,
+            packet: *packet,
+        });
         Step::Hold
     }
 
     /// Whether a packet of `bytes` that has to wait finds no room.
+    #[inline]
     fn is_full(&self, at: Time, bytes: u32) -> bool {
+        // What is queued and not being sent is less than what is queued: most often that settles it.
+        match self.limit {
+            Limit::None => false,
+            Limit::Packets(most) => self.queue.len() > most as usize && self.is_full_exactly(at, bytes),
+            Limit::Bytes(most) => self.bytes + u64::from(bytes) > most && self.is_full_exactly(at, bytes),
+            Limit::Time(longest) => self.server.idle_from().since(at) > longest,
+        }
+    }
+
+    fn is_full_exactly(&self, at: Time, bytes: u32) -> bool {
         if self.server.idle_from() <= at {
             return false;
         }
+        let (packets, gone) = self.not_waiting(at);
         match self.limit {
-            Limit::None => false,
-            Limit::Time(longest) => self.server.idle_from().since(at) > longest,
-            Limit::Packets(most) => {
-                let (packets, _) = self.not_waiting(at);
-                self.queue.len() - packets >= most as usize
-            }
-            Limit::Bytes(most) => {
-                let (_, gone) = self.not_waiting(at);
-                self.bytes - gone + u64::from(bytes) > most
-            }
+            Limit::Packets(most) => self.queue.len() - packets >= most as usize,
+            Limit::Bytes(most) => self.bytes - gone + u64::from(bytes) > most,
+            Limit::Time(_) | Limit::None => false,
         }
     }
 
     /// Packets and bytes in `queue` that at `at` are sent or being sent; events of the same instant may be due still.
     fn not_waiting(&self, at: Time) -> (usize, u64) {
         let (mut packets, mut bytes) = (0, 0);
-        for (sent, packet) in self.queue.iter() {
+        for sending in self.queue.iter() {
             packets += 1;
-            bytes += u64::from(packet.bytes(self.layer));
-            if *sent > at {
+            bytes += u64::from(sending.bytes);
+            if sending.sent > at {
                 break;
             }
         }
@@ -113,17 +126,17 @@ impl State {
 
     #[inline]
     pub(super) fn next_event(&self) -> Time {
-        self.queue.front().map_or(Time::MAX, |(sent, _)| *sent)
+        self.queue.front().map_or(Time::MAX, |first| first.sent)
     }
 
     #[inline]
     pub(super) fn release(&mut self, packet: &mut Packet) {
-        let (_, first) = self
+        let first = self
             .queue
             .front()
             .expect("an event is due only while packets are inside");
-        *packet = *first;
-        self.bytes -= u64::from(packet.bytes(self.layer));
+        *packet = first.packet;
+        self.bytes -= u64::from(first.bytes);
         self.queue.pop();
     }
 
@@ -131,9 +144,17 @@ impl State {
         let mut inside = Traffic::default();
         self.queue
             .iter()
-            .for_each(|(_, packet)| inside.count(packet.ip_len));
+            .for_each(|sending| inside.count(sending.packet.ip_len));
         inside
     }
+}
+
+/// A packet in the queue, with the time at which it has been sent and its bytes at the link's layer.
+#[derive(Debug, Clone, Copy)]
+struct Sending {
+    sent: Time,
+    bytes: u32,
+    packet: Packet,
 }
 
 #[cfg(test)]
