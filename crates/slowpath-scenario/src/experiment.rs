@@ -1,12 +1,11 @@
 //! The checked form of an experiment file.
 
-use std::collections::BTreeMap;
-
+use crate::device::DeviceUse;
 use crate::diagnostic::{Diagnostic, Diagnostics, Issues};
 use crate::fields::Fields;
 use crate::figure::{Figure, read_figures};
-use crate::host::{ConfigFile, HostDocument, HostSettings, read_hosts};
-use crate::network::{NetworkDocument, read_network};
+use crate::host::{ConfigFile, HostDocument, read_hosts};
+use crate::network::{ElementKind, NetworkDocument, read_network};
 use crate::span::{Sources, Span};
 use crate::tree::{Node, Table, Value};
 use crate::workload::{Repeats, WorkloadDocument, read_workloads};
@@ -59,9 +58,6 @@ pub enum Captures {
     All,
 }
 
-/// Settings read from device configurations, by the file's name in the document.
-pub type Fragments = BTreeMap<String, HostSettings>;
-
 impl Experiment {
     /// Reads and checks an experiment file.
     ///
@@ -101,7 +97,24 @@ impl Experiment {
         self.variants.iter().find(|variant| variant.name == name)
     }
 
-    /// The device configurations that the caller must read before planning, each once.
+    /// The uses of devices on the paths that the caller must read before planning, each once.
+    pub fn device_uses(&self) -> Vec<&DeviceUse> {
+        let mut uses: Vec<&DeviceUse> = Vec::new();
+        for element in self
+            .variants
+            .iter()
+            .flat_map(|v| v.network.up.iter().chain(&v.network.down))
+        {
+            if let ElementKind::Device(device) = &element.kind
+                && !uses.contains(&device)
+            {
+                uses.push(device);
+            }
+        }
+        uses
+    }
+
+    /// The configurations of hosts that the caller must read before planning, each once.
     pub fn config_files(&self) -> Vec<&ConfigFile> {
         let mut files: Vec<&ConfigFile> = Vec::new();
         for file in self
@@ -309,32 +322,43 @@ fn read_variant(
     (issues.error_count() == before).then_some(variant)
 }
 
-/// Every host has work, and every job finds its hosts on the two ends of the path.
+/// Every host has work, and every job goes from the near side of the path to the far one.
 fn check_hosts(variant: &Variant, issues: &Issues) {
-    let Some(main) = variant.jobs.first() else { return };
-    for host in &variant.hosts {
-        if host.name != main.client && host.name != main.server {
-            issues.push(
-                Diagnostic::error(
-                    host.span,
-                    format!("the host \"{}\" takes part in no job", host.name),
-                )
-                .help(format!(
-                    "the workload runs between \"{}\" and \"{}\"; remove the host, or name it there",
-                    main.client, main.server
-                )),
-            );
-        }
+    let near = |name: &str| variant.jobs.iter().any(|job| job.client == name);
+    let far = |name: &str| variant.jobs.iter().any(|job| job.server == name);
+    if variant.jobs.is_empty() {
+        return;
     }
-    for job in &variant.jobs[1..] {
-        for host in [&job.client, &job.server] {
-            if *host != main.client && *host != main.server {
+    for host in variant
+        .hosts
+        .iter()
+        .filter(|host| !near(&host.name) && !far(&host.name))
+    {
+        let ends: Vec<&str> = variant
+            .jobs
+            .iter()
+            .flat_map(|job| [job.client.as_str(), job.server.as_str()])
+            .collect();
+        issues.push(
+            Diagnostic::error(
+                host.span,
+                format!("the host \"{}\" takes part in no job", host.name),
+            )
+            .help(format!(
+                "jobs run between {}; remove the host, or name it in a job",
+                crate::fields::words(ends)
+            )),
+        );
+    }
+    for job in &variant.jobs {
+        for (host, both) in [(&job.client, far(&job.client)), (&job.server, near(&job.server))] {
+            if both {
                 issues.push(
                     Diagnostic::error(
                         job.span,
-                        format!("the host \"{host}\" is on neither end of the path"),
+                        format!("the host \"{host}\" would be on both ends of the path"),
                     )
-                    .help(format!("write \"{}\" or \"{}\"", main.client, main.server)),
+                    .help("clients are on the near end, servers on the far one: give this job other hosts"),
                 );
             }
         }

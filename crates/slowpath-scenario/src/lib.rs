@@ -12,12 +12,14 @@
 //! * [`network`]: paths, as files and as one line.
 //! * [`host`]: hosts, their systems and everything that can be set on them.
 //! * [`workload`]: the jobs.
+//! * [`device`]: devices on the path, read from their own configuration by the caller.
 //! * [`intervention`]: changes to a run, for hypothesis tests and remedies.
 //! * [`figure`]: published figures to compare with.
 //! * [`diagnostic`], [`span`], [`tree`]: messages, places, and the text as a tree.
 
 #![forbid(unsafe_code)]
 
+pub mod device;
 pub mod diagnostic;
 pub mod experiment;
 mod fields;
@@ -30,8 +32,9 @@ pub mod span;
 pub mod tree;
 pub mod workload;
 
+pub use device::{DeviceElements, DeviceUse, Fragments};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
-pub use experiment::{Captures, Experiment, Fragments, Variant};
+pub use experiment::{Captures, Experiment, Variant};
 pub use host::{HostSettings, KernelStack, Standing, System};
 pub use intervention::{ApplyError, Backend, Intervention, Place};
 pub use network::parse_path;

@@ -398,3 +398,107 @@ fn every_mistake_is_reported_once() {
     let errors = Experiment::read("x.toml", &twice, &[]).unwrap_err();
     assert_eq!(errors.list.len(), 2, "{errors}");
 }
+
+#[test]
+fn several_hosts_of_one_end_share_the_path() {
+    let text = r#"
+title = "t"
+captures = "none"
+[network]
+up = [{ per_packet = "47500 ns", per_kilobyte = "57600 ns", ring = 64 }, { rate = "100 Mbit/s", layer = "L1" }]
+down = []
+[workload]
+kind = "frames"
+name = "tcp"
+client = "gen1"
+server = "sink"
+protocol = "tcp"
+frame = "1024 B"
+line = "100 Mbit/s"
+load = "50 %"
+[[background]]
+kind = "frames"
+name = "udp"
+client = "gen2"
+server = "sink"
+frame = "1024 B"
+line = "100 Mbit/s"
+load = "50 %"
+"#;
+    let plan = read(text)
+        .plan(&options("default", Clock::Simulated), &Fragments::new())
+        .unwrap();
+    assert_eq!(
+        plan.hosts.iter().map(|h| h.name.as_str()).collect::<Vec<_>>(),
+        ["gen1", "gen2", "sink"]
+    );
+    assert_ne!(plan.hosts[0].address, plan.hosts[1].address);
+    let ElementKind::Device(device) = &plan.network.element("up.per_packet").unwrap().does else {
+        panic!()
+    };
+    assert_eq!(
+        (device.rings.as_slice(), device.cost.per_byte_ps),
+        (&[64, 64][..], 57_600)
+    );
+    let entries: Vec<_> = plan
+        .network
+        .ports
+        .iter()
+        .map(|port| port.entry.clone().unwrap())
+        .collect();
+    assert_eq!((entries[0].input, entries[1].input), (0, 1));
+    assert_eq!(
+        entries[2].to, "down.hosts",
+        "packets back are told apart by their address"
+    );
+    let back = plan.network.element("down.hosts").unwrap();
+    assert_eq!(
+        back.outputs.iter().map(|o| o.to.as_str()).collect::<Vec<_>>(),
+        ["gen1", "gen2"]
+    );
+    let both_ends = text.replace("server = \"sink\"\nframe", "server = \"gen1\"\nframe");
+    let shown = Experiment::read("x.toml", &both_ends, &[])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        shown.contains("\"gen1\" would be on both ends of the path"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn devices_on_the_path_name_their_configuration() {
+    let text = r#"
+title = "t"
+[network]
+up = [{ device = "on.cfg", system = "rtx2000", port = "lan1.4", line = "100 Mbit/s" }]
+down = []
+[workload]
+kind = "ping"
+"#;
+    let experiment = read(text);
+    let uses = experiment.device_uses();
+    assert_eq!(
+        (uses.len(), uses[0].port.as_str(), uses[0].far),
+        (1, "lan1.4", true)
+    );
+    let unread = experiment
+        .plan(&options("default", Clock::Lab), &Fragments::new())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        unread.contains("x.toml:4:7: error: the configuration of this device was not read"),
+        "{unread}"
+    );
+    let wrong = Experiment::read("x.toml", &text.replace("rtx2000", "toaster"), &[])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        wrong.contains("no reader for a device of system \"toaster\""),
+        "{wrong}"
+    );
+    let short = Experiment::read("x.toml", &text.replace(", port = \"lan1.4\"", ""), &[])
+        .unwrap_err()
+        .to_string();
+    assert!(short.contains("`network.up[0].port` is missing"), "{short}");
+}

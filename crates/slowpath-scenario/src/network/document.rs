@@ -3,6 +3,7 @@
 use slowpath_packet::Dscp;
 use slowpath_units::{ByteCount, Duration, Layer, Ratio};
 
+use crate::device::{DeviceUse, known_system};
 use crate::diagnostic::{Diagnostic, Issues};
 use crate::fields::{Fields, words};
 use crate::network::element::{Discipline, Element, ElementKind, LossModel, Match, QueueSize};
@@ -235,6 +236,7 @@ fn read_kind(kind: &str, fields: &Fields<'_>) -> Option<ElementKind> {
             })
         }
         "router" => Some(ElementKind::Router(fields.parsed("router")?.value)),
+        "device" => read_device(fields).map(ElementKind::Device),
         "per_packet" => {
             let per_byte = fields
                 .quantity::<Duration>("per_kilobyte")
@@ -266,6 +268,49 @@ fn read_kind(kind: &str, fields: &Fields<'_>) -> Option<ElementKind> {
             Some(ElementKind::Tap)
         }
     }
+}
+
+fn read_device(fields: &Fields<'_>) -> Option<DeviceUse> {
+    let file = fields.text("device")?.value.to_owned();
+    let far = fields.flag("far").is_none_or(|far| far.value);
+    let (system, port) = (fields.text("system"), fields.text("port"));
+    let line = fields.positive("line");
+    for (key, help) in [
+        (
+            "system",
+            "write whose configuration it is, such as system = \"rtx2000\" or \"cisco-ios\"",
+        ),
+        (
+            "port",
+            "write the port that packets leave by, such as port = \"lan1.4\"",
+        ),
+        (
+            "line",
+            "write the rate of that port, such as line = \"100 Mbit/s\"",
+        ),
+    ] {
+        if !fields.has(key) {
+            fields.missing(key, help);
+        }
+    }
+    let system = system?;
+    if !known_system(system.value) {
+        fields.issues().push(
+            Diagnostic::error(
+                system.span,
+                format!("there is no reader for a device of system \"{}\"", system.value),
+            )
+            .help("write a model of the RTX family, such as \"rtx830\", or \"cisco-ios\" or \"cisco-iosxe\""),
+        );
+        return None;
+    }
+    Some(DeviceUse {
+        file,
+        system: system.value.to_owned(),
+        port: port?.value.to_owned(),
+        line: line?.value,
+        far,
+    })
 }
 
 fn read_loss(fields: &Fields<'_>) -> Option<LossModel> {
@@ -421,6 +466,7 @@ const KINDS: &[&str] = &[
     "mark",
     "mtu",
     "router",
+    "device",
     "per_packet",
     "clamp_mss",
     "remove_window_scale",

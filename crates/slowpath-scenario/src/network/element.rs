@@ -7,6 +7,7 @@ use std::str::FromStr;
 use slowpath_packet::Dscp;
 use slowpath_units::{BitRate, ByteCount, Duration, Layer, ParseError, Ratio};
 
+use crate::device::DeviceUse;
 use crate::span::Span;
 
 /// One element of one direction of a path.
@@ -93,6 +94,8 @@ pub enum ElementKind {
     },
     /// A router's hop, seen by traceroute.
     Router(Ipv4Addr),
+    /// A device that does what its own configuration says.
+    Device(DeviceUse),
     /// A device that takes time for each packet.
     Processor {
         /// Time for each packet.
@@ -124,25 +127,12 @@ impl ElementKind {
             Self::Mark(_) => "mark",
             Self::Mtu { .. } => "mtu",
             Self::Router(_) => "router",
+            Self::Device(_) => "device",
             Self::Processor { .. } => "per_packet",
             Self::ClampMss(_) => "clamp_mss",
             Self::RemoveWindowScale => "remove_window_scale",
             Self::Tap => "tap",
         }
-    }
-}
-
-impl ElementKind {
-    /// Whether it sends messages of its own back to the sender.
-    pub(crate) const fn answers(&self) -> bool {
-        matches!(
-            self,
-            Self::Router(_)
-                | Self::Mtu {
-                    black_hole: false,
-                    ..
-                }
-        )
     }
 }
 

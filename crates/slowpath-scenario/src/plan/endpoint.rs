@@ -1,5 +1,6 @@
 //! From a host's settings to the stack that runs it.
 
+use slowpath_endpoint::InputLimit;
 use slowpath_endpoint::app::Pace;
 use slowpath_endpoint::tcp::{
     Config, CongestionControl, EcnMode as ModelEcn, Pacing, ReceiveWindow, SendBuffer,
@@ -109,6 +110,11 @@ pub(super) fn model(system: System, settings: &HostSettings) -> Result<ModelStac
     Ok(ModelStack {
         tcp,
         pace: settings.storage.map_or(Pace::Unlimited, pace),
+        input: match system {
+            System::CiscoIosXe => Some(InputLimit::CISCO_IOS_XE),
+            System::CiscoIos => Some(InputLimit::CISCO_IOS),
+            System::Linux | System::WindowsIperf3 => None,
+        },
     })
 }
 

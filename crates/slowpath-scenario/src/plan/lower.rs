@@ -6,10 +6,11 @@ use slowpath_packet::Protocol;
 use slowpath_path::{self as path, ElementKind as Spec, ElementSpec, NetworkSpec, PortSpec, Target};
 use slowpath_units::{BitRate, ByteCount, Duration, Layer, Ratio};
 
+use crate::device::{DeviceElements, Fragments};
 use crate::network::{Discipline, Element, ElementKind, LossModel, Match, NetworkDocument, QueueSize};
 use crate::span::Span;
 
-/// An element that this version of the network model does not have.
+/// An element that this version of the network model does not have, or whose configuration was not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotModelled {
     /// What it is, as documents call it.
@@ -18,7 +19,7 @@ pub struct NotModelled {
     pub span: Span,
 }
 
-/// The network of a document between the ports `client` and `server`.
+/// The network of a document between the ports `client` and `server`, without configured devices.
 ///
 /// Elements without a name are called after their direction and kind: `up.rate`, `down.loss`, `down.loss2`.
 /// An element for some packets only gets a classifier in front, called `NAME.only`. Messages of routers and
@@ -31,83 +32,194 @@ pub fn network_spec(
     client: &str,
     server: &str,
 ) -> Result<NetworkSpec, NotModelled> {
-    let (up, down) = (Chain::new("up", &document.up), Chain::new("down", &document.down));
+    let ends = [(client, ROUTER), (server, ROUTER)];
+    network(document, &ends[..1], &ends[1..], &Fragments::new())
+}
+
+/// The network of a document between the hosts `near` and `far`, each with its address.
+///
+/// Several hosts of one end share the path: a device at its beginning has an input for each of them, and at its
+/// end packets go to the host whose address they carry.
+pub(super) fn network(
+    document: &NetworkDocument,
+    near: &[(&str, Ipv4Addr)],
+    far: &[(&str, Ipv4Addr)],
+    fragments: &Fragments,
+) -> Result<NetworkSpec, NotModelled> {
+    let up = Chain::new("up", &document.up, far, fragments)?;
+    let down = Chain::new("down", &document.down, near, fragments)?;
     let mut spec = NetworkSpec::default();
-    up.add(&mut spec, server, &down, client)?;
-    down.add(&mut spec, client, &up, server)?;
-    spec.ports.push(PortSpec {
-        name: client.to_owned(),
-        entry: Some(up.target(0, server)),
-    });
-    spec.ports.push(PortSpec {
-        name: server.to_owned(),
-        entry: Some(down.target(0, client)),
-    });
+    up.add(&mut spec, near.len(), &down);
+    down.add(&mut spec, far.len(), &up);
+    for (chain, hosts) in [(&up, near), (&down, far)] {
+        for (number, (host, _)) in hosts.iter().enumerate() {
+            spec.ports.push(PortSpec {
+                name: (*host).to_owned(),
+                entry: Some(chain.entry(number)),
+            });
+        }
+    }
     Ok(spec)
 }
 
-/// The elements of one direction, each with its name.
+/// The elements of one direction, and where it ends.
 struct Chain<'d> {
-    elements: Vec<(String, &'d Element)>,
+    way: &'static str,
+    links: Vec<Link>,
+    ends: &'d [(&'d str, Ipv4Addr)],
+}
+
+/// One element of a direction.
+struct Link {
+    name: String,
+    does: Spec,
+    only: Option<Match>,
 }
 
 impl<'d> Chain<'d> {
-    fn new(way: &str, elements: &'d [Element]) -> Self {
-        let mut chain: Vec<(String, &'d Element)> = Vec::with_capacity(elements.len());
+    fn new(
+        way: &'static str,
+        elements: &[Element],
+        ends: &'d [(&'d str, Ipv4Addr)],
+        fragments: &Fragments,
+    ) -> Result<Self, NotModelled> {
+        let mut chain = Self {
+            way,
+            links: Vec::with_capacity(elements.len()),
+            ends,
+        };
         for element in elements {
-            let wanted = format!("{way}.{}", element.name.as_deref().unwrap_or(element.kind.key()));
-            let mut name = wanted.clone();
-            let mut number = 1;
-            while chain.iter().any(|(known, _)| *known == name) {
-                number += 1;
-                name = format!("{wanted}{number}");
+            if let ElementKind::Device(device) = &element.kind {
+                let missing = NotModelled {
+                    what: "device",
+                    span: element.span,
+                };
+                let DeviceElements { elements: parts, .. } = fragments.device(device).ok_or(missing)?;
+                for (part, does) in parts {
+                    chain.push(
+                        element.name.as_deref().unwrap_or("device"),
+                        Some(part),
+                        does.clone(),
+                        None,
+                    );
+                }
+            } else {
+                chain.push(
+                    element.name.as_deref().unwrap_or(element.kind.key()),
+                    None,
+                    does(element)?,
+                    element.only,
+                );
             }
-            chain.push((name, element));
         }
-        Self { elements: chain }
+        Ok(chain)
+    }
+
+    fn push(&mut self, name: &str, part: Option<&str>, does: Spec, only: Option<Match>) {
+        let wanted = match part {
+            None => format!("{}.{name}", self.way),
+            Some(part) => format!("{}.{name}.{part}", self.way),
+        };
+        let mut name = wanted.clone();
+        let mut number = 1;
+        while self.links.iter().any(|link| link.name == name) {
+            number += 1;
+            name = format!("{wanted}{number}");
+        }
+        self.links.push(Link { name, does, only });
     }
 
     /// Where a packet goes that is to meet the elements from number `index` on.
-    fn target(&self, index: usize, end: &str) -> Target {
-        match self.elements.get(index) {
-            None => Target::to(end),
-            Some((name, element)) if element.only.is_some() => Target::to(format!("{name}.only")),
-            Some((name, _)) => Target::to(name.clone()),
+    fn target(&self, index: usize) -> Target {
+        match (self.links.get(index), self.ends) {
+            (
+                Some(Link {
+                    name, only: Some(_), ..
+                }),
+                _,
+            ) => Target::to(format!("{name}.only")),
+            (Some(link), _) => Target::to(link.name.clone()),
+            (None, [(end, _)]) => Target::to(*end),
+            (None, _) => Target::to(format!("{}.hosts", self.way)),
         }
     }
 
-    /// Adds the elements, the last leading to `end`; messages go back by `reverse` to `start`.
-    fn add(&self, spec: &mut NetworkSpec, end: &str, reverse: &Self, start: &str) -> Result<(), NotModelled> {
-        for (index, (name, element)) in self.elements.iter().enumerate() {
-            let next = self.target(index + 1, end);
-            if let Some(only) = element.only {
+    /// Where the packets of host number `number` enter.
+    fn entry(&self, number: usize) -> Target {
+        match self.links.first() {
+            Some(Link {
+                name,
+                does: Spec::Device(_),
+                only: None,
+            }) => Target::input(name.clone(), u8::try_from(number).unwrap_or(u8::MAX)),
+            _ => self.target(0),
+        }
+    }
+
+    /// Adds the elements for packets of `sources` hosts; messages go back by `reverse`.
+    fn add(&self, spec: &mut NetworkSpec, sources: usize, reverse: &Self) {
+        for (index, link) in self.links.iter().enumerate() {
+            let next = self.target(index + 1);
+            let mut does = link.does.clone();
+            let mut outputs = vec![next.clone()];
+            match &mut does {
+                Spec::Router(_)
+                | Spec::Mtu(path::Mtu {
+                    answers_as: Some(_), ..
+                }) => {
+                    outputs.push(reverse.target(reverse.links.len().saturating_sub(index)));
+                }
+                Spec::Device(device) if index == 0 && link.only.is_none() => {
+                    device.rings.resize(sources, device.rings[0]);
+                    outputs.resize(sources, next.clone());
+                }
+                _ => {}
+            }
+            if let Some(only) = link.only {
                 let rule = path::Rule {
                     matches: matches(only),
                     class: None,
                     output: 0,
                 };
                 spec.elements.push(ElementSpec {
-                    name: format!("{name}.only"),
+                    name: format!("{}.only", link.name),
                     does: Spec::Classify(path::Classify {
                         rules: vec![rule],
                         default_class: None,
                         default_output: 1,
                     }),
-                    outputs: vec![Target::to(name.clone()), next.clone()],
+                    outputs: vec![Target::to(link.name.clone()), next],
                 });
             }
-            let mut outputs = vec![next];
-            if element.kind.answers() {
-                let mirrored = reverse.elements.len().saturating_sub(index);
-                outputs.push(reverse.target(mirrored, start));
-            }
             spec.elements.push(ElementSpec {
-                name: name.clone(),
-                does: does(element)?,
+                name: link.name.clone(),
+                does,
                 outputs,
             });
         }
-        Ok(())
+        if self.ends.len() > 1 {
+            let rules = self
+                .ends
+                .iter()
+                .zip(0..)
+                .map(|((_, address), output)| path::Rule {
+                    matches: path::Match {
+                        dst: vec![path::Addresses::one(IpAddr::V4(*address))],
+                        ..path::Match::default()
+                    },
+                    class: None,
+                    output,
+                });
+            spec.elements.push(ElementSpec {
+                name: format!("{}.hosts", self.way),
+                does: Spec::Classify(path::Classify {
+                    rules: rules.collect(),
+                    default_class: None,
+                    default_output: 0,
+                }),
+                outputs: self.ends.iter().map(|(end, _)| Target::to(*end)).collect(),
+            });
+        }
     }
 }
 
@@ -144,6 +256,12 @@ fn does(element: &Element) -> Result<Spec, NotModelled> {
             unit: path::DropUnit::Packet,
         }),
         ElementKind::Duplicate(chance) => Spec::Duplicate(path::Duplicate { chance: *chance }),
+        ElementKind::Device(_) => {
+            return Err(NotModelled {
+                what: "device",
+                span: element.span,
+            });
+        }
         ElementKind::Reorder { .. } => {
             return Err(NotModelled {
                 what: "reorder",

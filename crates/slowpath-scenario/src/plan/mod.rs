@@ -8,6 +8,7 @@ mod resolve;
 use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
+use slowpath_endpoint::InputLimit;
 use slowpath_endpoint::app::Pace;
 use slowpath_endpoint::tcp;
 use slowpath_path::NetworkSpec;
@@ -105,6 +106,9 @@ pub struct ModelStack {
     pub tcp: tcp::Config,
     /// How fast its application takes what it receives.
     pub pace: Pace,
+    /// How fast its own input handles packets, where that is slower than the network.
+    #[serde(default)]
+    pub input: Option<InputLimit>,
 }
 
 /// One job of a run.

@@ -4,8 +4,9 @@ use std::net::Ipv4Addr;
 
 use slowpath_units::Duration;
 
+use crate::device::Fragments;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
-use crate::experiment::{Experiment, Fragments, Variant};
+use crate::experiment::{Experiment, Variant};
 use crate::host::{HostDocument, HostSettings, StackChoice, System};
 use crate::network::ElementKind;
 use crate::plan::{Assumption, Clock, HostPlan, Job, Plan, PlanOptions, Stack, digest, endpoint, lower};
@@ -65,23 +66,36 @@ impl Experiment {
                     .collect::<Vec<_>>()
                     .join(", "),
             })?;
-        let main = &variant.jobs[0];
-        let network =
-            lower::network_spec(&variant.network, &main.client, &main.server).map_err(|missing| {
-                self.document_error(
-                    missing.span,
+        let (near, far) = (ends(variant, true), ends(variant, false));
+        let network = lower::network(&variant.network, &near, &far, fragments).map_err(|missing| {
+            let (message, help) = if missing.what == "device" {
+                (
+                    "the configuration of this device was not read".to_owned(),
+                    "read the files of `device_uses` first",
+                )
+            } else {
+                (
                     format!("`{}` is not modelled by this version", missing.what),
                     "see LIMITATIONS.md for what is planned",
                 )
-            })?;
+            };
+            self.document_error(missing.span, message, help)
+        })?;
         network.check().map_err(|source| PlanError::Network {
             variant: variant.name.clone(),
             source,
         })?;
-        let mut assumptions = assumptions_of_network(variant);
-        let mut hosts = Vec::with_capacity(2);
-        for (name, address) in [(&main.client, CLIENT), (&main.server, SERVER)] {
-            hosts.push(self.plan_host(variant, name, address, options.clock, fragments, &mut assumptions)?);
+        let mut assumptions = assumptions_of_network(variant, fragments);
+        let mut hosts = Vec::with_capacity(near.len() + far.len());
+        for (name, address) in near.iter().chain(&far) {
+            hosts.push(self.plan_host(
+                variant,
+                name,
+                *address,
+                options.clock,
+                fragments,
+                &mut assumptions,
+            )?);
         }
         let content_seed = digest::seed(options.seed, &["content"]);
         let (jobs, full_size) = plan_jobs(variant, options, content_seed);
@@ -144,7 +158,7 @@ impl Experiment {
         Ok(HostPlan {
             name: name.to_owned(),
             system,
-            address: document.and_then(|host| host.address).unwrap_or(address),
+            address,
             mtu: 1_500,
             stack,
             origins: settings.origins,
@@ -175,7 +189,7 @@ fn settings_of(
     let configured = match &document.config {
         None => HostSettings::default(),
         Some(file) => fragments
-            .get(&file.name)
+            .host(&file.name)
             .cloned()
             .ok_or_else(|| PlanError::MissingConfiguration {
                 variant: variant.name.clone(),
@@ -226,11 +240,40 @@ fn plan_job(job: &WorkloadDocument, content_seed: u64) -> Job {
     }
 }
 
+/// The hosts of one end of the path with their addresses, in the order in which the jobs name them.
+fn ends(variant: &Variant, near: bool) -> Vec<(&str, Ipv4Addr)> {
+    let mut ends: Vec<(&str, Ipv4Addr)> = Vec::new();
+    for job in &variant.jobs {
+        let name = if near { &job.client } else { &job.server };
+        if ends.iter().any(|(known, _)| known == name) {
+            continue;
+        }
+        let written = variant
+            .hosts
+            .iter()
+            .find(|host| host.name == *name)
+            .and_then(|host| host.address);
+        let [a, b, c, d] = if near { NEAR } else { FAR };
+        let number = u8::try_from(ends.len()).unwrap_or(u8::MAX);
+        let own = Ipv4Addr::new(a, b, c, d.saturating_add(number));
+        ends.push((name, written.unwrap_or(own)));
+    }
+    ends
+}
+
 /// Queue lengths that the document left to the default are named: they decide what loss does.
-fn assumptions_of_network(variant: &Variant) -> Vec<Assumption> {
+fn assumptions_of_network(variant: &Variant, fragments: &Fragments) -> Vec<Assumption> {
     let mut found = Vec::new();
     for (way, elements) in [("up", &variant.network.up), ("down", &variant.network.down)] {
         for element in elements {
+            if let ElementKind::Device(device) = &element.kind {
+                found.extend(
+                    fragments
+                        .device(device)
+                        .into_iter()
+                        .flat_map(|read| read.assumptions.clone()),
+                );
+            }
             if let ElementKind::Link {
                 queue,
                 queue_given: false,
@@ -250,8 +293,8 @@ fn assumptions_of_network(variant: &Variant) -> Vec<Assumption> {
     found
 }
 
-/// Addresses of the two ends where the document gives none (RFC 2544's range for such tests is 198.18.0.0/15).
-const CLIENT: Ipv4Addr = Ipv4Addr::new(198, 18, 1, 2);
-const SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 2, 2);
+/// Addresses of the first host of each end where the document gives none (RFC 2544's range is 198.18.0.0/15).
+const NEAR: [u8; 4] = [198, 18, 1, 2];
+const FAR: [u8; 4] = [198, 18, 2, 2];
 
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(3_600);

@@ -1,0 +1,84 @@
+//! Devices on the path whose own configuration says what they do.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use slowpath_path::ElementKind;
+use slowpath_units::BitRate;
+
+use crate::host::HostSettings;
+use crate::plan::Assumption;
+
+/// One use of a device on a path: which configuration, and which of its ports the packets leave by.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct DeviceUse {
+    /// The configuration's file name as written, relative to the experiment file.
+    pub file: String,
+    /// The device's system or model, such as `rtx2000` or `cisco-ios`.
+    pub system: String,
+    /// The port that packets leave by.
+    pub port: String,
+    /// Rate of that port's line, counted with preamble and gap.
+    pub line: BitRate,
+    /// Whether a device at the other end takes the tunnel away again.
+    pub far: bool,
+}
+
+/// What a device does with the packets of one [`DeviceUse`], as elements in the order in which a packet meets them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DeviceElements {
+    /// The elements with their names.
+    pub elements: Vec<(String, ElementKind)>,
+    /// What the configuration leaves open.
+    pub assumptions: Vec<Assumption>,
+}
+
+/// Everything that the caller has read from device configurations for an experiment.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Fragments {
+    hosts: BTreeMap<String, HostSettings>,
+    devices: BTreeMap<DeviceUse, DeviceElements>,
+}
+
+impl Fragments {
+    /// Nothing read yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What the file called `name` sets on the hosts that name it.
+    pub fn insert(&mut self, name: String, settings: HostSettings) {
+        self.hosts.insert(name, settings);
+    }
+
+    /// What a device does in one of its uses.
+    pub fn insert_device(&mut self, device: DeviceUse, elements: DeviceElements) {
+        self.devices.insert(device, elements);
+    }
+
+    pub(crate) fn host(&self, name: &str) -> Option<&HostSettings> {
+        self.hosts.get(name)
+    }
+
+    pub(crate) fn device(&self, device: &DeviceUse) -> Option<&DeviceElements> {
+        self.devices.get(device)
+    }
+}
+
+impl<const N: usize> From<[(String, HostSettings); N]> for Fragments {
+    fn from(hosts: [(String, HostSettings); N]) -> Self {
+        Self {
+            hosts: hosts.into(),
+            devices: BTreeMap::new(),
+        }
+    }
+}
+
+/// Whether `system` names a device whose configuration can be read.
+pub(crate) fn known_system(system: &str) -> bool {
+    let lower = system.to_ascii_lowercase();
+    ["rtx", "nvr", "vrx", "fwx", "rtv"]
+        .iter()
+        .any(|family| lower.starts_with(family))
+        || matches!(lower.as_str(), "cisco-ios" | "cisco-iosxe")
+}
