@@ -26,6 +26,38 @@ pub struct Ceiling {
     pub because: String,
 }
 
+impl Ceiling {
+    /// Lowers the ceiling to what a transfer of this size makes of it, which starts slowly.
+    ///
+    /// What was measured in such a transfer (the reader's rate, the window's) has its start inside already.
+    fn start_slowly(&mut self, s: &Situation) {
+        if self.limit == s.limit && self.expected <= s.goodput * 1.1 {
+            return;
+        }
+        let rtt = if s.rtt_min_s > 0.0 { s.rtt_min_s } else { s.rtt_s };
+        let (low, expected) = (self.low, self.expected);
+        let share;
+        (self.expected, share) = response::finite(expected, s.bytes, s.mss, rtt);
+        // A sender may leave slow start early, or wait for a second round trip before the first data.
+        let early = 1.0 - 0.4 * share;
+        self.low = response::finite(low, s.bytes, s.mss, rtt).0 * early;
+        // The other way round: it may have a larger first flight, and no wait before it.
+        self.high = if share > 0.05 {
+            self.high.min(self.expected * (1.0 + share))
+        } else {
+            self.high
+        };
+        if share > 0.5 {
+            self.limit = Limit::SlowStart;
+            self.because = format!(
+                "{}, but {} bytes are sent before that is reached",
+                self.because,
+                grouped_f(s.bytes)
+            );
+        }
+    }
+}
+
 /// A prediction that a re-run can refute.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
@@ -62,6 +94,9 @@ impl Prediction {
 /// Predicts what `change` makes of the transfer.
 pub fn predict(situation: &Situation, evidence: &PathEvidence, change: Change) -> Prediction {
     let mut ceilings = ceilings(situation, evidence, change);
+    for ceiling in &mut ceilings {
+        ceiling.start_slowly(situation);
+    }
     ceilings.sort_by(|a, b| a.expected.total_cmp(&b.expected));
     let Some(first) = ceilings.first().cloned() else {
         return unbounded(situation, change);

@@ -6,6 +6,7 @@
 //! | link, shaper, policer | rate of frames times payload share of a frame | Ethernet II, RFC 894 |
 //! | loss, Reno | `mss / rtt * sqrt(3 / (2 b p))` | Mathis et al., CCR 27(3), 1997; `b` segments per ACK |
 //! | loss, CUBIC | `mss / rtt * 1.054 * (rtt / p)^(3/4)` | RFC 9438, section 5.1, with C = 0.4, beta = 0.7 |
+//! | a finite transfer | ten segments, doubled each round trip until the rate is reached | RFC 6928, RFC 5681 |
 //! | reader | bytes it takes per second while it has data | |
 
 /// Bytes of an Ethernet frame around the IP packet: header 14, FCS 4.
@@ -72,6 +73,29 @@ pub fn reader_without_waits(rate: f64, unit: f64, rtt_s: f64) -> (f64, f64, f64)
     (rate, without(rtt_s / 2.0), without(rtt_s))
 }
 
+/// The goodput of a finite transfer that starts with ten segments, doubles them each round trip and then runs at
+/// `rate`; and the share of its time that it spends before reaching `rate`.
+///
+/// The first data comes one round trip after it was asked for. RFC 6928 (ten segments), RFC 5681 (doubling).
+pub fn finite(rate: f64, bytes: f64, mss: f64, rtt_s: f64) -> (f64, f64) {
+    if bytes <= 0.0 || rate <= 0.0 || rtt_s <= 0.0 {
+        return (rate, 0.0);
+    }
+    let (mut flight, mut sent, mut time) = (10.0 * mss, 0.0, rtt_s);
+    // At most 60 doublings: more bytes than any transfer has.
+    for _ in 0..60 {
+        if flight >= rate * rtt_s || sent + flight >= bytes {
+            break;
+        }
+        sent += flight;
+        flight *= 2.0;
+        time += rtt_s;
+    }
+    let steady = (bytes - sent) / rate.min(flight.max(mss) / rtt_s);
+    let total = time + steady;
+    (bytes / total, time / total)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,6 +144,16 @@ mod tests {
         near(least, 81_984.0, 1e-9);
         near(expected, 87_454.0, 1e-3);
         near(most, 93_703.0, 1e-3);
+    }
+
+    #[test]
+    fn a_short_transfer_ends_before_the_path_is_used() {
+        let (rate, share) = finite(6.0e6, 1_048_576.0, 1460.0, 0.1);
+        assert!(rate < 2.0e6 && share > 0.5, "{rate} {share}");
+        let (rate, share) = finite(6.0e6, 1e9, 1460.0, 0.1);
+        assert!(rate > 5.9e6 && share < 0.01, "{rate} {share}");
+        let (rate, _) = finite(146_000.0, 52_428_800.0, 1460.0, 0.1);
+        near(rate, 146_000.0, 1e-3);
     }
 
     #[test]
