@@ -5,12 +5,14 @@ use slowpath_units::Time;
 /// The earliest of a fixed number of times; among equal times the lowest index wins.
 ///
 /// Each time is packed with its index into one number, so that one comparison decides both. Numbers are kept in
-/// groups with the least of each group beside them: with the few dozen elements of a real path, changing one is a
-/// handful of instructions without branches, which a heap or a tournament is not.
+/// groups with the least of each group beside them, brought up to date when it is asked for: with the few dozen
+/// elements of a real path that is a handful of instructions without branches, which a heap or a tournament is not.
 #[derive(Debug, Clone)]
 pub(crate) struct Calendar {
     keys: Vec<[u64; GROUP]>,
     least: Vec<u64>,
+    /// The groups whose least is out of date, as long as there are not more than two.
+    stale: [usize; 2],
     index_bits: u32,
 }
 
@@ -21,19 +23,34 @@ impl Calendar {
         Self {
             keys: vec![[NEVER; GROUP]; groups],
             least: vec![NEVER; groups],
+            stale: [0; 2],
             index_bits,
         }
     }
 
     /// The next to act and when; `Time::MAX` means nobody.
     #[inline]
-    pub(crate) fn earliest(&self) -> (Time, usize) {
+    pub(crate) fn earliest(&mut self) -> (Time, usize) {
+        self.refresh(0);
+        if self.stale[1] != self.stale[0] {
+            self.refresh(1);
+        }
         let key = self.least.iter().copied().fold(NEVER, u64::min);
         if key == NEVER {
             return (Time::MAX, 0);
         }
         let index = key & ((1 << self.index_bits) - 1);
         (Time::from_nanos(key >> self.index_bits), index as usize)
+    }
+
+    /// The same without bringing anything up to date.
+    pub(crate) fn peek(&self) -> Time {
+        let key = self.keys.iter().map(least).fold(NEVER, u64::min);
+        if key == NEVER {
+            Time::MAX
+        } else {
+            Time::from_nanos(key >> self.index_bits)
+        }
     }
 
     /// Sets when `entry` acts next. Times beyond 2^(64 - index bits) nanoseconds (years for a real path) are never.
@@ -45,12 +62,23 @@ impl Calendar {
         } else {
             NEVER
         };
-        let group = &mut self.keys[entry / GROUP];
-        let place = &mut group[entry % GROUP];
-        if *place != key {
-            *place = key;
-            self.least[entry / GROUP] = least(group);
+        let group = entry / GROUP;
+        let place = &mut self.keys[group][entry % GROUP];
+        if *place == key {
+            return;
         }
+        *place = key;
+        if group != self.stale[0] && group != self.stale[1] {
+            self.refresh(1);
+            self.stale[1] = self.stale[0];
+            self.stale[0] = group;
+        }
+    }
+
+    #[inline]
+    fn refresh(&mut self, which: usize) {
+        let group = self.stale[which];
+        self.least[group] = least(&self.keys[group]);
     }
 }
 

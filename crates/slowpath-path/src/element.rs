@@ -23,15 +23,15 @@ use crate::spec::{ElementKind, SettingError};
 pub(crate) enum Step {
     /// It goes on at once, through this output.
     Pass(u8),
-    /// The element keeps it until an event.
-    Hold,
+    /// The element keeps it; its next event is at this time.
+    Hold(Time),
     /// It is lost here.
     Drop(DropCause),
     /// It ended here without being lost; the element has said so.
     Gone,
 }
 
-/// What came of an element's event.
+/// What came of an element's event, which the network asks the element about again at its next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Released {
     /// The packet written into the place given leaves through this output.

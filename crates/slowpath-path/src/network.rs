@@ -35,7 +35,6 @@ pub struct Network {
     calendar: Calendar,
     ports: Vec<Port>,
     nodes: Vec<Node>,
-    counters: Vec<Counters>,
     shared: Shared,
     first_id: u64,
 }
@@ -52,7 +51,21 @@ struct Port {
 struct Node {
     id: ElementId,
     element: Element,
+    /// Where output 0 leads: nearly all packets take it.
+    first: Wire,
     outputs: Vec<Wire>,
+    counters: Counters,
+}
+
+impl Node {
+    #[inline]
+    fn wire(&self, output: u8) -> Wire {
+        if output == 0 {
+            self.first
+        } else {
+            self.outputs[usize::from(output)]
+        }
+    }
 }
 
 /// Where a packet goes next: the index of a node of this network, or a port.
@@ -146,7 +159,9 @@ impl Network {
                         element.outputs.len(),
                         Dice::new(seed, &element.name),
                     ),
+                    first: element.outputs.first().map_or(Wire::Nowhere, wire),
                     outputs: element.outputs.iter().map(wire).collect(),
+                    counters: Counters::default(),
                 }
             })
             .collect();
@@ -170,7 +185,6 @@ impl Network {
             seed,
             now: Time::ZERO,
             calendar: Calendar::new(ports.len() + nodes.len()),
-            counters: vec![Counters::default(); nodes.len()],
             ports,
             nodes,
             shared: Shared::numbered_from(first_id),
@@ -241,7 +255,7 @@ impl Network {
 
     /// When something will next happen inside; `None` while the network is idle.
     pub fn next_event(&self) -> Option<Time> {
-        let (at, _) = self.calendar.earliest();
+        let at = self.calendar.peek();
         (at != Time::MAX).then_some(at)
     }
 
@@ -284,9 +298,9 @@ impl Network {
 
     /// What went through `element` up to now; `None` if it lives in another part.
     pub fn counters(&self, element: ElementId) -> Option<Counters> {
-        let index = self.nodes.iter().position(|node| node.id == element)?;
-        let mut counters = self.counters[index];
-        counters.inside = self.nodes[index].element.inside();
+        let node = self.nodes.iter().find(|node| node.id == element)?;
+        let mut counters = node.counters;
+        counters.inside = node.element.inside();
         Some(counters)
     }
 
@@ -318,10 +332,9 @@ impl Network {
         }
         let index = actor - self.ports.len();
         let node = &mut self.nodes[index];
-        let counters = &mut self.counters[index];
         let mut context = Context {
             element: node.id,
-            counters,
+            counters: &mut node.counters,
             shared: &mut self.shared,
         };
         let released = node.element.release(at, &mut packet, &mut context);
@@ -332,10 +345,14 @@ impl Network {
             self.spec.elements[index].name
         );
         self.calendar.set(actor, next);
-        let extra = (!self.shared.extra.is_empty()).then(|| self.shared.take_extra());
+        let extra = if self.shared.extra.is_empty() {
+            None
+        } else {
+            Some(self.shared.take_extra())
+        };
         if let Released::To(output) = released {
-            self.counters[index].delivered.count(packet.ip_len);
-            let wire = self.nodes[index].outputs[usize::from(output)];
+            node.counters.delivered.count(packet.ip_len);
+            let wire = node.wire(output);
             self.forward(at, wire, &mut packet);
         }
         if let Some(extra) = extra {
@@ -360,17 +377,16 @@ impl Network {
                 Wire::Nowhere => unreachable!("parts hold whatever their packets can reach"),
             };
             let node = &mut self.nodes[index];
-            let counters = &mut self.counters[index];
-            counters.entered.count(packet.ip_len);
+            node.counters.entered.count(packet.ip_len);
             let mut context = Context {
                 element: node.id,
-                counters,
+                counters: &mut node.counters,
                 shared: &mut self.shared,
             };
             match node.element.accept(at, input, packet, &mut context) {
                 Step::Pass(output) => {
-                    counters.delivered.count(packet.ip_len);
-                    wire = node.outputs[usize::from(output)];
+                    node.counters.delivered.count(packet.ip_len);
+                    wire = node.wire(output);
                     if self.shared.extra.is_empty() {
                         continue;
                     }
@@ -380,9 +396,7 @@ impl Network {
                     self.forward_all(at, index, extra);
                     return;
                 }
-                Step::Hold => self
-                    .calendar
-                    .set(self.ports.len() + index, node.element.next_event()),
+                Step::Hold(next) => self.calendar.set(self.ports.len() + index, next),
                 Step::Drop(cause) => context.drop(at, packet, cause),
                 Step::Gone => {}
             }
@@ -399,8 +413,9 @@ impl Network {
     #[inline(never)]
     fn forward_all(&mut self, at: Time, index: usize, mut extra: Vec<(u8, Packet)>) {
         for (output, mut packet) in extra.drain(..) {
-            self.counters[index].delivered.count(packet.ip_len);
-            let wire = self.nodes[index].outputs[usize::from(output)];
+            let node = &mut self.nodes[index];
+            node.counters.delivered.count(packet.ip_len);
+            let wire = node.wire(output);
             self.forward(at, wire, &mut packet);
         }
         self.shared.spare.push(extra);

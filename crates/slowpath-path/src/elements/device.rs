@@ -116,7 +116,7 @@ impl State {
             self.carry = 0;
             self.start(at, input, context);
         }
-        Step::Hold
+        Step::Hold(self.next_event())
     }
 
     pub(crate) fn next_event(&self) -> Time {

@@ -189,7 +189,7 @@ impl Exit {
             return Step::Pass(0);
         }
         if packet.is_fragment() && !self.reassemble(at, packet, context) {
-            return Step::Hold;
+            return Step::Hold(self.next_event());
         }
         let (_, sequence) = context.shared.carried.peek(packet.inner).expect("checked above");
         if self

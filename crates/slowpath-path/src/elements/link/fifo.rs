@@ -84,7 +84,7 @@ impl State {
             bytes,
             packet: *packet,
         });
-        Step::Hold
+        Step::Hold(self.next_event())
     }
 
     /// Whether a packet of `bytes` that has to wait finds no room.
@@ -173,7 +173,7 @@ mod tests {
                 state.release(&mut Packet::new(Cargo(0), FlowId(0), 0));
             }
             let packet = Packet::new(Cargo(0), FlowId(0), 1000);
-            verdicts.push(state.accept(at, &packet) == Step::Hold);
+            verdicts.push(matches!(state.accept(at, &packet), Step::Hold(_)));
         }
         verdicts
     }

@@ -91,7 +91,7 @@ impl State {
         if self.sending.is_none() {
             self.start(at, context);
         }
-        Step::Hold
+        Step::Hold(self.next_event())
     }
 
     pub(super) fn next_event(&self) -> Time {
