@@ -23,7 +23,7 @@ pub struct HostConfig {
     pub tcp: tcp::Config,
     /// Largest IP packet in bytes.
     pub mtu: u32,
-    /// Time that receiving one packet takes, and how many may wait for it; without it no time at all.
+    /// How long receiving a packet keeps the host busy, and how many may wait meanwhile; without it not at all.
     #[serde(default)]
     pub input: Option<InputLimit>,
 }
@@ -32,10 +32,30 @@ pub struct HostConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct InputLimit {
-    /// Time that one packet takes.
+    /// How long a packet keeps the host from taking the next one.
     pub per_packet: Duration,
     /// Packets that may wait; one more is dropped.
     pub queue: u32,
+}
+
+impl InputLimit {
+    /// A virtual IOS-XE router's own TCP: 15 Mbit/s of 1514-byte frames are 1239 packets a second.
+    ///
+    /// *Fitted* to the plateau that a tuned router's FTP download was seen to reach; the published data do not decide
+    /// what sets it. The queue is the default hold queue.
+    pub const CISCO_IOS_XE: Self = Self {
+        per_packet: Duration::from_micros(807),
+        queue: 375,
+    };
+
+    /// A virtual IOS router's own TCP: 4.5 Mbit/s of 1514-byte frames are 370 packets a second.
+    ///
+    /// *Fitted* to a tuned router's FTP download before its window closes: about 4 Mbit/s, for 5 to 6 s. The queue is the default
+    /// hold queue.
+    pub const CISCO_IOS: Self = Self {
+        per_packet: Duration::from_micros(2_700),
+        queue: 75,
+    };
 }
 
 /// Names one program of a host.
@@ -163,13 +183,18 @@ impl Host {
             self.input_dropped += 1;
             return;
         }
-        let done = self.input_free.max(now) + limit.per_packet;
-        self.input_free = done;
+        let taken = self.input_free.max(now);
+        self.input_free = taken + limit.per_packet;
+        if taken == now && self.input.is_empty() {
+            self.deliver(now, header, payload);
+            self.settle(now);
+            return;
+        }
         let payload = match payload {
             Payload::Synthetic(len) => OwnedPayload::Synthetic(len),
             Payload::Bytes(bytes) => OwnedPayload::Bytes(bytes.into()),
         };
-        self.input.push_back((done, *header, payload));
+        self.input.push_back((taken, *header, payload));
         self.timers.set(Timer::Input, self.input[0].0);
     }
 

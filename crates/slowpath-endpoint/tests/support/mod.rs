@@ -1,6 +1,8 @@
 //! Two hosts and a path between them: a rate, a queue, a delay and a list of losses for each direction.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod script;
+
 use std::collections::{BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
