@@ -14,6 +14,8 @@
 //! * [`content`]: test data from a seed; [`payload`]: sources and sinks; [`drain`]: a slow reader.
 //! * [`ftp`]: FTP client and server.
 //! * [`iperf3`]: client and server, compatible with the real one.
+//! * [`copy`]: a plain copy over TCP.
+//! * [`s3`]: an object store's client, load generator, and a small endpoint.
 //! * [`stream`]: one-way packet streams with exact spacing; [`sweep`]: which DSCP survives, and how it fares.
 //! * [`probe`]: ping, trace, path MTU.
 //! * [`onlooker`]: samples of `TCP_INFO` of other programs' connections.
@@ -23,6 +25,7 @@
 
 pub mod content;
 pub mod context;
+pub mod copy;
 pub mod drain;
 pub mod external;
 pub mod ftp;
@@ -32,6 +35,7 @@ pub mod onlooker;
 pub mod payload;
 pub mod probe;
 pub mod progress;
+pub mod s3;
 pub mod socket;
 pub mod stream;
 pub mod sweep;

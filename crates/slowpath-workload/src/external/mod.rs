@@ -5,8 +5,10 @@
 //! [`Ready::wait`] from a thread inside that namespace.
 //!
 //! * [`vsftpd`]: the FTP server of Debian, without root; [`curl`]: a real FTP client.
+//! * [`ssh`]: sshd without root, scp, sftp, pipes and tunnels.
 
 pub mod curl;
+pub mod ssh;
 pub mod vsftpd;
 
 use std::io;
@@ -155,6 +157,23 @@ pub fn listening(address: SocketAddr) -> bool {
                     state == Some("0A") && local.is_some_and(|local| local.ends_with(&port))
                 })
         })
+}
+
+/// Processor time that a process and its finished children have used so far.
+///
+/// In steps of 10 ms, the kernel's `USER_HZ`.
+pub fn processor_time(pid: u32) -> Option<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may contain anything; utime to cstime are fields 14 to 17 (proc(5)).
+    let ticks: u64 = stat
+        .rsplit_once(')')?
+        .1
+        .split_whitespace()
+        .skip(11)
+        .take(4)
+        .filter_map(|field| field.parse::<u64>().ok())
+        .sum();
+    Some(Duration::from_millis(ticks * 10))
 }
 
 /// The executable `name` in `PATH` or in one of `folders`.

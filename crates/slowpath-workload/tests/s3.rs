@@ -1,0 +1,208 @@
+//! S3: the client against the endpoint in memory, and against a real one where there is one.
+
+use std::net::SocketAddr;
+
+use slowpath_units::{ByteCount, Duration};
+use slowpath_workload::content::Content;
+use slowpath_workload::s3::{
+    Client, Credentials, Endpoint, LoadConfig, MemoryServer, Operation, PayloadHash, S3Error, ServerConfig,
+    run,
+};
+use slowpath_workload::{Context, SocketOptions};
+
+fn credentials() -> Credentials {
+    Credentials {
+        access_key: "test".to_owned(),
+        secret_key: "secret/with+signs".to_owned(),
+        region: "us-east-1".to_owned(),
+    }
+}
+
+fn context() -> Context {
+    Context::new().with_timeout(Duration::from_secs(60))
+}
+
+fn server(change: impl FnOnce(&mut ServerConfig), context: &Context) -> MemoryServer {
+    let mut config = ServerConfig::new(SocketAddr::from(([127, 0, 0, 1], 0)), Some(credentials()));
+    change(&mut config);
+    MemoryServer::start(config, context).unwrap()
+}
+
+fn endpoint(address: SocketAddr) -> Endpoint {
+    Endpoint {
+        address,
+        host: None,
+        bucket: "bucket".to_owned(),
+        credentials: credentials(),
+        payload_hash: PayloadHash::Unsigned,
+        socket: SocketOptions {
+            congestion_control: Some("cubic".to_owned()),
+            no_delay: true,
+            ..SocketOptions::default()
+        },
+    }
+}
+
+fn load(address: SocketAddr, operation: Operation) -> LoadConfig {
+    LoadConfig {
+        endpoint: endpoint(address),
+        operation,
+        prefix: "object ü/".to_owned(),
+        object_size: ByteCount::new(300_000),
+        part_size: None,
+        requests: 12,
+        concurrency: 4,
+        verify: true,
+        seed: 3,
+        sample_every: Duration::from_millis(10),
+    }
+}
+
+#[test]
+fn objects_come_back_as_they_were_stored() {
+    let context = context();
+    for hash in [PayloadHash::Unsigned, PayloadHash::Sha256] {
+        for part_size in [None, Some(ByteCount::new(70_000))] {
+            let server = server(|_| {}, &context);
+            let mut put = load(server.address(), Operation::Put);
+            (put.endpoint.payload_hash, put.part_size) = (hash, part_size);
+            let report = run(&put, &context).unwrap();
+            assert_eq!(report.failures(), 0, "{:?}", report.requests);
+            assert_eq!(report.bytes(), 12 * 300_000);
+            assert_eq!(server.objects().len(), 12);
+            assert!(server.objects().iter().all(|(_, size)| *size == 300_000));
+
+            let mut get = put.clone();
+            get.operation = Operation::Get;
+            let report = run(&get, &context).unwrap();
+            assert_eq!(report.failures(), 0, "{:?}", report.requests);
+            assert_eq!(report.bytes(), 12 * 300_000);
+            let requests = if part_size.is_some() { 12 * 5 } else { 12 };
+            assert_eq!(report.requests.len(), requests);
+            // One connection for each worker, all of them known.
+            assert!(
+                (1..=4).contains(&report.connections.len()),
+                "{}",
+                report.connections.len()
+            );
+            let received: u64 = report
+                .connections
+                .iter()
+                .map(|log| log.last().unwrap().bytes_received)
+                .sum();
+            assert!(received >= report.bytes());
+            assert!(report.byte_per_s() > 0.0 && report.requests_per_s() > 0.0);
+            assert!(report.first_byte_quantile(0.5) <= report.latency_quantile(0.99));
+            assert_eq!(
+                report.workers().iter().map(|(bytes, _)| bytes).sum::<u64>(),
+                report.bytes()
+            );
+        }
+    }
+}
+
+#[test]
+fn wrong_keys_and_missing_objects_are_failures() {
+    let context = context();
+    let server = server(|_| {}, &context);
+    let mut wrong = endpoint(server.address());
+    wrong.credentials.secret_key.push('x');
+    let error = Client::new(&wrong, &context)
+        .put("x", Content::new(1), 10)
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the object store answered 403 to PUT x: SignatureDoesNotMatch"
+    );
+    let report = run(&load(server.address(), Operation::Get), &context).unwrap();
+    assert_eq!((report.failures(), report.bytes()), (12, 0));
+    assert!(report.transfer("get").error.unwrap().contains("404"));
+    let mut store = endpoint(server.address());
+    let mut client = Client::new(&store, &context);
+    client.create_bucket().unwrap();
+    client.put("x", Content::new(1), 1000).unwrap();
+    assert!(matches!(
+        client.get("x", None, Some(Content::new(2))),
+        Err(S3Error::Corrupt(0))
+    ));
+    client.delete("x").unwrap();
+    store.bucket = "other".to_owned();
+    assert!(server.objects().is_empty());
+}
+
+#[test]
+fn a_slow_and_closing_server_shows_in_the_figures() {
+    let context = context();
+    let server = server(
+        |config| {
+            config.think = Duration::from_millis(30);
+            config.close = true;
+        },
+        &context,
+    );
+    let mut put = load(server.address(), Operation::Put);
+    (put.requests, put.concurrency) = (6, 2);
+    let report = run(&put, &context).unwrap();
+    assert_eq!(report.failures(), 0, "{:?}", report.requests);
+    assert_eq!(report.connections.len(), 6);
+    assert!(report.first_byte_quantile(0.0).unwrap() >= Duration::from_millis(30));
+    // Three rounds of two requests take at least 90 ms.
+    assert!(report.end.since(report.start) >= Duration::from_millis(90));
+}
+
+#[test]
+fn a_full_store_and_nonsense_do_not_stop_the_server() {
+    use std::io::{Read, Write};
+    let context = context();
+    let server = server(|config| config.capacity = 500_000, &context);
+    let mut put = load(server.address(), Operation::Put);
+    (put.requests, put.concurrency) = (3, 1);
+    let report = run(&put, &context).unwrap();
+    assert_eq!(report.failures(), 2, "{:?}", report.requests);
+    for text in [
+        &b"GET\r\n\r\n"[..],
+        b"\x16\x03\x01\x02\x00\x01",
+        b"PUT /a/b HTTP/1.1\r\ncontent-length: 99999999999\r\n\r\nx",
+    ] {
+        let mut stream = std::net::TcpStream::connect(server.address()).unwrap();
+        stream.write_all(text).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+    }
+    let store = endpoint(server.address());
+    let mut client = Client::new(&store, &context);
+    assert_eq!(
+        client
+            .get("object ü/000000", Some((100, 50)), Some(Content::new(3)))
+            .unwrap()
+            .0,
+        50
+    );
+}
+
+/// `SLOWPATH_S3` is `ADDRESS ACCESS_KEY SECRET_KEY BUCKET` of a store on loopback, such as versitygw.
+#[test]
+fn a_real_store_takes_and_gives() {
+    let Ok(place) = std::env::var("SLOWPATH_S3") else {
+        eprintln!("skipped: a_real_store_takes_and_gives: SLOWPATH_S3 names no store");
+        return;
+    };
+    let context = context();
+    let [address, access_key, secret_key, bucket] = place.split_whitespace().collect::<Vec<_>>()[..] else {
+        panic!("SLOWPATH_S3 must be ADDRESS ACCESS_KEY SECRET_KEY BUCKET");
+    };
+    for part_size in [None, Some(ByteCount::new(5 << 20))] {
+        let mut config = load(address.parse().unwrap(), Operation::Put);
+        config.endpoint.credentials.access_key = access_key.to_owned();
+        config.endpoint.credentials.secret_key = secret_key.to_owned();
+        config.endpoint.bucket = bucket.to_owned();
+        (config.object_size, config.part_size, config.requests) = (ByteCount::new(12 << 20), part_size, 4);
+        Client::new(&config.endpoint, &context).create_bucket().unwrap();
+        assert_eq!(run(&config, &context).unwrap().failures(), 0);
+        config.operation = Operation::Get;
+        let report = run(&config, &context).unwrap();
+        assert_eq!(report.failures(), 0, "{:?}", report.requests);
+        assert_eq!(report.bytes(), 4 * (12 << 20));
+    }
+}
