@@ -134,8 +134,9 @@ fn labelled_pairs_place_loss_and_queue_between_the_taps() {
         assert_eq!(found.near, Which::First, "{name}");
         assert_eq!((before, behind), (0, 0), "{name}: {found:?}");
         assert!(between >= 20, "{name}: {between}");
+        // One machine, one clock; half of what a packet takes on the wire looks like offset.
         assert!(
-            found.clock_offset_s.abs() < 0.001,
+            found.clock_offset_s.abs() < 0.002,
             "{name}: one machine, one clock: {}",
             found.clock_offset_s
         );

@@ -97,8 +97,10 @@ fn handshake_parts(conn: &Conn, from: Side) -> [Option<f64>; 2] {
 pub(crate) fn window_shift(conn: &Conn, from: Side) -> (u8, u8) {
     let (own, peer) = (conn.half(from), conn.half(from.other()));
     match (own.syn, peer.syn) {
-        (Some(a), Some(b)) if !a.options_cut && !b.options_cut => match (a.window_scale, b.window_scale) {
+        (Some(a), Some(b)) => match (a.window_scale, b.window_scale) {
             (Some(_), Some(scale)) => (scale.min(14), 2),
+            (None, _) if a.options_cut => infer_shift(own),
+            (_, None) if b.options_cut => infer_shift(own),
             _ => (0, 2),
         },
         (_, Some(b)) if !b.options_cut && b.window_scale.is_none() => (0, 2),
@@ -158,8 +160,9 @@ fn round_trips(half: &Half, split: &Split, origin: i64) -> Vec<(f64, f64)> {
 fn items(half: &Half, rtt_min: f64, split: &Split) -> Vec<Item> {
     let mut out = Vec::with_capacity(half.tx.entries().len());
     for tx in half.tx.entries() {
-        if tx.flags.has(TxFlags::MISSED) || (tx.flags.has(TxFlags::GAP) && split.tap == Tap::Sender) {
-            // At the sender a gap is a loss before the path, or of the capture.
+        let missed = tx.flags.has(TxFlags::MISSED);
+        if tx.flags.has(TxFlags::GAP) && split.tap == Tap::Sender && !missed {
+            // At the sender a gap that was not acknowledged is a loss before the path.
             continue;
         }
         let wire = tx.wire + FRAME * u32::from(tx.packets);
@@ -168,7 +171,8 @@ fn items(half: &Half, rtt_min: f64, split: &Split) -> Vec<Item> {
         } else {
             (u64::from(wire) * u64::from(tx.lost.min(tx.len)) / u64::from(tx.len)) as u32
         };
-        let passed = if tx.seen() { wire - lost } else { 0 };
+        // What the capture missed did pass.
+        let passed = if tx.seen() || missed { wire - lost } else { 0 };
         let delay = match split.tap {
             Tap::Receiver => {
                 if tx.release.is_finite() {

@@ -116,9 +116,8 @@ fn fit_losses(items: &[Item], mean: f64, out: &mut QueueFit) {
     // Delay is the more sensitive measure: where a queue explains it, its rate is the rate.
     let queued = out.delay.explained >= 0.7 && mean >= 0.5 * out.delay.rate_bit_per_s;
     let free = (!queued).then(|| candidates(mean).chain(between_losses(items)));
-    let few = thin(items.to_vec(), COARSE_ITEMS);
     for rate in free.into_iter().flatten().chain(delayed) {
-        levels.run(&few, rate, false);
+        levels.run(items, rate, false);
         let (error, size) = levels.separate();
         if error < best.0 {
             best = (error, rate, size, error);

@@ -264,16 +264,17 @@ pub(crate) fn endpoints(conn: &Conn, key: Option<&FlowKey>) -> (String, String) 
 
 fn handshake(conn: &Conn) -> Handshake {
     let syn = [Side::Client, Side::Server].map(|side| conn.half(side).syn);
-    let known = syn.map(|syn| syn.filter(|syn| !syn.options_cut));
+    // Options that were cut off are unknown, not absent.
+    let known = |present: bool, syn: &crate::track::SynSeen| (present || !syn.options_cut).then_some(present);
     let inferred = [Side::Server, Side::Client].map(|sender| {
         let (shift, how) = crate::facts::window_shift(conn, sender);
         (how == 1).then_some(shift)
     });
     Handshake {
-        mss: known.map(|syn| syn.and_then(|syn| syn.mss)),
-        window_scale: known.map(|syn| syn.and_then(|syn| syn.window_scale)),
-        sack: known.map(|syn| syn.map(|syn| syn.sack)),
-        timestamps: known.map(|syn| syn.map(|syn| syn.timestamps)),
+        mss: syn.map(|syn| syn.and_then(|syn| syn.mss)),
+        window_scale: syn.map(|syn| syn.and_then(|syn| syn.window_scale)),
+        sack: syn.map(|syn| syn.and_then(|syn| known(syn.sack, &syn))),
+        timestamps: syn.map(|syn| syn.and_then(|syn| known(syn.timestamps, &syn))),
         ecn: conn.ecn,
         seen: syn.iter().all(Option::is_some),
         inferred_window_scale: inferred,
@@ -284,21 +285,13 @@ fn handshake(conn: &Conn) -> Handshake {
 fn counters(conn: &Conn, side: Side) -> Counters {
     let mut out = conn.half(side).counters;
     // The windows that this side advertised limit the data of the other.
-    let other = conn.half(side.other());
     let (shift, _) = crate::facts::window_shift(conn, side.other());
-    let mut smallest = u64::MAX;
-    for ack in other.acks.entries() {
-        let window = u64::from(ack.window) << if ack.syn { 0 } else { shift };
-        out.max_window = out.max_window.max(window);
-        if !ack.syn {
-            smallest = smallest.min(window);
-            out.window_sum += window;
-            out.window_samples += 1;
-            out.zero_windows += u64::from(ack.window == 0);
-        }
-        out.duplicate_acks += u64::from(ack.duplicate);
-    }
-    out.min_window = if smallest == u64::MAX { 0 } else { smallest };
+    let unscaled = conn.half(side).syn.map_or(0, |syn| u64::from(syn.window));
+    out.max_window = (out.max_window << shift).max(unscaled);
+    out.min_window <<= shift;
+    out.window_sum <<= shift;
+    let answers = conn.half(side.other()).acks.entries();
+    out.duplicate_acks = answers.iter().filter(|ack| ack.duplicate).count() as u64;
     out.missed_bytes = conn.half(side).missed + conn.half(side).open_gaps();
     out
 }

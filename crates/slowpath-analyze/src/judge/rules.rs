@@ -592,12 +592,18 @@ fn lossy(case: &Case) -> Option<Finding> {
     if loss.lost_segments == 0 || loss.episodes == 0 {
         return None;
     }
-    if facts.capture_loss_fraction > 0.02 && facts.loss.fraction < 2.0 * facts.capture_loss_fraction {
+    let blind =
+        facts.capture_loss_fraction > 0.005 && facts.loss.fraction < 5.0 * facts.capture_loss_fraction;
+    if blind {
         let mut out = finding(
             Limit::CaptureLoss,
             1.0,
             0.8,
-            "The capture missed more than the network lost; whether losses limited the transfer cannot be told.".to_owned(),
+            format!(
+                "The capture missed {} of the data against {} lost on the way; whether and how losses limited the transfer cannot be told.",
+                percent(facts.capture_loss_fraction),
+                percent(loss.fraction)
+            ),
         );
         out.next_step = Some("capture again with a larger buffer, or only the headers".to_owned());
         return Some(out);

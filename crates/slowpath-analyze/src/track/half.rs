@@ -107,6 +107,8 @@ pub(crate) struct SynSeen {
     pub(crate) timestamps: bool,
     pub(crate) ace: u8,
     pub(crate) options_cut: bool,
+    /// The window field, which a SYN never scales.
+    pub(crate) window: u16,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -351,6 +353,19 @@ impl Half {
         if flags.has(TcpFlags::ACK) && packet.payload_len == 0 && !flags.intersects(OPENING_OR_CLOSING) {
             counters.pure_acks += 1;
         }
+        if !flags.intersects(TcpFlags(TcpFlags::SYN.0 | TcpFlags::RST.0)) {
+            // Not scaled here: the scale may only be known later.
+            let window = u64::from(packet.window);
+            counters.max_window = counters.max_window.max(window);
+            counters.min_window = if counters.window_samples == 0 {
+                window
+            } else {
+                counters.min_window.min(window)
+            };
+            counters.window_sum += window;
+            counters.window_samples += 1;
+            counters.zero_windows += u64::from(window == 0);
+        }
         if !packet.sack.is_empty() {
             counters.sack_packets += 1;
             counters.max_sack_blocks = counters.max_sack_blocks.max(packet.sack.as_slice().len() as u64);
@@ -387,6 +402,7 @@ impl Half {
                     timestamps: packet.timestamps.is_some(),
                     ace: packet.flags.ace(),
                     options_cut: packet.marks.has(Marks::OPTIONS_CUT),
+                    window: packet.window,
                 });
             }
         }
@@ -436,6 +452,13 @@ impl Half {
             Ecn::Ect0 | Ecn::Ect1 => self.ect_packets += 1,
         }
         self.cwr_packets += u64::from(packet.flags.has(TcpFlags::CWR));
+        if len == 1 && self.acks.last().is_some_and(|ack| ack.window == 0) && start == self.una {
+            self.counters.zero_window_probes += 1;
+            self.counters.zero_window_probe_bytes += 1;
+            if start < self.next {
+                return;
+            }
+        }
         if len == 1 && start + 1 == self.next && self.una == self.next {
             self.keepalives += 1;
             return;
@@ -854,11 +877,24 @@ impl Half {
         let mut index = self.outstanding.partition_point(|segment| segment.end <= from);
         let mut sample = None;
         let above = self.sacked.highest().is_some_and(|high| high > to);
-        while let Some(segment) = self.outstanding.get_mut(index) {
-            if segment.start >= to {
+        while let Some(&whole) = self.outstanding.get(index) {
+            if whole.start >= to {
                 break;
             }
-            if !segment.sacked && segment.start >= from && segment.end <= to {
+            if whole.start < from {
+                // Only the end of it is covered: a packet of several segments.
+                self.outstanding[index].end = from;
+                self.outstanding
+                    .insert(index + 1, Segment { start: from, ..whole });
+                index += 1;
+                continue;
+            }
+            if whole.end > to {
+                self.outstanding[index].end = to;
+                self.outstanding.insert(index + 1, Segment { start: to, ..whole });
+            }
+            let segment = &mut self.outstanding[index];
+            if !segment.sacked {
                 segment.sacked = true;
                 self.sacked_bytes = self
                     .sacked_bytes

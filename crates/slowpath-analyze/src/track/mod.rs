@@ -8,4 +8,4 @@ mod ranges;
 
 pub(crate) use clock::Clock;
 pub(crate) use conn::Conn;
-pub(crate) use half::Half;
+pub(crate) use half::{Half, SynSeen};
