@@ -117,7 +117,7 @@ fn spec(plan: &Plan) -> Result<SimSpec, SimulatedError> {
                 addresses: vec![host.address.into()],
                 tcp: model.tcp.clone(),
                 mtu: host.mtu,
-                input: None,
+                input: model.input,
             },
             programs: programs(plan, host)?,
         });

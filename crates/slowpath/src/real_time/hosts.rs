@@ -22,7 +22,7 @@ fn spec(plan: &Plan, host: &HostPlan) -> HostSpec {
                 addresses: vec![host.address.into()],
                 tcp: model.tcp.clone(),
                 mtu: host.mtu,
-                input: None,
+                input: model.input,
             },
             programs: programs(plan, host),
         })),
