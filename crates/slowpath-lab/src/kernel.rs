@@ -224,6 +224,7 @@ fn configure(spec: &HostSpec, settings: &KernelSettings) -> Result<(), LabError>
             metrics: RouteMetrics {
                 congestion_control: Some(settings.congestion_control.clone()),
                 initial_window: settings.initial_window,
+                slow_start_threshold: settings.slow_start_threshold,
                 minimum_rto_ms: settings.minimum_rto_ms,
                 ..RouteMetrics::default()
             },

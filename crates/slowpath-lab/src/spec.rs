@@ -48,6 +48,9 @@ pub struct KernelSettings {
     pub congestion_control: String,
     /// Initial congestion window in segments; `None` is the kernel's (10).
     pub initial_window: Option<u32>,
+    /// Slow start threshold of its connections in segments, pinned on the route; `None` leaves it open. The kernel
+    /// applies it from the second connection with a peer on.
+    pub slow_start_threshold: Option<u32>,
     /// Smallest retransmission timeout in milliseconds; `None` is the kernel's (200).
     pub minimum_rto_ms: Option<u32>,
     /// Settings under `/proc/sys` of its namespace, such as `("net.ipv4.tcp_sack", "0")`, applied in order.
@@ -63,6 +66,7 @@ impl Default for KernelSettings {
         Self {
             congestion_control: "cubic".to_owned(),
             initial_window: None,
+            slow_start_threshold: None,
             minimum_rto_ms: None,
             settings: Vec::new(),
             queue_length: 50_000,

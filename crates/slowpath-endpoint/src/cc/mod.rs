@@ -29,10 +29,13 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    pub(crate) const fn new(initial: u32) -> Self {
+    pub(crate) const fn new(initial: u32, threshold: Option<u32>) -> Self {
         Self {
             cwnd: initial,
-            ssthresh: INFINITE,
+            ssthresh: match threshold {
+                Some(threshold) => threshold,
+                None => INFINITE,
+            },
             count: 0,
             prior: 0,
         }

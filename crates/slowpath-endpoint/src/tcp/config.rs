@@ -28,6 +28,9 @@ pub struct Config {
     pub congestion: CongestionControl,
     /// Initial window in segments (RFC 6928).
     pub initial_window: u32,
+    /// Congestion window in segments at which slow start ends, as a route may set it (`ssthresh`); `None` leaves it
+    /// to congestion control.
+    pub slow_start_threshold: Option<u32>,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: EcnMode,
     /// Pacing of data segments.
@@ -202,6 +205,7 @@ impl Config {
             },
             congestion: CongestionControl::Cubic,
             initial_window: 10,
+            slow_start_threshold: None,
             ecn: EcnMode::Accept,
             pacing: Pacing::Auto,
             nagle: true,

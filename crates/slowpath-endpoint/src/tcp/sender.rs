@@ -163,7 +163,7 @@ impl Sender {
             max_peer_window: 0,
             window_seq: 0,
             small_end: 0,
-            window: Window::new(config.initial_window),
+            window: Window::new(config.initial_window, config.slow_start_threshold),
             control: Controller::new(config.congestion, seed),
             rtt: Rtt::new(settings.min_rto, settings.max_rto, settings.initial_rto),
             rack: Rack::default(),

@@ -123,6 +123,12 @@ fn read_settings(fields: &Fields<'_>, settings: &mut HostSettings, sources: &Sou
         initial_window,
         fields.integer("initial_window", 1, 1_000).map(narrow::<u32>)
     );
+    set!(
+        slow_start_threshold,
+        fields
+            .integer("slow_start_threshold", 2, 1_000_000)
+            .map(narrow::<u32>)
+    );
     set!(rmem, three_sizes(fields, "rmem"));
     set!(wmem, three_sizes(fields, "wmem"));
     set!(

@@ -28,6 +28,8 @@ pub struct HostSettings {
     pub mss: Option<u16>,
     /// Initial congestion window in segments.
     pub initial_window: Option<u32>,
+    /// Congestion window in segments at which slow start ends.
+    pub slow_start_threshold: Option<u32>,
     /// Automatic receive buffer: minimum, default and maximum in bytes (`net.ipv4.tcp_rmem`).
     pub rmem: Option<[u64; 3]>,
     /// Automatic send buffer: minimum, default and maximum in bytes (`net.ipv4.tcp_wmem`).
@@ -65,6 +67,7 @@ impl HostSettings {
             ecn,
             mss,
             initial_window,
+            slow_start_threshold,
             rmem,
             wmem,
             rmem_max,

@@ -37,6 +37,8 @@ pub struct KernelStack {
     pub wmem_max: Option<u64>,
     /// Initial congestion window of the route, in segments.
     pub initial_window: Option<u32>,
+    /// Slow start threshold of the route, in segments.
+    pub slow_start_threshold: Option<u32>,
     /// Largest segment payload announced, in bytes (the route's `advmss`).
     pub mss: Option<u16>,
     /// `SO_MAX_PACING_RATE` of the workload's sockets.

@@ -33,6 +33,7 @@ pub(super) fn kernel(system: System, settings: &HostSettings) -> KernelStack {
                 .filter(|buffer| *buffer > DEFAULT_MAX)
         }),
         initial_window: settings.initial_window,
+        slow_start_threshold: settings.slow_start_threshold,
         mss: settings.mss,
         pacing: settings.pacing,
         dscp: settings.dscp,
@@ -94,6 +95,7 @@ pub(super) fn model(system: System, settings: &HostSettings) -> Result<ModelStac
     tcp.timestamps = settings.timestamps.unwrap_or(tcp.timestamps);
     tcp.mss = settings.mss.unwrap_or(tcp.mss);
     tcp.initial_window = settings.initial_window.unwrap_or(tcp.initial_window);
+    tcp.slow_start_threshold = settings.slow_start_threshold;
     tcp.dscp = settings.dscp.unwrap_or(tcp.dscp);
     if let Some(ecn) = settings.ecn {
         tcp.ecn = match ecn {

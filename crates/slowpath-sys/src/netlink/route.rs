@@ -41,6 +41,10 @@ pub struct RouteMetrics {
     pub window: Option<u32>,
     /// Upper bound of the congestion window in segments, locked.
     pub congestion_window_clamp: Option<u32>,
+    /// Slow start threshold of new connections in segments, locked. The kernel applies it only while
+    /// `net.ipv4.tcp_no_ssthresh_metrics_save` is 0 and once it remembers the peer, which it does from the end of
+    /// the first connection on (`tcp_init_metrics`, net/ipv4/tcp_metrics.c).
+    pub slow_start_threshold: Option<u32>,
     /// Quick acknowledgements on.
     pub quick_ack: bool,
 }
@@ -98,6 +102,9 @@ fn metrics(message: &mut Message, metrics: &RouteMetrics) {
     if metrics.congestion_window_clamp.is_some() {
         lock |= 1 << RTAX_CWND;
     }
+    if metrics.slow_start_threshold.is_some() {
+        lock |= 1 << RTAX_SSTHRESH;
+    }
     if metrics.minimum_rto_ms.is_some() {
         lock |= 1 << RTAX_RTO_MIN;
     }
@@ -105,6 +112,7 @@ fn metrics(message: &mut Message, metrics: &RouteMetrics) {
         (RTAX_LOCK, (lock != 0).then_some(lock)),
         (RTAX_MTU, metrics.mtu),
         (RTAX_WINDOW, metrics.window),
+        (RTAX_SSTHRESH, metrics.slow_start_threshold),
         (RTAX_CWND, metrics.congestion_window_clamp),
         (RTAX_ADVMSS, metrics.advertised_mss),
         (RTAX_INITCWND, metrics.initial_window),
@@ -136,6 +144,7 @@ const RTA_METRICS: u16 = 8;
 const RTAX_LOCK: u16 = 1;
 const RTAX_MTU: u16 = 2;
 const RTAX_WINDOW: u16 = 3;
+const RTAX_SSTHRESH: u16 = 6;
 const RTAX_CWND: u16 = 7;
 const RTAX_ADVMSS: u16 = 8;
 const RTAX_INITCWND: u16 = 11;

@@ -72,12 +72,18 @@ fn kernel_settings(kernel: &KernelStack) -> KernelSettings {
             set(key, format!("{least} {start} {most}"));
         }
     }
+    if kernel.slow_start_threshold.is_some() {
+        // Both are needed for the route's threshold to be applied (net/ipv4/tcp_metrics.c, tcp_init_metrics).
+        settings[0].1 = "0".to_owned();
+        settings.push(("net.ipv4.tcp_no_ssthresh_metrics_save".to_owned(), "0".to_owned()));
+    }
     KernelSettings {
         congestion_control: kernel
             .congestion_control
             .clone()
             .unwrap_or_else(|| "cubic".to_owned()),
         initial_window: kernel.initial_window,
+        slow_start_threshold: kernel.slow_start_threshold,
         settings,
         ..KernelSettings::default()
     }

@@ -1,10 +1,12 @@
 //! Runs a plan in real time: joins the lab with workloads and captures.
 //!
 //! * [`hosts`]: from a plan's hosts to the lab's.
+//! * `prime`: what must happen before a job.
 //! * [`ftp`]: FTP jobs between kernel hosts and model hosts.
 
 pub(crate) mod ftp;
 mod hosts;
+mod prime;
 
 use std::io;
 use std::path::PathBuf;
@@ -93,10 +95,10 @@ pub fn run(
         .with_permission(Permission::OwnNamespace)
         .with_timeout(plan.deadline);
     let job = plan.main_job();
-    let result = match &job.workload {
+    let result = prime::prime(&lab, plan, &context).and_then(|()| match &job.workload {
         Workload::Ftp(transfer) => ftp::run(&lab, plan, job, transfer, &context, tell),
         _ => Err(LabRunError::Unsupported("this kind of workload")),
-    };
+    });
     let attachment = lab.attachment();
     // What is still on the way at the end belongs into the captures.
     std::thread::sleep(LINGER);
