@@ -72,6 +72,26 @@ impl<'a> IpView<'a> {
         })
     }
 
+    /// Reads an IPv6 packet without extension headers; gives nothing for any other.
+    #[inline]
+    pub fn parse_v6_plain(bytes: &'a [u8]) -> Option<Self> {
+        let view = Ipv6View::parse(bytes).ok()?;
+        let behind = u32::from(view.payload_len());
+        (!crate::ipv6::is_extension(view.next_header())).then(|| Self {
+            bytes,
+            payload_at: HEADER_LEN as u32,
+            length: if behind == 0 {
+                0
+            } else {
+                behind + HEADER_LEN as u32
+            },
+            fragment_at: 0,
+            protocol: view.next_header(),
+            v6: true,
+            complete: true,
+        })
+    }
+
     fn parse_v6(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let view = Ipv6View::parse(bytes)?;
         let upper = view.upper();

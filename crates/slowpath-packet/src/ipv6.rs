@@ -60,6 +60,7 @@ impl<'a> Ipv6View<'a> {
     ///
     /// # Errors
     /// [`Malformed`] if the header is cut or of another version.
+    #[inline]
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
         at_least("IPv6", bytes, HEADER_LEN)?;
         if bytes[0] >> 4 != 6 {
@@ -77,6 +78,7 @@ impl<'a> Ipv6View<'a> {
     }
 
     /// The octet that holds DSCP and ECN.
+    #[inline]
     pub fn traffic_class(&self) -> u8 {
         self.bytes[0] << 4 | self.bytes[1] >> 4
     }
@@ -87,27 +89,32 @@ impl<'a> Ipv6View<'a> {
     }
 
     /// The payload length field: bytes behind the fixed header; zero in a jumbogram.
+    #[inline]
     pub fn payload_len(&self) -> u16 {
         u16_at(self.bytes, 4)
     }
 
     /// The header that follows the fixed header: an extension or the payload.
+    #[inline]
     pub fn next_header(&self) -> u8 {
         self.bytes[6]
     }
 
     /// Hops that the packet may still make.
+    #[inline]
     pub fn hop_limit(&self) -> u8 {
         self.bytes[7]
     }
 
     /// The source address.
+    #[inline]
     pub fn source(&self) -> Ipv6Addr {
         let octets: [u8; 16] = self.bytes[8..24].try_into().unwrap_or_default();
         Ipv6Addr::from(octets)
     }
 
     /// The destination address.
+    #[inline]
     pub fn destination(&self) -> Ipv6Addr {
         let octets: [u8; 16] = self.bytes[24..40].try_into().unwrap_or_default();
         Ipv6Addr::from(octets)
@@ -165,6 +172,12 @@ pub(crate) fn fragment_at(packet: &[u8], at: usize) -> Option<Fragment> {
     })
 }
 
+/// Says whether `next_header` is an extension header that can be followed.
+#[inline]
+pub(crate) const fn is_extension(next_header: u8) -> bool {
+    unit_of(next_header).is_some()
+}
+
 /// How an extension header counts its length.
 enum Unit {
     /// In units of 8 bytes, the first not counted.
@@ -186,6 +199,7 @@ impl Unit {
 }
 
 /// How the extension header `protocol` counts its length, or nothing if it is no extension.
+#[inline]
 const fn unit_of(protocol: u8) -> Option<Unit> {
     match protocol {
         extension::HOP_BY_HOP | extension::ROUTING | extension::DESTINATION | extension::MOBILITY => {
