@@ -192,11 +192,7 @@ fn a_larger_window_helps_iosxe() {
 #[test]
 fn a_larger_window_closes_within_seconds_on_ios() {
     let mut config = client(Config::cisco(Some(2_500_000), true, false));
-    // 4 Mbit/s of 1514-byte frames are 330 packets a second.
-    config.input = Some(InputLimit {
-        per_packet: Duration::from_micros(3_028),
-        queue: 75,
-    });
+    config.input = Some(InputLimit::CISCO_IOS);
     let (report, recorder) = get(config, IOS, SIZE, true, 1);
     close("ios-tuned", goodput(&report, SIZE), 86_948.0, 0.03);
     let (mut largest, mut collapse) = (0, None);
