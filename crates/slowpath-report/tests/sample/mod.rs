@@ -413,6 +413,7 @@ pub(crate) fn explanation() -> Explanation {
                 ],
                 ..Quality::default()
             },
+            ..Capture::default()
         },
         connections: vec![connection],
     };

@@ -1,6 +1,12 @@
-//! Sentences about two groups of runs.
+//! Two of a kind side by side: groups of runs, results folders, captures.
+
+mod captures;
+mod folders;
 
 use slowpath_diagnose::stats::{Comparison, Outcome};
+
+pub use captures::{CaptureComparison, Difference};
+pub use folders::{FolderComparison, VariantChange};
 
 use crate::quantity::byte_rate;
 

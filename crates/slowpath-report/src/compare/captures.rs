@@ -1,0 +1,273 @@
+//! A good and a bad transfer of the same kind: what differs, and what that explains.
+
+use std::io::{self, Write};
+
+use serde::{Deserialize, Serialize};
+use slowpath_analyze::Limit;
+use slowpath_diagnose::response;
+use slowpath_diagnose::situation::Situation;
+
+use crate::explain::{ExplainedConnection, Explanation};
+use crate::facts::facts;
+use crate::quantity::{bit_rate, byte_rate, bytes, percent, seconds};
+use crate::text::{Style, fit, left, wrap};
+
+/// Two captures compared by their largest connections.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CaptureComparison {
+    /// Form of this document.
+    pub schema: String,
+    /// File names: good, bad.
+    pub files: [String; 2],
+    /// Goodput in bit/s: good, bad.
+    pub goodput_bit_per_s: [f64; 2],
+    /// Limits: good, bad.
+    pub limits: [Limit; 2],
+    /// The answer in a sentence or two.
+    pub sentence: String,
+    /// What differs and matters, the weightiest first.
+    pub findings: Vec<String>,
+    /// Everything side by side.
+    pub rows: Vec<Difference>,
+}
+
+/// One line of the side-by-side table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// What it is.
+    pub name: String,
+    /// In the good capture.
+    pub good: String,
+    /// In the bad capture.
+    pub bad: String,
+    /// Whether the two differ by more than chance would explain.
+    pub differs: bool,
+}
+
+impl CaptureComparison {
+    /// Compares the largest connections; `None` if a capture has none.
+    pub fn of(good: &Explanation, bad: &Explanation) -> Option<Self> {
+        let pair = [good.connections.first()?, bad.connections.first()?];
+        let goodput = pair.map(|c| c.connection.goodput_bit_per_s);
+        let limits = pair.map(|c| c.connection.verdict.limit);
+        let findings = findings(pair);
+        Some(Self {
+            schema: "slowpath/compare-captures/1".to_owned(),
+            files: [good, bad].map(|e| e.capture.file.clone()),
+            goodput_bit_per_s: goodput,
+            limits,
+            sentence: sentence(goodput, limits, &findings),
+            findings,
+            rows: rows(pair),
+        })
+    }
+
+    /// Writes the comparison as text: the answer, the findings, the table with differences marked.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write(&self, style: Style, out: &mut dyn Write) -> io::Result<()> {
+        for line in wrap(&self.sentence, style.width, "", "") {
+            writeln!(out, "{}", style.bold(&line))?;
+        }
+        for finding in &self.findings {
+            for line in wrap(finding, style.width, "  because ", "          ") {
+                writeln!(out, "{line}")?;
+            }
+        }
+        let label = 22;
+        let cell = style.width.saturating_sub(label + 4) / 2;
+        writeln!(out)?;
+        let head = format!(
+            "  {}{} {}",
+            left("", label),
+            left(&fit(&self.files[0], cell), cell),
+            fit(&self.files[1], cell)
+        );
+        writeln!(out, "{}", style.bold(head.trim_end()))?;
+        for row in &self.rows {
+            let mark = if row.differs { "*" } else { " " };
+            let name = left(&fit(&row.name, label - 1), label);
+            let good = left(&fit(&row.good, cell), cell);
+            let line = format!("{mark} {name}{good} {}", fit(&row.bad, cell));
+            writeln!(out, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+fn sentence(goodput: [f64; 2], limits: [Limit; 2], findings: &[String]) -> String {
+    let ratio = goodput[0] / goodput[1];
+    let speed = if !(0.95..=1.05).contains(&ratio) && ratio.is_finite() {
+        let (word, factor) = if ratio > 1.0 {
+            ("slower", ratio)
+        } else {
+            ("faster", 1.0 / ratio)
+        };
+        format!(
+            "The second transfer is {factor:.1} times {word}: {} against {}",
+            bit_rate(goodput[1]),
+            bit_rate(goodput[0])
+        )
+    } else {
+        format!(
+            "Both transfers are about equally fast: {} and {}",
+            bit_rate(goodput[0]),
+            bit_rate(goodput[1])
+        )
+    };
+    let limit = if limits[0] == limits[1] {
+        format!("both are limited by {}", limits[0])
+    } else {
+        format!("it is limited by {}, the first by {}", limits[1], limits[0])
+    };
+    let nothing = if findings.is_empty() {
+        "; nothing else that matters differs"
+    } else {
+        ""
+    };
+    format!("{speed}; {limit}{nothing}.")
+}
+
+fn rows(pair: [&ExplainedConnection; 2]) -> Vec<Difference> {
+    let row = |name: &str, values: [String; 2], differs: bool| {
+        let [good, bad] = values;
+        Difference {
+            name: name.to_owned(),
+            good,
+            bad,
+            differs,
+        }
+    };
+    let far = |values: [f64; 2], share: f64| {
+        let larger = values[0].abs().max(values[1].abs());
+        larger > 0.0 && (values[0] - values[1]).abs() > share * larger
+    };
+    let number = |of: fn(&ExplainedConnection) -> f64| pair.map(of);
+    let goodput = number(|c| c.connection.goodput_bit_per_s);
+    let limits = pair.map(|c| c.connection.verdict.limit.to_string());
+    let rtt = number(|c| c.connection.rtt_s.median);
+    let least = number(|c| c.connection.rtt_s.min);
+    let known = pair.map(|c| Situation::of(&c.connection));
+    let loss = [0, 1].map(|i: usize| known[i].lost / known[i].segments.max(1.0));
+    let window = [0, 1].map(|i: usize| known[i].window.unwrap_or(0.0));
+    let mut rows = vec![
+        row("goodput", goodput.map(bit_rate), far(goodput, 0.1)),
+        row("limit", limits.clone(), limits[0] != limits[1]),
+        row("round trip, median", rtt.map(seconds), far(rtt, 0.2)),
+        row("round trip, least", least.map(seconds), far(least, 0.2)),
+        row(
+            "lost on the way",
+            loss.map(percent),
+            far(loss, 0.6) && loss.iter().any(|l| *l > 1e-4),
+        ),
+        row("largest window", window.map(bytes), far(window, 0.25)),
+    ];
+    let told = ["client", "server", "round trip", "lost"];
+    let [first, second] = pair.map(facts);
+    for ((name, a), (_, b)) in first.into_iter().zip(second) {
+        if !told.contains(&name) {
+            let counted = [
+                "sent again",
+                "of these in vain",
+                "out of order",
+                "window closed for",
+            ]
+            .contains(&name);
+            let differs = a != b && !counted;
+            rows.push(row(name, [a, b], differs));
+        }
+    }
+    rows
+}
+
+/// What differs and bears on the speed, with what it comes to in figures.
+fn findings(pair: [&ExplainedConnection; 2]) -> Vec<String> {
+    let [good, bad] = pair.map(|c| &c.connection);
+    let [was, is] = [Situation::of(good), Situation::of(bad)];
+    let mut found = Vec::new();
+    let receiver = bad.data_from.other().index();
+    let scales = [good, bad].map(|c| c.handshake.window_scale[receiver]);
+    if let [Some(shift), None] = scales {
+        found.push(format!(
+            "the receiver offers no window scaling now (it was {shift}): its window cannot exceed 65,535 bytes, \
+             {} at most with this round trip",
+            byte_rate(response::window(65_535.0, is.mss, is.rtt_min_s.max(1e-6)))
+        ));
+    }
+    if let (Some(a), Some(b)) = (was.window, is.window)
+        && b < a * 0.75
+        && is.rtt_min_s > 0.0
+    {
+        found.push(format!(
+            "the receiver's largest window is {} instead of {}: {} at most",
+            bytes(b),
+            bytes(a),
+            byte_rate(response::window(b, is.mss, is.rtt_min_s))
+        ));
+    }
+    if was.rtt_min_s > 0.0 && is.rtt_min_s > was.rtt_min_s * 1.25 {
+        found.push(format!(
+            "the path itself is longer, {} instead of {}: whatever is limited by a window or by loss is slower in \
+             this proportion or more",
+            seconds(is.rtt_min_s),
+            seconds(was.rtt_min_s)
+        ));
+    }
+    let queue = [&was, &is].map(|s| s.rtt_s - s.rtt_min_s);
+    if queue[1] > 0.02 && queue[1] > 2.0 * queue[0] {
+        found.push(format!(
+            "packets wait {} in a queue instead of {}",
+            seconds(queue[1]),
+            seconds(queue[0].max(0.0))
+        ));
+    }
+    let (low, _) = response::loss_interval(is.lost, is.segments);
+    let (_, high) = response::loss_interval(was.lost, was.segments);
+    if low > high {
+        let share = is.lost / is.segments.max(1.0);
+        found.push(format!(
+            "{} of the segments are lost instead of {}: about {} for CUBIC",
+            percent(share),
+            percent(was.lost / was.segments.max(1.0)),
+            byte_rate(response::cubic(share, is.mss, is.rtt_min_s.max(1e-6)))
+        ));
+    }
+    for (name, of) in [
+        (
+            "SACK",
+            (|c| c.handshake.sack.iter().all(|s| *s == Some(true)))
+                as fn(&slowpath_analyze::Connection) -> bool,
+        ),
+        ("timestamps", |c| {
+            c.handshake.timestamps.iter().all(|s| *s == Some(true))
+        }),
+    ] {
+        if good.handshake.seen && bad.handshake.seen && of(good) && !of(bad) {
+            found.push(format!("{name} is not agreed on any more"));
+        }
+    }
+    let sizes = [&was, &is].map(|s| s.mss);
+    if sizes[1] < sizes[0] * 0.97 {
+        found.push(format!(
+            "segments carry {} instead of {}",
+            bytes(sizes[1]),
+            bytes(sizes[0])
+        ));
+    }
+    let marks = [good, bad].map(|c| match c.data_from {
+        slowpath_analyze::Side::Client => c.dscp.client.clone(),
+        slowpath_analyze::Side::Server => c.dscp.server.clone(),
+    });
+    if marks[0] != marks[1] {
+        let words = |m: &[u8]| m.iter().map(u8::to_string).collect::<Vec<_>>().join(", ");
+        found.push(format!(
+            "the data carries DSCP {} instead of {}: some networks treat it differently; a transfer with the other \
+             mark would tell",
+            words(&marks[1]),
+            words(&marks[0])
+        ));
+    }
+    found
+}

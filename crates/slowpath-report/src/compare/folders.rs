@@ -1,0 +1,177 @@
+//! `slowpath compare A B`: two results of the same experiment.
+
+use std::io::{self, Write};
+
+use serde::{Deserialize, Serialize};
+use slowpath_analyze::Limit;
+use slowpath_diagnose::stats::{Comparison, Outcome};
+use slowpath_record::HealthState;
+
+use super::sentence;
+use crate::quantity::byte_rate;
+use crate::results::{Results, Variant};
+use crate::text::{Style, Tone, columns, fit, left, right, wrap};
+
+/// Two results side by side, variant by variant.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FolderComparison {
+    /// Form of this document.
+    pub schema: String,
+    /// Experiments of A and B; they should be the same.
+    pub experiments: [String; 2],
+    /// Variants that both have.
+    pub variants: Vec<VariantChange>,
+    /// Variants that only one has, with its letter.
+    pub missing: Vec<String>,
+}
+
+/// One variant in both.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VariantChange {
+    /// Its name.
+    pub name: String,
+    /// Goodput in B against A; absent if one has no valid run.
+    pub goodput: Option<Comparison>,
+    /// The limits: A, B.
+    pub limits: [Option<Limit>; 2],
+    /// What changed, in a sentence.
+    pub sentence: String,
+}
+
+impl FolderComparison {
+    /// Compares `b` against `a`.
+    pub fn of(a: &Results, b: &Results) -> Self {
+        let both = a.variants.iter().filter_map(|v| Some((v, b.variant(&v.name)?)));
+        let only = |these: &Results, those: &Results, letter: &str| -> Vec<String> {
+            let names = these.variants.iter().filter(|v| those.variant(&v.name).is_none());
+            names.map(|v| format!("{} (only in {letter})", v.name)).collect()
+        };
+        let mut missing = only(a, b, "A");
+        missing.extend(only(b, a, "B"));
+        Self {
+            schema: "slowpath/compare/1".to_owned(),
+            experiments: [a.experiment.clone(), b.experiment.clone()],
+            variants: both.map(|(x, y)| VariantChange::of(x, y)).collect(),
+            missing,
+        }
+    }
+
+    /// Whether some variant is slower in B, or limited by something else: a failed comparison for exit codes.
+    pub fn worse(&self) -> bool {
+        self.variants.iter().any(VariantChange::worse)
+    }
+
+    /// Writes the comparison as text.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write(&self, style: Style, out: &mut dyn Write) -> io::Result<()> {
+        if self.experiments[0] != self.experiments[1] {
+            let text = format!(
+                "A is of {}, B of {}: the comparison may mean little.",
+                self.experiments[0], self.experiments[1]
+            );
+            for line in wrap(&text, style.width, "! ", "  ") {
+                writeln!(out, "{}", style.tone(Tone::Care, &line))?;
+            }
+        }
+        let longest = self
+            .variants
+            .iter()
+            .map(|v| columns(&v.name))
+            .max()
+            .unwrap_or(0)
+            .clamp(7, 18);
+        let head = format!(
+            "{} {} {}  {}  limited by (A, B)",
+            left("variant", longest),
+            right("A", 12),
+            right("B", 12),
+            right("B/A", 7)
+        );
+        writeln!(out, "{}", style.bold(&head))?;
+        for v in &self.variants {
+            let (a, b, ratio, tone) = match &v.goodput {
+                Some(c) => {
+                    let mark = if c.outcome == Outcome::NotShown { "~" } else { "" };
+                    let tone = match c.outcome {
+                        Outcome::Higher => Tone::Good,
+                        Outcome::Lower => Tone::Bad,
+                        _ => Tone::Plain,
+                    };
+                    (
+                        byte_rate(c.a.mean),
+                        byte_rate(c.b.mean),
+                        format!("{:.3}{mark}", c.ratio),
+                        tone,
+                    )
+                }
+                None => ("-".into(), "-".into(), "-".into(), Tone::Care),
+            };
+            let limit = |l: Option<Limit>| l.map_or("-", Limit::name);
+            let limits = if v.limits[0] == v.limits[1] {
+                limit(v.limits[0]).to_owned()
+            } else {
+                format!("{}, {}", limit(v.limits[0]), limit(v.limits[1]))
+            };
+            let fixed = format!(
+                "{} {} {}  ",
+                left(&fit(&v.name, longest), longest),
+                right(&a, 12),
+                right(&b, 12)
+            );
+            let room = style.width.saturating_sub(fixed.chars().count() + 9);
+            writeln!(
+                out,
+                "{fixed}{}  {}",
+                style.tone(tone, &right(&ratio, 7)),
+                fit(&limits, room)
+            )?;
+        }
+        writeln!(out)?;
+        for v in &self.variants {
+            for line in wrap(&v.sentence, style.width, "", "  ") {
+                writeln!(out, "{line}")?;
+            }
+        }
+        for name in &self.missing {
+            writeln!(out, "{name}")?;
+        }
+        Ok(())
+    }
+}
+
+impl VariantChange {
+    fn of(a: &Variant, b: &Variant) -> Self {
+        let values = |v: &Variant| -> Vec<f64> {
+            let counted = v
+                .runs
+                .iter()
+                .filter(|r| r.complete && r.health.state != HealthState::Invalid);
+            counted.map(|r| r.goodput_byte_per_s).collect()
+        };
+        let goodput = Comparison::welch(&values(a), &values(b));
+        let limits = [a, b].map(|v| v.verdict.as_ref().map(|v| v.limit));
+        let said = match &goodput {
+            Some(c) => sentence(&format!("{} in A", a.name), &format!("{} in B", b.name), c),
+            None => format!("{}: no valid run on one side, nothing can be said.", a.name),
+        };
+        let changed = match limits {
+            [Some(x), Some(y)] if x != y => format!(" The limit changed from {x} to {y}."),
+            _ => String::new(),
+        };
+        Self {
+            name: a.name.clone(),
+            goodput,
+            limits,
+            sentence: said + &changed,
+        }
+    }
+
+    fn worse(&self) -> bool {
+        let slower = self.goodput.as_ref().is_none_or(|c| c.outcome == Outcome::Lower);
+        let other = matches!(self.limits, [Some(a), Some(b)] if a != b && !b.is_undecided());
+        slower || other
+    }
+}

@@ -1,0 +1,98 @@
+//! Two of a kind side by side.
+
+mod sample;
+
+use slowpath_analyze::Limit;
+use slowpath_report::compare::{CaptureComparison, FolderComparison};
+use slowpath_report::text::{Style, columns};
+
+#[test]
+fn a_folder_against_itself_shows_no_difference() {
+    let results = sample::results();
+    let same = FolderComparison::of(&results, &results);
+    assert!(!same.worse() && same.missing.is_empty() && same.variants.len() == 5);
+    assert!(
+        same.variants[0].sentence.starts_with("No difference shown"),
+        "{}",
+        same.variants[0].sentence
+    );
+}
+
+#[test]
+fn a_slower_variant_and_another_limit_are_worse() {
+    let (a, mut b) = (sample::results(), sample::results());
+    for run in &mut b.variants[1].runs {
+        run.goodput_byte_per_s *= 0.8;
+    }
+    b.variants[3].verdict.as_mut().unwrap().limit = Limit::Policed;
+    b.variants[4].name = "other".into();
+    let comparison = FolderComparison::of(&a, &b);
+    assert!(comparison.worse());
+    let mut out = Vec::new();
+    comparison.write(Style::default(), &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    for line in text.lines() {
+        assert!(columns(line) <= 80, "{} columns: {line}", columns(line));
+    }
+    sample::golden("compare.txt", &text);
+}
+
+#[test]
+fn a_good_and_a_bad_capture_say_what_differs() {
+    let mut good = sample::explanation();
+    let bad = sample::explanation();
+    let c = &mut good.connections[0].connection;
+    good.capture.file = "good.pcapng".into();
+    c.goodput_bit_per_s = 13_600_000.0;
+    c.verdict.limit = Limit::RandomLoss;
+    c.verdict.parameters.window_bytes = Some(2_500_000);
+    c.handshake.window_scale = [Some(6), Some(7)];
+    c.handshake.sack = [Some(true); 2];
+    c.dscp.server = vec![0];
+    let comparison = CaptureComparison::of(&good, &bad).unwrap();
+    assert!(
+        comparison.sentence.contains("11.2 times slower"),
+        "{}",
+        comparison.sentence
+    );
+    for wanted in [
+        "no window scaling",
+        "14,924 B instead of 2,500,000 B",
+        "SACK is not agreed",
+        "DSCP 0, 8 instead of 0",
+    ] {
+        assert!(
+            comparison.findings.iter().any(|f| f.contains(wanted)),
+            "{wanted}: {:?}",
+            comparison.findings
+        );
+    }
+    let mut out = Vec::new();
+    comparison.write(Style::default(), &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    for line in text.lines() {
+        assert!(columns(line) <= 80, "{} columns: {line}", columns(line));
+    }
+    sample::golden("captures.txt", &text);
+    assert_eq!(
+        CaptureComparison::of(
+            &good,
+            &slowpath_report::Explanation {
+                connections: Vec::new(),
+                ..bad
+            }
+        ),
+        None
+    );
+}
+
+#[test]
+fn a_capture_against_itself_has_no_findings() {
+    let one = sample::explanation();
+    let comparison = CaptureComparison::of(&one, &one).unwrap();
+    assert!(
+        comparison.findings.is_empty() && comparison.rows.iter().all(|r| !r.differs),
+        "{comparison:?}"
+    );
+    assert!(comparison.sentence.contains("nothing else that matters differs"));
+}
