@@ -189,7 +189,10 @@ fn spec(chain: &[ElementKind]) -> LabSpec {
         name: name.to_owned(),
         addresses: vec![[10, 77, 0, last].into()],
         mtu: 1500,
-        stack: Stack::Kernel(KernelSettings { settings: large_windows(), ..KernelSettings::default() }),
+        stack: Stack::Kernel(KernelSettings {
+            settings: large_windows(),
+            ..KernelSettings::default()
+        }),
     };
     let mut wire = WireSettings::default();
     if let Ok(text) = std::env::var("SLOWPATH_BENCH_GAP") {
@@ -206,5 +209,8 @@ fn spec(chain: &[ElementKind]) -> LabSpec {
 /// The kernel's default windows of 6 MiB allow 12 Gbit/s over 2 ms.
 fn large_windows() -> Vec<(String, String)> {
     let sizes = "4096 1048576 67108864".to_owned();
-    vec![("net.ipv4.tcp_rmem".to_owned(), sizes.clone()), ("net.ipv4.tcp_wmem".to_owned(), sizes)]
+    vec![
+        ("net.ipv4.tcp_rmem".to_owned(), sizes.clone()),
+        ("net.ipv4.tcp_wmem".to_owned(), sizes),
+    ]
 }

@@ -3,6 +3,8 @@
 //! Trains are read one behind the other into chunks, so that the memory taken follows the bytes in flight and not
 //! the largest possible train. A chunk is used again when its last train is done.
 
+use slowpath_sys::memory::LargePages;
+
 use crate::train::Train;
 
 /// A train's entry.
@@ -30,7 +32,7 @@ pub(crate) struct Slab {
 }
 
 struct Chunk {
-    bytes: Box<[u8]>,
+    bytes: LargePages,
     live: u32,
 }
 
@@ -140,10 +142,8 @@ impl Slab {
         self.current = match self.free_chunks.pop() {
             Some(chunk) => chunk,
             None if self.chunks.len() < self.limit => {
-                self.chunks.push(Chunk {
-                    bytes: vec![0; CHUNK].into_boxed_slice(),
-                    live: 0,
-                });
+                let bytes = LargePages::new(CHUNK).map_err(|_| Exhausted)?;
+                self.chunks.push(Chunk { bytes, live: 0 });
                 u32::try_from(self.chunks.len() - 1).expect("fewer than 2^32 chunks")
             }
             None => return Err(Exhausted),
@@ -160,7 +160,7 @@ impl Slab {
 
 /// A train of 64 KiB, the Ethernet header and the header of trains.
 pub(crate) const LARGEST: usize = 65_536 + 64;
-const CHUNK: usize = 512 * 1024;
+const CHUNK: usize = 2 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -201,7 +201,7 @@ mod tests {
         while let Ok(id) = put(&mut slab, 60_000, 1) {
             held.push(id);
         }
-        assert!(held.len() >= 14, "{}", held.len());
+        assert!(held.len() >= 64, "{}", held.len());
         for id in held {
             slab.refer(id, -1);
         }

@@ -137,7 +137,9 @@ impl Wire {
                 return Ok(());
             }
             let now = self.now();
-            let due = self.next_event().map(|at| at.max(turned + self.settings.turn_gap));
+            let due = self
+                .next_event()
+                .map(|at| at.max(turned + self.settings.turn_gap));
             let sleep = due.map_or(LONGEST_SLEEP, |at| at.since(now).min(LONGEST_SLEEP));
             if sleep == Duration::ZERO {
                 continue;

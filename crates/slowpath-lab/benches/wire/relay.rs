@@ -60,7 +60,10 @@ impl Relay {
     /// Ends the relay; processor time of each direction in seconds.
     pub(crate) fn end(mut self) -> Vec<f64> {
         self.stops.clear();
-        let ended = self.threads.drain(..).map(|thread| thread.join().expect("the relay does not panic"));
+        let ended = self
+            .threads
+            .drain(..)
+            .map(|thread| thread.join().expect("the relay does not panic"));
         ended.map(|nanos| nanos as f64 / 1e9).collect()
     }
 }
