@@ -11,6 +11,9 @@ use super::tap::{self, Split};
 /// Most rounds kept of one flow; longer transfers get longer rounds.
 const ROUNDS: f64 = 20_000.0;
 
+/// Most movements of the window's right edge kept for its rhythm.
+const MOVES: usize = 50_000;
+
 /// What the walk found.
 #[derive(Debug, Default)]
 pub(crate) struct Walked {
@@ -63,7 +66,8 @@ struct Walker<'a> {
     slacks: Vec<f64>,
     full_windows: Vec<f64>,
     ratio_sum: f64,
-    openings: Vec<i64>,
+    /// When the right edge moved on.
+    moves: Vec<i64>,
     eaten: u64,
     acked_total: u64,
     delivered: u64,
@@ -118,7 +122,7 @@ pub(crate) fn walk(
         slacks: Vec::new(),
         full_windows: Vec::new(),
         ratio_sum: 0.0,
-        openings: Vec::new(),
+        moves: Vec::new(),
         eaten: 0,
         acked_total: 0,
         delivered: 0,
@@ -155,19 +159,19 @@ pub(crate) fn walk(
         }
     }
     let delay = if shifted { (smallest_lag * 1e9) as i64 } else { 0 };
-    for ack in pending {
+    for ack in pending.filter(|ack| ack.at <= until) {
         arrival = arrival.max(ack.at + delay);
         walker.acknowledged(ack, arrival);
     }
     walker.finish(span)
 }
 
+/// The last transmission, or the acknowledgement of the last byte; what the window does after that is no transfer.
 fn last_moment(sent: &[Tx], acks: &[Ack]) -> i64 {
     let sent = sent.last().map_or(i64::MIN, |tx| tx.at);
+    let end = acks.last().map_or(0, |ack| ack.to);
     let acked = acks
-        .iter()
-        .rev()
-        .find(|ack| !ack.duplicate && !ack.syn)
+        .get(acks.partition_point(|ack| ack.to < end))
         .map_or(i64::MIN, |ack| ack.at);
     sent.max(acked)
 }
@@ -269,8 +273,8 @@ impl Walker<'_> {
                 let largest = &mut self.out.window.largest_reopening;
                 *largest = (*largest).max(moved);
             }
-            if was == Waiting::Closed && moved >= self.segment {
-                self.openings.push(arrival);
+            if moved > 0 && self.moves.len() < MOVES {
+                self.moves.push(arrival);
             }
         }
         if !ack.syn && self.una >= self.half.first {
@@ -415,11 +419,7 @@ impl Walker<'_> {
             .map(|ack| (u64::from(ack.window) << scale) as f64)
             .collect();
         windows.sort_unstable_by(f64::total_cmp);
-        let gaps: Vec<f64> = self
-            .openings
-            .windows(2)
-            .map(|pair| (pair[1] - pair[0]) as f64 / 1e9)
-            .collect();
+        let period = rhythm(&self.moves, self.rtt);
         let window = &mut self.out.window;
         window.shift = self.shift;
         window.min = windows.first().copied().unwrap_or(0.0) as u64;
@@ -440,7 +440,7 @@ impl Walker<'_> {
                 0.0
             }
         });
-        window.period_s = rhythm(&gaps);
+        window.period_s = period;
         let sent: Vec<&Tx> = self.half.tx.entries().iter().filter(|tx| tx.seen()).collect();
         let share = |part: usize| {
             if sent.is_empty() {
@@ -474,16 +474,25 @@ impl Walker<'_> {
     }
 }
 
-/// The median of `gaps` if most of them are within a quarter of it; 0 otherwise.
-fn rhythm(gaps: &[f64]) -> f64 {
-    let mut sorted = gaps.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let median = quantile(&sorted, 0.5);
-    let near = sorted
+/// The period with which the right edge stands still, if it has one; 0 otherwise.
+fn rhythm(moves: &[i64], rtt: f64) -> f64 {
+    let seconds = |pair: &[i64]| (pair[1] - pair[0]) as f64 / 1e9;
+    let mut steps: Vec<f64> = moves.windows(2).map(seconds).collect();
+    steps.sort_unstable_by(f64::total_cmp);
+    let still = (4.0 * quantile(&steps, 0.5)).max(0.3 * rtt).max(0.01);
+    let resumed: Vec<i64> = moves
+        .windows(2)
+        .filter(|pair| seconds(pair) >= still)
+        .map(|pair| pair[1])
+        .collect();
+    let mut periods: Vec<f64> = resumed.windows(2).map(seconds).collect();
+    periods.sort_unstable_by(f64::total_cmp);
+    let median = quantile(&periods, 0.5);
+    let near = periods
         .iter()
-        .filter(|gap| (*gap - median).abs() <= median / 4.0)
+        .filter(|period| (*period - median).abs() <= median / 8.0)
         .count();
-    if sorted.len() >= 3 && near * 3 >= sorted.len() * 2 {
+    if periods.len() >= 4 && near * 2 >= periods.len() {
         median
     } else {
         0.0

@@ -627,6 +627,10 @@ fn lossy(case: &Case) -> Option<Finding> {
             Some("capture at the sender, or send at a rate a little above and below this one".to_owned());
         return Some(out);
     }
+    if facts.rtt.count < 10 && loss.episodes < 5 {
+        // Without round trips a queue before the losses cannot be excluded.
+        return None;
+    }
     // The loss must be able to hold the rate that was seen: compare with what congestion control makes of it.
     let probability = loss.episodes as f64 / facts.segments.max(1) as f64;
     let segment = f64::from(facts.segment_size.max(1));
@@ -634,7 +638,7 @@ fn lossy(case: &Case) -> Option<Finding> {
     let cubic = 1.054 * segment * (case.rtt.max(1e-4) / probability).powf(0.75) / case.rtt.max(1e-4);
     let expected = reno.max(cubic);
     let seen = facts.bytes as f64 / (case.total - facts.time.idle_s).max(1e-9);
-    if loss.episodes < 2 && seen < 0.3 * expected {
+    if loss.episodes < 3 && !(0.3..3.0).contains(&(seen / expected)) {
         return None;
     }
     let mut out = finding(
