@@ -255,9 +255,15 @@ function plots(s, bin) {
 // ---------------------------------------------------------------- one graph
 
 class Chart {
-  constructor(group, element, plot) {
+  // `lens` makes a chart that magnifies another one's series over a span of its own.
+  constructor(group, element, plot, lens) {
     this.group = group;
     this.element = element;
+    if (lens) {
+      Object.assign(this, { unit: plot.unit, zero: plot.zero, series: lens.series, box: element.querySelector(".lens .plot"), lens: true });
+      this.make();
+      return;
+    }
     this.unit = plot.unit;
     this.zero = plot.zero;
     this.series = plot.series.filter(s => s.n > 0);
@@ -290,6 +296,7 @@ class Chart {
         s.shown = !s.shown;
         item.setAttribute("aria-pressed", s.shown);
         this.update();
+        if (this.group.lens && this.element.contains(this.group.lens.box)) this.group.lens.update();
       });
       return item;
     }));
@@ -315,15 +322,15 @@ class Chart {
       legend: { show: false },
       padding: [8, 18, 0, 0],
       cursor: {
-        sync: { key: group.key, scales: ["x", null] },
-        drag: { x: true, y: false, setScale: false, dist: 4 },
+        sync: this.lens ? undefined : { key: group.key, scales: ["x", null] },
+        drag: { x: !this.lens, y: false, setScale: false, dist: 4 },
         points: { show: false },
         y: false,
         bind: { dblclick: () => () => { group.reset(); return null; } },
       },
       scales: { x: { time: false, range: () => [group.x0, group.x1] }, y: { range: () => this.yRange } },
       axes: [
-        { ...axis, size: 26, space: narrow ? 60 : 80, values: (_, v) => v.map(t => +t.toPrecision(8) + (narrow ? "" : " s")) },
+        { ...axis, size: 26, space: this.lens ? 70 : narrow ? 60 : 80, values: (_, v) => v.map(t => +t.toPrecision(8) + (narrow ? "" : " s")) },
         { ...axis, size: narrow ? 56 : 66, space: 34, values: (_, v) => axisTicks(v, this.unit) },
       ],
       series: [{}, { show: true, stroke: "transparent", points: { show: false } }],
@@ -401,10 +408,19 @@ class Chart {
 
   draw(u) {
     this.drawLimits(u, true);
+    if (!this.lens && this.group.lens && this.element.dataset.plot === "sequence") {
+      const { x0, x1 } = this.group.lens.group;
+      this.clip(u, (ctx, v) => {
+        ctx.fillStyle = alpha(colour("--ink"), 0.09);
+        const left = v.px(x0);
+        ctx.fillRect(left, v.top, Math.max(v.px(x1) - left, 2 * v.ratio), v.height);
+      });
+    }
     this.clip(u, (ctx, v) => { for (const s of this.series) if (s.shown) s.draw(ctx, v); });
   }
 
   read(u) {
+    if (this.lens) return;
     const inside = u.cursor.left != null && u.cursor.left >= 0;
     const t = inside ? u.posToVal(u.cursor.left, "x") : null;
     for (const s of this.series) {
@@ -412,10 +428,15 @@ class Chart {
       const v = inside ? s.at(t) : null;
       s.readout.textContent = v == null ? "" : UNITS[this.unit](v);
     }
-    if (inside) this.group.tell(t);
+    if (inside) { this.group.tell(t); this.group.magnify(t); }
   }
 
   listen() {
+    if (this.lens) {
+      this.plot.over.title = "Click to show these ten round trips in all graphs";
+      this.plot.over.addEventListener("click", () => this.group.whole.show(this.group.x0, this.group.x1));
+      return;
+    }
     const over = this.plot.over, { group } = this;
     const time = ev => this.plot.posToVal(ev.clientX - over.getBoundingClientRect().left, "x");
     over.addEventListener("wheel", ev => {
@@ -496,11 +517,13 @@ class Group {
       const trips = streams.rtt[1].slice().sort();
       this.rtt = trips.length ? trips[trips.length >> 1] * 1e-9 : (this.x1 - this.x0) / 100;
       const all = plots(streams, packed.bin);
-      for (const chart of this.charts) if (chart.plot) chart.plot.destroy();
+      for (const chart of this.all()) if (chart.plot) chart.plot.destroy();
+      this.lens = null;
       this.charts = [...this.element.querySelectorAll("[data-plot]")].map(e => {
-        e.querySelector(".plot").replaceChildren();
+        for (const box of e.querySelectorAll(".plot")) box.replaceChildren();
         return new Chart(this, e, all[e.dataset.plot]);
       });
+      this.makeLens(all.sequence);
       this.paintStrip();
       this.tell(null);
     } catch (error) {
@@ -508,6 +531,41 @@ class Group {
         box.innerHTML = '<p class="nothing">This browser cannot unpack the data; it needs DecompressionStream (2023 or newer).</p>';
       console.error(error);
     }
+  }
+
+  all() { return this.lens ? [...this.charts, this.lens] : this.charts; }
+
+  // Ten round trips at their own scale, beside the whole: there the rhythm is to be seen that the whole hides.
+  makeLens(plot) {
+    const main = this.charts.find(c => c.element.dataset.plot === "sequence");
+    const pair = this.element.querySelector(".pair");
+    const useful = main && main.plot && this.rtt > 0 && this.full[1] - this.full[0] > 20 * this.rtt;
+    pair.classList.toggle("alone", !useful);
+    if (!useful) { if (main) main.resize(); return; }
+    const span = { key: this.key + "l", limits: this.limits, whole: this, reset: () => {} };
+    Object.assign(span, this.lensSpan((this.full[0] + this.full[1]) / 2));
+    this.lens = new Chart(span, main.element, plot, main);
+    this.magnify((this.full[0] + this.full[1]) / 2);
+  }
+  lensSpan(t) {
+    const half = Math.min(5 * this.rtt, (this.full[1] - this.full[0]) / 2);
+    const middle = Math.min(Math.max(t, this.full[0] + half), this.full[1] - half);
+    return { x0: middle - half, x1: middle + half };
+  }
+  magnify(t) {
+    if (!this.lens) return;
+    this.lensAt = t;
+    if (this.pending) return;
+    this.pending = requestAnimationFrame(() => {
+      this.pending = 0;
+      if (!this.lens) return;
+      Object.assign(this.lens.group, this.lensSpan(this.lensAt));
+      this.lens.update();
+      const main = this.charts.find(c => c.element.dataset.plot === "sequence");
+      main.plot.redraw(false, false);
+      this.element.querySelector(".lens-where").textContent =
+        "10 round trips at " + clock(this.lensAt, this.x1 - this.x0);
+    });
   }
 
   // Shows a span of time; `slide` keeps its length at the ends.
@@ -519,6 +577,7 @@ class Group {
     this.x0 = a;
     this.x1 = a + span;
     for (const chart of this.charts) chart.update();
+    this.magnify((this.x0 + this.x1) / 2);
     this.paintStrip();
     this.tell(null);
   }
@@ -576,8 +635,8 @@ class Group {
     this.strip.replaceChildren(...parts);
   }
 
-  resize() { for (const chart of this.charts) chart.resize(); if (this.full) this.paintStrip(); }
-  repaint() { for (const chart of this.charts) if (chart.plot) chart.plot.redraw(false, true); }
+  resize() { for (const chart of this.all()) chart.resize(); if (this.full) this.paintStrip(); }
+  repaint() { for (const chart of this.all()) if (chart.plot) chart.plot.redraw(false, true); }
 }
 
 // ---------------------------------------------------------------- the page

@@ -78,13 +78,38 @@ fn rates(variant: &Variant) -> impl Iterator<Item = f64> + '_ {
         .reference
         .iter()
         .flat_map(|r| r.runs_byte_per_s.iter().copied());
-    let runs = variant.runs.iter().map(|r| r.goodput_byte_per_s);
+    let runs = counted(variant).map(|r| r.goodput_byte_per_s);
     goodput
         .map(|g| g.mean)
         .into_iter()
         .chain(reference)
         .chain(published)
         .chain(runs)
+}
+
+/// The runs that count: complete, and not invalid.
+fn counted(variant: &Variant) -> impl Iterator<Item = &RunResult> {
+    variant
+        .runs
+        .iter()
+        .filter(|r| r.complete && r.health.state != HealthState::Invalid)
+}
+
+/// Why a variant has no verdict, if its runs say so.
+fn no_verdict(variant: &Variant) -> Option<String> {
+    if variant.verdict.is_some() {
+        return None;
+    }
+    let reasons = variant.runs.iter().flat_map(|r| {
+        let worst = r
+            .health
+            .reasons
+            .iter()
+            .find(|why| why.state == HealthState::Invalid);
+        worst.map(|why| &why.text).or(r.errors.first())
+    });
+    let reason = reasons.into_iter().next()?;
+    Some(format!("No verdict is given: {reason}"))
 }
 
 fn meta(results: &Results) -> Vec<String> {
@@ -149,7 +174,8 @@ struct VariantView {
     title: Option<String>,
     clock: String,
     sentence: Option<String>,
-    limit: &'static str,
+    /// Absent where no run was fit for a verdict.
+    limit: Option<&'static str>,
     measured: String,
     half: Option<String>,
     interval: String,
@@ -186,9 +212,12 @@ impl VariantView {
             anchor: anchor(&variant.name),
             title: variant.title.clone(),
             clock: variant.clock.clone(),
-            sentence: variant.sentence().map(str::to_owned),
-            limit: variant.verdict.as_ref().map_or("unknown", |v| v.limit.name()),
-            measured: goodput.map_or("not measured".into(), |g| byte_rate(g.mean)),
+            sentence: variant
+                .sentence()
+                .map(str::to_owned)
+                .or_else(|| no_verdict(variant)),
+            limit: variant.verdict.as_ref().map(|v| v.limit.name()),
+            measured: goodput.map_or("no valid run".into(), |g| byte_rate(g.mean)),
             half: goodput.and_then(Summary::half_width).map(byte_rate),
             interval: interval.map_or("–".into(), |(l, h)| {
                 format!("{} – {}", byte_rate(l.max(0.0)), byte_rate(h))
@@ -345,6 +374,7 @@ struct FigureView {
     basis_class: &'static str,
     note: Option<String>,
     missed: bool,
+    absent: bool,
 }
 
 impl FigureView {
@@ -359,7 +389,8 @@ impl FigureView {
             basis: figure.basis.word(),
             basis_class: basis_class(figure.basis),
             note: figure.note.clone(),
-            missed: figure.met() == Some(false),
+            missed: figure.met() == Some(false) && figure.measured.is_some(),
+            absent: figure.measured.is_none(),
         }
     }
 }
