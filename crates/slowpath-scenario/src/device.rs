@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use slowpath_path::ElementKind;
+use slowpath_path::{Classify, ElementKind};
 use slowpath_units::BitRate;
 
 use crate::host::HostSettings;
@@ -27,10 +27,32 @@ pub struct DeviceUse {
 /// What a device does with the packets of one [`DeviceUse`], as elements in the order in which a packet meets them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DeviceElements {
-    /// The elements with their names.
-    pub elements: Vec<(String, ElementKind)>,
+    /// The elements.
+    pub elements: Vec<DevicePart>,
     /// What the configuration leaves open.
     pub assumptions: Vec<Assumption>,
+}
+
+/// One element of a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DevicePart {
+    /// Its name within the device.
+    pub name: String,
+    /// What it does.
+    pub does: ElementKind,
+    /// Which packets it is for: those that this sends to output 0; output 1 passes it by. `None` is for all.
+    pub only: Option<Classify>,
+}
+
+impl DevicePart {
+    /// An element for every packet.
+    pub fn new(name: &str, does: ElementKind) -> Self {
+        Self {
+            name: name.to_owned(),
+            does,
+            only: None,
+        }
+    }
 }
 
 /// Everything that the caller has read from device configurations for an experiment.

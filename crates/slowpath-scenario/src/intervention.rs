@@ -123,7 +123,7 @@ pub enum Intervention {
         /// The new length.
         queue: QueueSize,
     },
-    /// Takes the processing limit from devices of the path.
+    /// Takes the processing limit from devices of the path, and from the host that the place names.
     LiftDeviceLimit {
         /// Which.
         place: Place,

@@ -32,7 +32,7 @@ pub mod span;
 pub mod tree;
 pub mod workload;
 
-pub use device::{DeviceElements, DeviceUse, Fragments};
+pub use device::{DeviceElements, DevicePart, DeviceUse, Fragments};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use experiment::{Captures, Experiment, Variant};
 pub use host::{HostSettings, KernelStack, Standing, System};

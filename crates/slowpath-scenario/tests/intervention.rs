@@ -107,7 +107,7 @@ fn a_faster_store_pauses_less() {
     else {
         panic!()
     };
-    assert_eq!((bytes_per_s, pause), (2 * 86_948, Duration::from_millis(50)));
+    assert_eq!((bytes_per_s, pause), (2 * 86_948, Duration::from_millis(65)));
     let free = Intervention::SetReader {
         host: "client".into(),
         rate: None,

@@ -14,6 +14,7 @@
 //! * [`rtx`]: Yamaha RTX.
 //! * [`ssh`]: OpenSSH client and server.
 //! * [`sysctl`], [`tc`]: Linux.
+//! * [`device`]: what a configured router does on a path, as elements of the network model.
 //! * [`remedy`]: interventions in the device's own language.
 
 #![forbid(unsafe_code)]
@@ -24,6 +25,7 @@
 )]
 
 pub mod cisco;
+pub mod device;
 pub mod finding;
 pub mod reading;
 pub mod remedy;

@@ -145,7 +145,7 @@ impl Intervention {
             Self::SetLoss { place, chance } => set_loss(&mut plan.network, place, *chance),
             Self::ResizeQueue { place, queue } => resize_queue(&mut plan.network, place, *queue),
             Self::RemovePolicer { place } => remove_policers(&mut plan.network, place),
-            Self::LiftDeviceLimit { place } => lift_device_limits(&mut plan.network, place),
+            Self::LiftDeviceLimit { place } => lift_device_limits(plan, place),
             Self::Remark { place, dscp } => remark(&mut plan.network, place, *dscp),
         }
     }
@@ -483,8 +483,21 @@ fn bridge(network: &mut NetworkSpec, name: &str, next: &Target) {
     }
 }
 
-fn lift_device_limits(network: &mut NetworkSpec, place: &Place) -> Outcome {
-    each(network, place, "device limit", |kind| match kind {
+/// Devices on the way, and the input of the host that the place names.
+fn lift_device_limits(plan: &mut Plan, place: &Place) -> Outcome {
+    let mut found = false;
+    for host in &mut plan.hosts {
+        let meant = match place {
+            Place::Element(name) | Place::Towards(name) => *name == host.name,
+            Place::Everywhere => true,
+        };
+        if let Stack::Model(model) = &mut host.stack
+            && meant
+        {
+            found |= model.input.take().is_some();
+        }
+    }
+    let on_the_way = each(&mut plan.network, place, "device limit", |kind| match kind {
         ElementKind::Device(device) => {
             device.cost = path::Cost {
                 per_packet: Duration::ZERO,
@@ -497,7 +510,8 @@ fn lift_device_limits(network: &mut NetworkSpec, place: &Place) -> Outcome {
             true
         }
         _ => false,
-    })
+    });
+    if found { Ok(()) } else { on_the_way }
 }
 
 /// Puts a remarker at the beginning of each way that leads to the place, or in front of the named element.

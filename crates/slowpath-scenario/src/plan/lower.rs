@@ -73,7 +73,7 @@ struct Chain<'d> {
 struct Link {
     name: String,
     does: Spec,
-    only: Option<Match>,
+    only: Option<path::Classify>,
 }
 
 impl<'d> Chain<'d> {
@@ -95,32 +95,24 @@ impl<'d> Chain<'d> {
                     span: element.span,
                 };
                 let DeviceElements { elements: parts, .. } = fragments.device(device).ok_or(missing)?;
-                for (part, does) in parts {
+                for part in parts {
+                    let name = element.name.as_deref().unwrap_or("device");
                     chain.push(
-                        element.name.as_deref().unwrap_or("device"),
-                        Some(part),
-                        does.clone(),
-                        None,
+                        &format!("{way}.{name}.{}", part.name),
+                        part.does.clone(),
+                        part.only.clone(),
                     );
                 }
             } else {
-                chain.push(
-                    element.name.as_deref().unwrap_or(element.kind.key()),
-                    None,
-                    does(element)?,
-                    element.only,
-                );
+                let name = element.name.as_deref().unwrap_or(element.kind.key());
+                chain.push(&format!("{way}.{name}"), does(element)?, element.only.map(only));
             }
         }
         Ok(chain)
     }
 
-    fn push(&mut self, name: &str, part: Option<&str>, does: Spec, only: Option<Match>) {
-        let wanted = match part {
-            None => format!("{}.{name}", self.way),
-            Some(part) => format!("{}.{name}.{part}", self.way),
-        };
-        let mut name = wanted.clone();
+    fn push(&mut self, wanted: &str, does: Spec, only: Option<path::Classify>) {
+        let mut name = wanted.to_owned();
         let mut number = 1;
         while self.links.iter().any(|link| link.name == name) {
             number += 1;
@@ -175,19 +167,10 @@ impl<'d> Chain<'d> {
                 }
                 _ => {}
             }
-            if let Some(only) = link.only {
-                let rule = path::Rule {
-                    matches: matches(only),
-                    class: None,
-                    output: 0,
-                };
+            if let Some(only) = &link.only {
                 spec.elements.push(ElementSpec {
                     name: format!("{}.only", link.name),
-                    does: Spec::Classify(path::Classify {
-                        rules: vec![rule],
-                        default_class: None,
-                        default_output: 1,
-                    }),
+                    does: Spec::Classify(only.clone()),
                     outputs: vec![Target::to(link.name.clone()), next],
                 });
             }
@@ -331,12 +314,22 @@ fn does(element: &Element) -> Result<Spec, NotModelled> {
     })
 }
 
-fn matches(only: Match) -> path::Match {
-    path::Match {
+/// A classifier that sends what matches to output 0 and everything else to output 1.
+fn only(only: Match) -> path::Classify {
+    let matches = path::Match {
         dscp: only.dscp.into_iter().collect(),
         protocols: only.protocol.into_iter().map(Protocol).collect(),
         dst_ports: only.port.into_iter().map(|port| port..=port).collect(),
         ..path::Match::default()
+    };
+    path::Classify {
+        rules: vec![path::Rule {
+            matches,
+            class: None,
+            output: 0,
+        }],
+        default_class: None,
+        default_output: 1,
     }
 }
 

@@ -1,0 +1,281 @@
+//! A Cisco router on a path: the policy of the port that packets leave by.
+//!
+//! | | device | here | why |
+//! |---|---|---|---|
+//! | which bytes are counted | layer 2, platforms differ about FCS | frames without FCS | documented for most platforms |
+//! | bucket of a policer without one | the platform's choice | 250 ms of the rate, at least 1600 bytes | IOS 15 on software platforms computes it so |
+//! | classes by access list | as the list says | match nothing | lists are not followed |
+//! | nested policies | shape outside, classes inside | the inner classes within the outer rate | |
+
+use slowpath_path::{
+    Action, Adjust, Class, Classes, Classify, ElementKind, Limit, Link, Match, Meter, Police, Queue, Rate,
+    Remark, RemarkRule, Rule, SetMark, Surplus,
+};
+use slowpath_scenario::Standing;
+use slowpath_scenario::device::{DeviceElements, DevicePart, DeviceUse};
+use slowpath_scenario::plan::Assumption;
+use slowpath_units::{BitRate, ByteCount, Layer};
+
+use crate::cisco::{self, Bandwidth, ClassMap, Config, PolicyClass, PolicyMap};
+use crate::device::{DeviceError, unknown_port};
+
+pub(super) fn elements(config: &Config, device: &DeviceUse) -> Result<DeviceElements, DeviceError> {
+    let port = config
+        .interfaces
+        .get(&device.port)
+        .ok_or_else(|| unknown_port(device, config.interfaces.keys()))?;
+    let mut found = DeviceElements::default();
+    if let Some(mss) = port.adjust_mss {
+        let adjust = Adjust {
+            mss: Some(mss),
+            strip_window_scale: false,
+        };
+        found
+            .elements
+            .push(DevicePart::new("adjust", ElementKind::Adjust(adjust)));
+    }
+    let policy = port
+        .output_policy
+        .as_ref()
+        .and_then(|name| config.policy_maps.get(name));
+    let Some(policy) = policy else {
+        let limit = Limit::Packets(port.hold_queue.unwrap_or(HOLD_QUEUE));
+        let link = Link::fifo(device.line, Layer::Wire, limit);
+        found
+            .elements
+            .push(DevicePart::new("port", ElementKind::Link(link)));
+        return Ok(found);
+    };
+    let speed = port.bandwidth.unwrap_or(device.line);
+    let (outer, policy) = nested(config, policy, speed);
+    let reference = outer.unwrap_or(speed);
+    let rules = rules(config, policy);
+    let classify = Classify {
+        rules: rules
+            .iter()
+            .map(|(matches, number)| Rule {
+                matches: matches.clone(),
+                class: Some(*number),
+                output: 0,
+            })
+            .collect(),
+        default_class: Some(DEFAULT),
+        default_output: 0,
+    };
+    found
+        .elements
+        .push(DevicePart::new("classify", ElementKind::Classify(classify)));
+    for (number, class) in numbered(policy) {
+        if let Some(police) = class.police {
+            let rate = rate_of(police.rate, reference);
+            if police.burst.is_none() {
+                found.assumptions.push(bucket_assumption(device, class, rate));
+            }
+            found.elements.push(DevicePart {
+                name: format!("police-{}", class.class),
+                does: ElementKind::Police(meter(police, rate)),
+                only: Some(only(&rules, number)),
+            });
+        }
+    }
+    for (number, class) in numbered(policy) {
+        if let Some(dscp) = class.set_dscp {
+            let rule = RemarkRule {
+                matches: Match::default(),
+                set: SetMark::Dscp(dscp),
+            };
+            found.elements.push(DevicePart {
+                name: format!("mark-{}", class.class),
+                does: ElementKind::Remark(Remark { rules: vec![rule] }),
+                only: Some(only(&rules, number)),
+            });
+        }
+    }
+    found.elements.push(DevicePart::new(
+        "port",
+        ElementKind::Link(link(policy, device, outer, reference)),
+    ));
+    Ok(found)
+}
+
+/// A policy that only shapes `class-default` and hands on to another: the inner classes work within its rate.
+fn nested<'c>(config: &'c Config, policy: &'c PolicyMap, speed: BitRate) -> (Option<BitRate>, &'c PolicyMap) {
+    let [
+        PolicyClass {
+            shape,
+            child: Some(child),
+            ..
+        },
+    ] = policy.classes.as_slice()
+    else {
+        return (None, policy);
+    };
+    let Some(inner) = config.policy_maps.get(child) else {
+        return (None, policy);
+    };
+    (shape.map(|shape| rate_of(shape, speed)), inner)
+}
+
+/// The classes of a policy with their numbers; `class-default` is the default class.
+fn numbered(policy: &PolicyMap) -> impl Iterator<Item = (u8, &PolicyClass)> {
+    policy
+        .classes
+        .iter()
+        .take(usize::from(DEFAULT) - 1)
+        .zip(1..)
+        .map(|(class, number)| {
+            if class.class == "class-default" {
+                (DEFAULT, class)
+            } else {
+                (number, class)
+            }
+        })
+}
+
+/// What each class takes, in the order in which the device asks.
+fn rules(config: &Config, policy: &PolicyMap) -> Vec<(Match, u8)> {
+    numbered(policy)
+        .filter_map(|(number, class)| Some((number, config.class_maps.get(&class.class)?)))
+        .flat_map(|(number, map)| conditions(map).into_iter().map(move |matches| (matches, number)))
+        .collect()
+}
+
+/// The conditions of a class as matches, one of which must hold.
+fn conditions(map: &ClassMap) -> Vec<Match> {
+    let single = |condition: &cisco::Match| match condition {
+        cisco::Match::Dscp(marks) => Some(Match {
+            dscp: marks.clone(),
+            ..Match::default()
+        }),
+        cisco::Match::Precedence(list) => Some(Match {
+            precedence: list.clone(),
+            ..Match::default()
+        }),
+        cisco::Match::Any => Some(Match::default()),
+        // Not followed: it matches nothing.
+        cisco::Match::Other(_) => None,
+    };
+    if map.any {
+        return map.matches.iter().filter_map(single).collect();
+    }
+    // All must hold; one that is not followed makes the class match nothing.
+    let mut all = Match::default();
+    for condition in &map.matches {
+        let Some(one) = single(condition) else {
+            return Vec::new();
+        };
+        if !one.dscp.is_empty() {
+            all.dscp = one.dscp;
+        }
+        if !one.precedence.is_empty() {
+            all.precedence = one.precedence;
+        }
+    }
+    if map.matches.is_empty() {
+        Vec::new()
+    } else {
+        vec![all]
+    }
+}
+
+/// Sends the packets of one class to output 0 and all others to output 1.
+fn only(rules: &[(Match, u8)], number: u8) -> Classify {
+    Classify {
+        rules: rules
+            .iter()
+            .map(|(matches, own)| Rule {
+                matches: matches.clone(),
+                class: None,
+                output: u8::from(*own != number),
+            })
+            .collect(),
+        default_class: None,
+        default_output: u8::from(number != DEFAULT),
+    }
+}
+
+fn meter(police: cisco::Police, rate: BitRate) -> Police {
+    let exceed = match police.exceed {
+        cisco::Action::Drop => Action::Drop,
+        cisco::Action::Transmit => Action::Pass,
+        cisco::Action::Mark(dscp) => Action::Mark(dscp),
+    };
+    Police {
+        meter: Meter::SingleRate {
+            cir: rate,
+            cbs: police.burst.map_or_else(|| own_bucket(rate), ByteCount::new),
+            ebs: police.excess_burst.map_or(ByteCount::ZERO, ByteCount::new),
+        },
+        layer: Layer::Frame,
+        exceed,
+        violate: exceed,
+    }
+}
+
+/// The bucket of a policer whose line gives none.
+fn own_bucket(rate: BitRate) -> ByteCount {
+    ByteCount::new((rate.bits_per_s() / 32).max(1_600))
+}
+
+fn bucket_assumption(device: &DeviceUse, class: &PolicyClass, rate: BitRate) -> Assumption {
+    Assumption {
+        place: format!("{} {}", device.file, device.port),
+        name: format!("bucket of class {}", class.class),
+        value: own_bucket(rate).to_string(),
+        standing: Standing::Assumed,
+        source: "the line gives none; 250 ms of the rate".to_owned(),
+    }
+}
+
+fn link(policy: &PolicyMap, device: &DeviceUse, outer: Option<BitRate>, reference: BitRate) -> Link {
+    let mut classes: Vec<Class> = numbered(policy)
+        .map(|(number, class)| {
+            let rate = |bandwidth: Option<Bandwidth>| match bandwidth {
+                Some(Bandwidth::Rate(_) | Bandwidth::Percent(_)) => bandwidth.map(|b| rate_of(b, reference)),
+                _ => None,
+            };
+            Class {
+                rank: u8::from(class.priority.is_some()),
+                guarantee: rate(class.bandwidth),
+                // A priority class is held to its rate only under congestion, when the others need the rest.
+                ceiling: rate(class.shape).or(rate(class.priority)),
+                ..Class::plain(number, class.queue_limit.unwrap_or(QUEUE_LIMIT))
+            }
+        })
+        .collect();
+    if !classes.iter().any(|class| class.number == DEFAULT) {
+        classes.push(Class::plain(DEFAULT, QUEUE_LIMIT));
+    }
+    Link {
+        rate: Rate::Fixed(device.line),
+        layer: Layer::Wire,
+        queue: Queue::Classes(Classes {
+            classes,
+            default: DEFAULT,
+            speed: outer,
+            layer: Layer::Frame,
+            counts_inner: false,
+            surplus: Surplus::ByGuarantee,
+        }),
+    }
+}
+
+fn rate_of(bandwidth: Bandwidth, reference: BitRate) -> BitRate {
+    match bandwidth {
+        Bandwidth::Rate(rate) => rate,
+        Bandwidth::Percent(share) | Bandwidth::Remaining(share) => {
+            let bits = u128::from(reference.bits_per_s()) * u128::from(share.ppb()) / 1_000_000_000;
+            BitRate::new(u64::try_from(bits).unwrap_or(u64::MAX).max(1))
+        }
+        Bandwidth::Unlimited => reference,
+    }
+}
+
+/// The class of what no other class takes.
+const DEFAULT: u8 = 250;
+
+/// Packets that wait in a class when nothing is written.
+const QUEUE_LIMIT: u32 = 64;
+
+/// Packets that wait at a port without a policy when nothing is written.
+const HOLD_QUEUE: u32 = 40;
