@@ -150,3 +150,21 @@ fn a_short_transfer_ends_in_slow_start() {
     });
     assert_eq!(seen.judge(&seen.sender).verdict.limit, Limit::Unknown);
 }
+
+#[test]
+fn the_unit_of_a_slow_store_shows_in_the_windows_rhythm() {
+    let reader = Reader {
+        unit: 65_536,
+        bytes_per_s: 86_948.0,
+        pause: 100 * MS,
+        chunk: 512,
+    };
+    let seen = run(Transfer {
+        reader: Some(reader),
+        ..router()
+    });
+    let verdict = seen.judge(&seen.sender).verdict;
+    let step = verdict.parameters.drain_step_bytes.expect("the store takes units");
+    assert!(step.abs_diff(65_536) < 2_000, "{step}");
+    assert!(verdict.sentence.contains("in steps of"), "{}", verdict.sentence);
+}

@@ -67,7 +67,7 @@ struct Walker<'a> {
     full_windows: Vec<f64>,
     ratio_sum: f64,
     /// When the right edge moved on.
-    moves: Vec<i64>,
+    moves: Vec<(i64, u64)>,
     eaten: u64,
     acked_total: u64,
     delivered: u64,
@@ -274,7 +274,7 @@ impl Walker<'_> {
                 *largest = (*largest).max(moved);
             }
             if moved > 0 && self.moves.len() < MOVES {
-                self.moves.push(arrival);
+                self.moves.push((arrival, moved));
             }
         }
         if !ack.syn && self.una >= self.half.first {
@@ -419,7 +419,11 @@ impl Walker<'_> {
             .map(|ack| (u64::from(ack.window) << scale) as f64)
             .collect();
         windows.sort_unstable_by(f64::total_cmp);
-        let period = rhythm(&self.moves, self.rtt);
+        let period = if held > 0.3 * span {
+            rhythm(&self.moves, self.rtt)
+        } else {
+            0.0
+        };
         let window = &mut self.out.window;
         window.shift = self.shift;
         window.min = windows.first().copied().unwrap_or(0.0) as u64;
@@ -474,27 +478,64 @@ impl Walker<'_> {
     }
 }
 
-/// The period with which the right edge stands still, if it has one; 0 otherwise.
-fn rhythm(moves: &[i64], rtt: f64) -> f64 {
-    let seconds = |pair: &[i64]| (pair[1] - pair[0]) as f64 / 1e9;
-    let mut steps: Vec<f64> = moves.windows(2).map(seconds).collect();
-    steps.sort_unstable_by(f64::total_cmp);
-    let still = (4.0 * quantile(&steps, 0.5)).max(0.3 * rtt).max(0.01);
-    let resumed: Vec<i64> = moves
-        .windows(2)
-        .filter(|pair| seconds(pair) >= still)
-        .map(|pair| pair[1])
-        .collect();
-    let mut periods: Vec<f64> = resumed.windows(2).map(seconds).collect();
-    periods.sort_unstable_by(f64::total_cmp);
-    let median = quantile(&periods, 0.5);
-    let near = periods
-        .iter()
-        .filter(|period| (*period - median).abs() <= median / 8.0)
-        .count();
-    if periods.len() >= 4 && near * 2 >= periods.len() {
-        median
-    } else {
-        0.0
+/// The period with which the right edge moves on faster and slower, if it has one; 0 otherwise.
+///
+/// What a round trip brings is one value, so that the rhythm of acknowledgements does not show; the period is the
+/// lag with the highest autocorrelation, made exact at a multiple of it.
+fn rhythm(moves: &[(i64, u64)], rtt: f64) -> f64 {
+    const PER_ROUND: usize = 10;
+    let (Some((first, _)), Some((last, _))) = (moves.first(), moves.last()) else {
+        return 0.0;
+    };
+    let width = rtt.max(0.005) / PER_ROUND as f64;
+    let count = (((last - first) as f64 / 1e9 / width) as usize + 1).min(40_000);
+    if moves.len() < 50 || count < 20 * PER_ROUND {
+        return 0.0;
     }
+    let mut bins = vec![0.0; count];
+    for (at, bytes) in moves {
+        if let Some(bin) = bins.get_mut(((at - first) as f64 / 1e9 / width) as usize) {
+            *bin += *bytes as f64;
+        }
+    }
+    let rounds: Vec<f64> = bins.windows(PER_ROUND).map(|round| round.iter().sum()).collect();
+    let mean = rounds.iter().sum::<f64>() / rounds.len() as f64;
+    let variance: f64 = rounds.iter().map(|value| (value - mean).powi(2)).sum();
+    let likeness = |lag: usize| {
+        let pairs = rounds.iter().zip(&rounds[lag..]);
+        let scale = rounds.len() as f64 / (rounds.len() - lag) as f64;
+        pairs.map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>() * scale / variance.max(1e-9)
+    };
+    let longest = (rounds.len() / 5).min(40 * PER_ROUND);
+    let best = |from: usize, to: usize| {
+        (from..to)
+            .map(|lag| (likeness(lag), lag))
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .unwrap_or((0.0, 0))
+    };
+    let (strength, mut lag) = best(5 * PER_ROUND / 2, longest);
+    // A multiple of the period is as like; take the smallest that is nearly as good.
+    for part in (2..=6).rev() {
+        let near = lag / part;
+        if near >= 5 * PER_ROUND / 2 {
+            let (other, shorter) = best(near.saturating_sub(3).max(1), near + 4);
+            if other > 0.75 * strength {
+                lag = shorter;
+                break;
+            }
+        }
+    }
+    if strength < 0.2 || lag == 0 {
+        return 0.0;
+    }
+    let mut period = lag as f64;
+    for multiple in 2..=8_usize {
+        let centre = (period * multiple as f64).round() as usize;
+        if centre + 4 >= rounds.len() * 4 / 5 {
+            break;
+        }
+        let (_, exact) = best(centre.saturating_sub(3), centre + 4);
+        period = exact as f64 / multiple as f64;
+    }
+    period * width
 }

@@ -335,17 +335,21 @@ fn receiver(case: &Case) -> Option<Finding> {
         } else {
             facts.bytes as f64 / case.total
         };
-        let step = if window.period_s > 0.0 {
-            Some((rate * window.period_s).round() as u64)
-        } else {
-            None
-        };
+        let rhythmic = window.period_s > 0.0 && held >= cutoff::WINDOW_SHARE;
+        let step = rhythmic.then(|| (rate * window.period_s).round() as u64);
+        let steps = step.map_or_else(String::new, |step| {
+            format!(
+                ", in steps of {} every {}",
+                bytes(step as f64),
+                span(window.period_s)
+            )
+        });
         let mut out = finding(
             Limit::ReceiverApplication,
             held.max(closed),
             0.9,
             format!(
-                "The receiving program takes only {}/s: the window shrinks from {} to {} and is closed {} of the time. A larger window or another path would not help.",
+                "The receiving program takes only {}/s{steps}: the window shrinks from {} to {} and is closed {} of the time. A larger window or another path would not help.",
                 bytes(rate),
                 bytes(window.max as f64),
                 bytes(window.min as f64),
