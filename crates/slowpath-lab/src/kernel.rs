@@ -240,7 +240,7 @@ fn configure(spec: &HostSpec, settings: &KernelSettings) -> Result<(), LabError>
 
 fn setting(spec: &HostSpec, what: String, source: io::Error) -> LabError {
     let hint = match source.kind() {
-        io::ErrorKind::NotFound if what.contains("congestion") => {
+        io::ErrorKind::NotFound | io::ErrorKind::InvalidInput if what.contains("congestion") => {
             "; the kernel has no such algorithm loaded: `modprobe tcp_NAME` as root, or choose another"
         }
         io::ErrorKind::NotFound => "; this kernel, or a namespace in it, has no such setting",

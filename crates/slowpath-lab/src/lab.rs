@@ -9,8 +9,8 @@ use std::thread::JoinHandle;
 
 use slowpath_endpoint::Report;
 use slowpath_path::{Network, PortId};
-use slowpath_sys::clock;
 use slowpath_sys::process::Keeper;
+use slowpath_sys::{clock, namespace};
 use slowpath_units::{Duration, Time};
 
 use crate::attach::Attachment;
@@ -19,7 +19,7 @@ use crate::health::{Inputs, LabReport, Totals, judge};
 use crate::kernel::KernelHost;
 use crate::machine::Snapshot;
 use crate::model::Model;
-use crate::spec::{LabSpec, Stack};
+use crate::spec::{LabSpec, Mounts, Stack};
 use crate::tap::{self, PacketSink};
 use crate::wire::Wire;
 
@@ -167,10 +167,31 @@ impl Lab {
     ///
     /// # Errors
     /// [`LabError::NoHost`], or [`LabError::Spawn`] when the program cannot be started.
-    pub fn spawn(&self, host: &str, mut command: Command) -> Result<Child, LabError> {
+    pub fn spawn(&self, host: &str, command: Command) -> Result<Child, LabError> {
+        self.spawn_with(host, command, &Mounts::default())
+    }
+
+    /// Like [`Lab::spawn`], with mounts that only this program and its children see.
+    ///
+    /// An ordinary user's `sshd`, for example, wants an empty `/run` and its own `/etc/passwd`.
+    ///
+    /// # Errors
+    /// [`LabError::NoHost`], or [`LabError::Spawn`] when a mount fails or the program cannot be started.
+    pub fn spawn_with(&self, host: &str, mut command: Command, mounts: &Mounts) -> Result<Child, LabError> {
         let host = self.host(host)?;
         let program = command.get_program().to_string_lossy().into_owned();
         let started = host.inside(|| {
+            if *mounts != Mounts::default() {
+                namespace::unshare_mounts()?;
+                mounts
+                    .empty
+                    .iter()
+                    .try_for_each(|at| namespace::mount_tmpfs(at))?;
+                mounts
+                    .replaced
+                    .iter()
+                    .try_for_each(|(from, at)| namespace::mount_bind(from, at))?;
+            }
             self.keeper.adopt_children()?;
             command.spawn()
         });

@@ -37,5 +37,7 @@ pub use error::LabError;
 pub use health::{LabReport, Totals};
 pub use kernel::DEVICE;
 pub use lab::Lab;
-pub use spec::{Attach, DropUnit, HostSpec, KernelSettings, LabSpec, ModelSettings, Stack, WireSettings};
+pub use spec::{
+    Attach, DropUnit, HostSpec, KernelSettings, LabSpec, ModelSettings, Mounts, Stack, WireSettings,
+};
 pub use tap::{PacketSink, Seen, SeenPacket};

@@ -101,7 +101,8 @@ pub struct WireSettings {
     pub drop_unit: DropUnit,
     /// Bytes of each packet that captures keep.
     pub snap_length: u32,
-    /// How long the wire may watch the clock instead of sleeping; `None` chooses by the number of processors.
+    /// How long before a deadline the wire watches the clock instead of sleeping; `None` chooses: 20 us where there
+    /// are six processors or more, else nothing.
     pub spin: Option<Duration>,
 }
 
@@ -139,4 +140,13 @@ pub enum DropUnit {
     Packet,
     /// The kernel's trains of up to 64 KiB: one loss decision for all of it, as netem makes.
     Train,
+}
+
+/// What a program sees differently from the rest of the machine; see [`crate::Lab::spawn_with`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Mounts {
+    /// Directories that are empty at first and vanish with the program.
+    pub empty: Vec<std::path::PathBuf>,
+    /// Files or directories (second) in whose place another (first) is seen; done after `empty`.
+    pub replaced: Vec<(std::path::PathBuf, std::path::PathBuf)>,
 }
