@@ -86,11 +86,11 @@ fn steady_window(connection: &Connection) -> Option<f64> {
 
 /// The lower and the higher of the two windows that stood most often when the sender stalled.
 ///
-/// A stall is a pause of the data longer than three quarters of the round trip.
+/// Waiting for the window to move counts: a stall is a pause of the data longer than three quarters of a round trip.
 fn stall_windows(connection: &Connection) -> Option<(f64, f64)> {
     let window = &connection.graphs.window;
     let mut counts: Vec<(u64, u32)> = Vec::new();
-    for (begin, _) in stalls(connection) {
+    for (begin, _) in stalls(connection, 0.75) {
         let next = window.partition_point(|point| point.at_s <= begin);
         let value = window.get(next.checked_sub(1)?)?.value as u64;
         match counts.iter_mut().find(|(known, _)| *known == value) {
@@ -155,15 +155,19 @@ fn initial_plateau(connection: &Connection) -> Option<f64> {
     Some(bytes as f64 * 8.0 / 4.0)
 }
 
-/// Median time from the beginning of one stall to the next.
+/// Time from one stall to the next: the span from the first to the last of them over their number.
+///
+/// A burst comes each round trip, so a stall that is more than waiting for acknowledgements leaves one out: it is
+/// a pause longer than one and a half round trips.
 fn rhythm(connection: &Connection) -> Option<f64> {
-    let begins: Vec<f64> = stalls(connection).map(|(begin, _)| begin).collect();
-    median(begins.windows(2).map(|pair| pair[1] - pair[0]).collect())
+    let begins: Vec<f64> = stalls(connection, 1.5).map(|(begin, _)| begin).collect();
+    let (first, last) = (begins.first()?, begins.last()?);
+    (begins.len() > 2).then(|| (last - first) / (begins.len() - 1) as f64)
 }
 
-/// Pauses between data segments longer than three quarters of the round trip: begin and end.
-fn stalls(connection: &Connection) -> impl Iterator<Item = (f64, f64)> + '_ {
-    let least = connection.rtt_s.min * 0.75;
+/// Pauses between data segments longer than `round_trips` of the shortest: begin and end.
+fn stalls(connection: &Connection, round_trips: f64) -> impl Iterator<Item = (f64, f64)> + '_ {
+    let least = connection.rtt_s.min * round_trips;
     connection
         .graphs
         .segments
