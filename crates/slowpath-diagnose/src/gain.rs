@@ -91,6 +91,12 @@ impl Prediction {
     }
 }
 
+/// Beyond this multiple of what a path was seen to carry, a figure would be worth nothing.
+const FAR: f64 = 5.0;
+
+/// Said where a prediction goes beyond what the path was seen to carry.
+const BEYOND: &str = "; what the path itself carries was not seen and may hold it earlier";
+
 /// Predicts what `change` makes of the transfer.
 pub fn predict(situation: &Situation, evidence: &PathEvidence, change: Change) -> Prediction {
     let mut ceilings = ceilings(situation, evidence, change);
@@ -109,8 +115,12 @@ pub fn predict(situation: &Situation, evidence: &PathEvidence, change: Change) -
         .unwrap_or(0.0)
         .max(situation.peak.unwrap_or(0.0))
         .max(situation.goodput);
-    let path_known = situation.bottleneck.is_some() || evidence.bottleneck.is_some();
-    if !path_known && first.expected > seen * 1.1 {
+    let path_known = evidence.bottleneck.is_some()
+        || matches!(
+            situation.limit,
+            Limit::BottleneckBandwidth | Limit::SharedBottleneck
+        );
+    if !path_known && first.expected > seen * FAR {
         return beyond_what_was_seen(situation, change, &first, low.min(seen), high);
     }
     let possible = ceilings
@@ -120,15 +130,24 @@ pub fn predict(situation: &Situation, evidence: &PathEvidence, change: Change) -
         .map(|c| c.limit)
         .collect();
     let same = first.limit == situation.limit && first.expected < situation.goodput * 1.1;
+    let unseen = if !path_known && first.expected > seen * 1.1 {
+        BEYOND
+    } else {
+        ""
+    };
     let because = if same {
         format!("nothing changes for what limits it now: {}", first.because)
     } else {
-        first.because.clone()
+        format!("{}{unseen}", first.because)
     };
     Prediction {
         change,
         before: situation.goodput,
-        low: low.min(first.expected),
+        low: if unseen.is_empty() {
+            low.min(first.expected)
+        } else {
+            low.min(seen)
+        },
         expected: first.expected,
         high: high.is_finite().then_some(high),
         next_limit: Some(first.limit),
@@ -153,10 +172,7 @@ fn beyond_what_was_seen(
         high: high.is_finite().then_some(high),
         next_limit: None,
         possible_limits: vec![Limit::BottleneckBandwidth, first.limit],
-        because: format!(
-            "{}; what the path itself carries was not seen and may hold it earlier",
-            first.because
-        ),
+        because: format!("{}{BEYOND}", first.because),
     }
 }
 
@@ -245,6 +261,7 @@ fn ceilings(s: &Situation, evidence: &PathEvidence, change: Change) -> Vec<Ceili
         reader_ceiling(s, change, rtt),
         source_ceiling(s, change),
         bottleneck_ceiling(s, evidence, change),
+        policer_ceiling(s, evidence, change),
         loss_ceiling(s, evidence, change, rtt, streams),
     ];
     all.into_iter().flatten().collect()
@@ -369,36 +386,53 @@ fn source_ceiling(s: &Situation, change: Change) -> Option<Ceiling> {
 }
 
 fn bottleneck_ceiling(s: &Situation, evidence: &PathEvidence, change: Change) -> Option<Ceiling> {
-    let limit = match s.limit {
-        Limit::Policed if !matches!(change, Change::NoPolicer) => Limit::Policed,
-        Limit::SharedBottleneck => Limit::SharedBottleneck,
-        _ => Limit::BottleneckBandwidth,
-    };
-    let own = if s.limit == Limit::Policed && limit != Limit::Policed {
-        None
-    } else {
-        s.bottleneck
-    };
     let factor = match change {
         Change::Rate { percent } => f64::from(percent) / 100.0,
         _ => 1.0,
     };
-    if let Some(rate) = own.or(evidence.bottleneck) {
-        let rate = rate * factor;
-        let what = if limit == Limit::Policed {
-            "policer"
-        } else {
-            "bottleneck"
-        };
+    let filled = matches!(s.limit, Limit::BottleneckBandwidth | Limit::SharedBottleneck);
+    let limit = if filled {
+        s.limit
+    } else {
+        Limit::BottleneckBandwidth
+    };
+    if filled {
+        // What the transfer made of the bottleneck is known better than what could be made of its rate.
+        let rate = s.goodput * factor;
         return Some(Ceiling {
             limit,
-            low: rate * 0.85,
-            expected: rate * 0.98,
-            high: rate * 1.02,
-            because: format!("the {what} carries {:.2} MB/s of payload", rate / 1e6),
+            low: rate * 0.9,
+            expected: rate,
+            high: rate * 1.1,
+            because: format!("it fills the bottleneck, {:.2} MB/s of payload", rate / 1e6),
         });
     }
-    None
+    let rate = evidence.bottleneck? * factor;
+    Some(Ceiling {
+        limit,
+        low: rate * 0.85,
+        expected: rate * 0.98,
+        high: rate * 1.02,
+        because: format!("the bottleneck carries {:.2} MB/s of payload", rate / 1e6),
+    })
+}
+
+fn policer_ceiling(s: &Situation, evidence: &PathEvidence, change: Change) -> Option<Ceiling> {
+    if matches!(change, Change::NoPolicer) {
+        return None;
+    }
+    let rate = if s.limit == Limit::Policed {
+        s.goodput
+    } else {
+        evidence.policer?
+    };
+    Some(Ceiling {
+        limit: Limit::Policed,
+        low: rate * 0.85,
+        expected: rate,
+        high: rate * 1.05,
+        because: format!("the policer lets {:.2} MB/s of payload through", rate / 1e6),
+    })
 }
 
 fn loss_ceiling(
@@ -425,12 +459,24 @@ fn loss_ceiling(
     if share <= 0.0 {
         return None;
     }
-    let rate_at = |p: f64| match change {
-        Change::CongestionControl { control: Control::Reno } => response::reno(p, s.mss, rtt, 1.0),
-        _ => response::cubic(p, s.mss, rtt),
-    } * streams;
+    let reno = matches!(
+        change,
+        Change::CongestionControl {
+            control: Control::Reno
+        }
+    );
+    // Measured while loss limited it, the rate is known better than any formula gives it.
+    let measured = s.limit == Limit::RandomLoss && !reno;
+    let rate_at = |p: f64| {
+        streams
+            * match (measured, reno) {
+                (true, _) => s.goodput * (share / p).powf(0.75),
+                (_, true) => response::reno(p, s.mss, rtt, 1.0),
+                _ => response::cubic(p, s.mss, rtt),
+            }
+    };
     // A Reno-like sender with delayed acknowledgements is the least that any control makes of it.
-    let least = response::reno(high_share, s.mss, rtt, 2.0) * streams;
+    let least = (response::reno(high_share, s.mss, rtt, 2.0) * streams).min(rate_at(high_share));
     // The steady state needs many losses; a transfer with few of them runs above it, up to its other limits.
     let expected_losses = share * s.bytes / s.mss;
     let most = if expected_losses < 20.0 || low_share <= 0.0 {

@@ -56,7 +56,6 @@ impl Situation {
         let headers = if timestamps { 52.0 } else { 40.0 };
         let mss = offered.unwrap_or(1460.0) - if timestamps { 12.0 } else { 0.0 };
         let counters = &connection.counters;
-        let back = &counters[connection.data_from.other().index()];
         let facts = &connection.facts;
         let mss = if facts.segment_size > 0 {
             f64::from(facts.segment_size)
@@ -96,10 +95,7 @@ impl Situation {
             rtt_s: connection.rtt_s.median.max(connection.rtt_s.min),
             mss,
             headers,
-            window: parameters
-                .window_bytes
-                .map(|w| w as f64)
-                .or_else(|| (back.window_samples > 0).then_some(back.max_window as f64)),
+            window: window_of(connection),
             flight: parameters.flight_bytes.map(|f| f as f64),
             bottleneck: parameters.rate_bit_per_s.map(|r| response::link(r, mss, headers)),
             drain: parameters.drain_byte_per_s,
@@ -110,6 +106,22 @@ impl Situation {
             peak: (peak > 0.0).then_some(peak),
         }
     }
+}
+
+/// The window that held the sender; for a slow reader, whose window shrinks, the greatest that it offered.
+fn window_of(connection: &Connection) -> Option<f64> {
+    let receiver = &connection.counters[connection.data_from.other().index()];
+    let greatest = match connection.facts.window.max {
+        0 => (receiver.window_samples > 0).then_some(receiver.max_window),
+        max => Some(max),
+    };
+    let held = connection.verdict.parameters.window_bytes;
+    let window = if connection.verdict.limit == Limit::ReceiverApplication {
+        greatest.or(held)
+    } else {
+        held.or(greatest)
+    };
+    window.map(|w| w as f64)
 }
 
 /// What several transfers over the same path say about it together.
@@ -126,6 +138,9 @@ pub struct PathEvidence {
     pub peak: Option<f64>,
     /// The bottleneck's payload rate, if a transfer filled it, byte/s.
     pub bottleneck: Option<f64>,
+    /// The payload rate of a policer that a transfer ran into, byte/s.
+    #[serde(default)]
+    pub policer: Option<f64>,
     /// Least round-trip time seen, seconds.
     pub rtt_min_s: Option<f64>,
 }
@@ -145,7 +160,12 @@ impl PathEvidence {
         let peak = s.peak.unwrap_or(s.goodput);
         self.peak = Some(self.peak.map_or(peak, |p| p.max(peak)));
         if let Some(rate) = s.bottleneck {
-            self.bottleneck = Some(self.bottleneck.map_or(rate, |b| b.max(rate)));
+            let known = if s.limit == Limit::Policed {
+                &mut self.policer
+            } else {
+                &mut self.bottleneck
+            };
+            *known = Some(known.map_or(rate, |b| b.max(rate)));
         }
         if s.rtt_min_s > 0.0 {
             self.rtt_min_s = Some(self.rtt_min_s.map_or(s.rtt_min_s, |r| r.min(s.rtt_min_s)));

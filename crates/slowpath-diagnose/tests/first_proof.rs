@@ -163,6 +163,7 @@ fn path() -> PathEvidence {
         lost: 11.0,
         peak: Some(5.6e6),
         bottleneck: Some(6.01e6),
+        policer: None,
         rtt_min_s: Some(0.1),
     }
 }
@@ -347,4 +348,49 @@ fn a_short_transfer_is_predicted_to_end_in_slow_start() {
         prediction.expected > 1.0e6 && prediction.expected < 2.0e6,
         "{prediction:?}"
     );
+}
+
+#[test]
+fn behind_a_policer_a_window_is_in_vain_and_its_removal_bounds_nothing() {
+    let parameters = Parameters {
+        rate_bit_per_s: Some(4.0e6),
+        bucket_bytes: Some(50_000),
+        ..Parameters::default()
+    };
+    let policed = connection(Limit::Policed, 480_000.0, 1800, parameters);
+    let situation = Situation::of(&policed);
+    let evidence = PathEvidence::of([&situation]);
+    assert_eq!(
+        (evidence.bottleneck, evidence.lost),
+        (None, 0.0),
+        "its losses and rate are the policer's own"
+    );
+    let window = predict(&situation, &evidence, Change::ReceiverWindow { bytes: 2_500_000 });
+    assert_eq!(window.next_limit, Some(Limit::Policed));
+    assert!(
+        window.factor() < 1.01 && window.because.contains("nothing changes"),
+        "{window:?}"
+    );
+    let removed = predict(&situation, &evidence, Change::NoPolicer);
+    assert_ne!(
+        removed.next_limit,
+        Some(Limit::BottleneckBandwidth),
+        "{removed:?}"
+    );
+    // Another transfer over this path meets the same policer.
+    let other = Situation::of(&iosxe(0).1);
+    let raised = predict(&other, &evidence, Change::ReceiverWindow { bytes: 2_500_000 });
+    assert_eq!(raised.next_limit, Some(Limit::Policed));
+}
+
+#[test]
+fn more_connections_share_the_same_loss() {
+    let lossy = connection(Limit::RandomLoss, 573_000.0, 180, Parameters::default());
+    let mut situation = Situation::of(&lossy);
+    situation.window = Some(650_752.0);
+    let evidence = PathEvidence::of([&situation]);
+    let four = predict(&situation, &evidence, Change::Streams { count: 4 });
+    assert_eq!(four.next_limit, Some(Limit::RandomLoss));
+    assert!(four.factor() > 3.0 && four.factor() <= 4.1, "{four:?}");
+    assert!(four.because.contains("was not seen"));
 }

@@ -82,6 +82,9 @@ pub struct RemedyView {
     /// The most that the limits seen would allow.
     #[serde(default)]
     pub at_most_bit_per_s: Option<f64>,
+    /// What that is more than now, as a share of now: 0 for no gain.
+    #[serde(default)]
+    pub gain: Option<f64>,
     /// The limit that takes over then.
     pub next_limit: Option<Limit>,
     /// Why, in a sentence.
@@ -97,6 +100,9 @@ impl RemedyView {
         Self {
             change: prediction.change.to_string(),
             predicted_goodput_bit_per_s: prediction.next_limit.map(|_| prediction.expected * 8.0),
+            gain: prediction
+                .next_limit
+                .map(|_| (prediction.factor() - 1.0).max(0.0)),
             at_most_bit_per_s: prediction.high.map(|h| h * 8.0),
             next_limit: prediction.next_limit,
             because: prediction.because.clone(),
@@ -106,8 +112,13 @@ impl RemedyView {
 }
 
 impl RemedyView {
-    /// The gain in words: `about 16 Mbit/s`, `at most 200 Mbit/s`.
-    pub fn gain(&self) -> String {
+    /// Whether it is predicted to gain as good as nothing.
+    pub fn in_vain(&self) -> bool {
+        self.gain.is_some_and(|g| g < 0.03)
+    }
+
+    /// The outcome in words: `about 16 Mbit/s`, `at most 200 Mbit/s`.
+    pub fn outcome(&self) -> String {
         match (self.predicted_goodput_bit_per_s, self.at_most_bit_per_s) {
             (Some(rate), _) => format!("about {}", bit_rate(rate)),
             (None, Some(most)) => format!("at most {}", bit_rate(most)),

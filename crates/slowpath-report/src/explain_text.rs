@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use slowpath_analyze::{Reason, Rejected};
+
 use crate::explain::{ExplainedConnection, Explanation};
 use crate::facts::{facts, parameters, tap_words};
 use crate::quantity::{bit_rate, bytes, grouped, percent, seconds};
@@ -173,15 +175,26 @@ fn connection(
         paragraph(next, "  to learn more: ", "    ", style, Tone::Care, out)?;
     }
     for remedy in &explained.remedies {
-        let gain = remedy.gain();
         let then = remedy.next_limit.map_or(String::new(), |l| format!(", then {l}"));
         let because = if remedy.because.is_empty() {
             String::new()
         } else {
             format!(": {}", remedy.because)
         };
-        let text = format!("{} gives {gain}{then}{because}", remedy.change);
-        paragraph(&text, "  would help ", "             ", style, Tone::Good, out)?;
+        let (text, label, tone) = if remedy.in_vain() {
+            (
+                format!("{}{because}", remedy.change),
+                "  in vain    ",
+                Tone::Plain,
+            )
+        } else {
+            (
+                format!("{} gives {}{then}{because}", remedy.change, remedy.outcome()),
+                "  would help ",
+                Tone::Good,
+            )
+        };
+        paragraph(&text, label, "             ", style, tone, out)?;
         for lines in &remedy.configuration {
             for line in lines.text.lines() {
                 writeln!(out, "               {}: {line}", lines.system)?;
@@ -200,9 +213,15 @@ fn connection(
         };
         paragraph(&shown, "  because    ", "             ", style, Tone::Plain, out)?;
     }
-    for rejected in &v.rejected {
+    let beyond = |r: &&Rejected| matches!(r.reason, Reason::NotInPackets | Reason::NeedsComparison);
+    for rejected in v.rejected.iter().filter(|r| !beyond(r)) {
         let text = format!("{}: {}", rejected.limit, rejected.text);
         paragraph(&text, "  not        ", "             ", style, Tone::Plain, out)?;
+    }
+    let untold: Vec<&str> = v.rejected.iter().filter(beyond).map(|r| r.limit.name()).collect();
+    if !untold.is_empty() {
+        let text = format!("{}: one capture cannot show them", untold.join(", "));
+        paragraph(&text, "  untold     ", "             ", style, Tone::Plain, out)?;
     }
     if c.intervals.len() > 1 {
         for i in c.intervals.iter().take(12) {

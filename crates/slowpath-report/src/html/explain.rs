@@ -120,6 +120,7 @@ impl ConnectionView {
 struct RemedyRow {
     change: String,
     predicted: String,
+    in_vain: bool,
     next_limit: Option<&'static str>,
     because: String,
     configuration: Vec<ConfigurationText>,
@@ -129,7 +130,12 @@ impl RemedyRow {
     fn of(remedy: &RemedyView) -> Self {
         Self {
             change: remedy.change.clone(),
-            predicted: remedy.gain(),
+            predicted: if remedy.in_vain() {
+                "gains nothing".into()
+            } else {
+                remedy.outcome()
+            },
+            in_vain: remedy.in_vain(),
             next_limit: remedy.next_limit.map(slowpath_analyze::Limit::name),
             because: remedy.because.clone(),
             configuration: remedy.configuration.clone(),

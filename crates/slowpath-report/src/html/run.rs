@@ -100,7 +100,7 @@ fn no_verdict(variant: &Variant) -> Option<String> {
     if variant.verdict.is_some() {
         return None;
     }
-    let reasons = variant.runs.iter().flat_map(|r| {
+    let reasons = variant.runs.iter().filter_map(|r| {
         let worst = r
             .health
             .reasons

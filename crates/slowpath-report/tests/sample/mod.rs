@@ -422,6 +422,7 @@ pub(crate) fn explanation() -> Explanation {
             change: "raise the receiver's window to 2,500,000 bytes".into(),
             predicted_goodput_bit_per_s: Some(16e6),
             at_most_bit_per_s: Some(48e6),
+            gain: Some(12.2),
             next_limit: Some(Limit::RandomLoss),
             because: "One segment in 10,000 is lost; with that loss CUBIC reaches 16 Mbit/s at 100 ms."
                 .into(),
