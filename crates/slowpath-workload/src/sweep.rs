@@ -409,4 +409,28 @@ mod tests {
         let table = sweep(&config, &context).unwrap();
         assert!((table[0].loss_there() - 1.0).abs() < 1e-9 && !table[0].survives());
     }
+
+    #[test]
+    fn probes_survive_their_own_form_and_nothing_else_panics() {
+        let probe = Probe {
+            session: 7,
+            mark: 46,
+            number: 9,
+            sent: u64::MAX - 3,
+            answer: Some((0xb8, 5, 77)),
+        };
+        let mut bytes = [0_u8; PROBE];
+        probe.write(&mut bytes);
+        assert_eq!(Probe::read(&bytes), Some(probe));
+        for len in 0..PROBE {
+            assert_eq!(Probe::read(&bytes[..len]), None);
+        }
+        for at in 0..PROBE {
+            for byte in [0, 1, 0x7f, 0xff] {
+                let mut mutated = bytes;
+                mutated[at] = byte;
+                let _ = Probe::read(&mutated);
+            }
+        }
+    }
 }

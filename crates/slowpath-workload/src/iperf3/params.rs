@@ -37,6 +37,9 @@ pub enum Pacing {
     /// Each datagram at its own time; after a stall at most 1 ms is made up for.
     #[default]
     Exact,
+    /// Each datagram at its own time; after a stall at most this much is made up for, in one burst. For offering a
+    /// rate on a host that is busy with other work.
+    CatchUp(Duration),
     /// As iperf3: at every tick, everything that the average since the start still lacks. The tick is 1 ms from
     /// iperf3 3.2 on and 100 ms before.
     Ticks(Duration),

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use serde_json::{Value, json};
 use slowpath_packet::flow::{FlowKey, Protocol};
-use slowpath_record::{FlowResult, TransferResult};
+use slowpath_record::{FlowResult, Series, TransferResult};
 use slowpath_sys::tcp_info::TcpInfo;
 use slowpath_units::{Duration, Time};
 
@@ -377,6 +377,42 @@ impl Report {
             })
         };
         self.streams.iter().filter_map(flow).collect()
+    }
+
+    /// Rates per interval of each stream and the samples of its connection, for the run record.
+    ///
+    /// A receiver's rate is what arrived; a sender's is what its socket accepted, and beside it what was
+    /// acknowledged.
+    pub fn series(&self, prefix: &str) -> Vec<Series> {
+        let mut all = Vec::new();
+        for stream in &self.streams {
+            let rate = |name: &str, bytes: &dyn Fn(&Interval) -> u64| Series {
+                name: format!("{prefix}/stream-{}/{name}", stream.id),
+                unit: "byte/s".to_owned(),
+                points: stream
+                    .intervals
+                    .iter()
+                    .map(|part| {
+                        let span = part.to.saturating_sub(part.from);
+                        (self.start + part.to, bytes(part) as f64 / span.seconds())
+                    })
+                    .collect(),
+            };
+            if stream.sends {
+                all.push(rate("accepted", &|part| part.bytes));
+                if stream.tcp.is_some() {
+                    all.push(rate("acknowledged", &|part| {
+                        part.tcp.map_or(0, |tcp| tcp.bytes_acked)
+                    }));
+                }
+            } else {
+                all.push(rate("received", &|part| part.bytes));
+            }
+        }
+        for connection in &self.connections {
+            all.extend(connection.series(&format!("{prefix}/{}", connection.name.replace(' ', "-"))));
+        }
+        all
     }
 
     /// The key of a stream, from the sender's side.

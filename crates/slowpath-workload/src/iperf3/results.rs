@@ -157,3 +157,88 @@ fn seconds(seconds: f64) -> Option<Duration> {
         .ok()
         .map(Duration::from)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(sends: bool) -> StreamReport {
+        let address = std::net::SocketAddr::from(([127, 0, 0, 1], 1));
+        StreamReport {
+            id: 1,
+            sends,
+            local: address,
+            peer: address,
+            duration: Duration::from_secs(1),
+            bytes: 14_000,
+            omitted_bytes: 0,
+            tcp: None,
+            udp: Some(UdpCounts {
+                packets: 10,
+                arrived: 8,
+                lost: 2,
+                ..UdpCounts::default()
+            }),
+            udp_omitted: Some(UdpCounts {
+                packets: 5,
+                lost: 1,
+                ..UdpCounts::default()
+            }),
+            facts: None,
+            intervals: Vec::new(),
+            remote: None,
+        }
+    }
+
+    #[test]
+    fn both_sides_understand_each_other() {
+        let account = Account {
+            cpu: 12.5,
+            congestion: Some("cubic".to_owned()),
+            output: Some("text".to_owned()),
+        };
+        let told = to_json(&[stream(false)], &account);
+        let mut own = [stream(true)];
+        let read = read(&told, &mut own).unwrap();
+        assert_eq!(
+            (read.congestion.as_deref(), read.output.as_deref()),
+            (Some("cubic"), Some("text"))
+        );
+        let remote = own[0].remote.clone().unwrap();
+        assert_eq!((remote.packets, remote.lost, remote.bytes), (10, 2, 14_000));
+        assert_eq!(remote.udp.unwrap().arrived, 8);
+    }
+
+    #[test]
+    fn a_server_of_3_12_omits_nothing() {
+        // Its packets include the omitted ones, and -1 is written as 2^64 - 1.
+        let text = r#"{"cpu_util_total":1,"cpu_util_user":1,"cpu_util_system":0,"sender_has_retransmits":18446744073709551615,
+            "streams":[{"id":1,"bytes":14000,"retransmits":18446744073709551615,"jitter":1e-5,"errors":2,"packets":15,
+            "start_time":0,"end_time":1.0}]}"#;
+        let mut own = [stream(true)];
+        read(&serde_json::from_str(text).unwrap(), &mut own).unwrap();
+        let remote = own[0].remote.clone().unwrap();
+        assert_eq!((remote.packets, remote.lost, remote.retransmits), (10, 2, None));
+        assert_eq!(remote.jitter, Duration::from_micros(10));
+    }
+
+    #[test]
+    fn mutated_results_do_no_harm() {
+        let good = to_json(&[stream(false)], &Account::default()).to_string();
+        for at in 0..good.len() {
+            for byte in [b'0', b'9', b'-', b'"', b'{', b']', b'e', b' '] {
+                let mut bytes = good.clone().into_bytes();
+                bytes[at] = byte;
+                if let Ok(value) = serde_json::from_slice::<Value>(&bytes) {
+                    let _ = read(&value, &mut [stream(true)]);
+                }
+            }
+        }
+        for text in ["{}", "[]", "null", r#"{"cpu_util_total":1,"streams":[{"id":2}]}"#] {
+            assert!(
+                read(&serde_json::from_str(text).unwrap(), &mut [stream(true)]).is_err(),
+                "{text}"
+            );
+        }
+    }
+}

@@ -217,10 +217,13 @@ impl<'a> Sender<'a> {
         while self.goes_on() {
             if in_group == 0 {
                 match self.plan.pacing {
-                    Pacing::Exact => {
+                    Pacing::Exact | Pacing::CatchUp(_) => {
                         self.wait_until(due);
-                        let most = MAX_CATCH_UP.max(2 * interval.nanos());
-                        let earliest = clock::monotonic().saturating_sub(most);
+                        let most = match self.plan.pacing {
+                            Pacing::CatchUp(most) => most.nanos(),
+                            _ => MAX_CATCH_UP,
+                        };
+                        let earliest = clock::monotonic().saturating_sub(most.max(2 * interval.nanos()));
                         add(&self.tally.behind, earliest.saturating_sub(due));
                         due = due.max(earliest);
                     }

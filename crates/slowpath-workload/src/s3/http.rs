@@ -295,4 +295,17 @@ mod tests {
         }
         assert!(read(&vec![b'A'; 20_000]).is_err());
     }
+
+    #[test]
+    fn mutated_answers_end_in_a_result() {
+        let good = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n0\r\n\r\n";
+        for at in 0..good.len() {
+            for byte in [0, b'\n', b':', b'f', 0xff] {
+                let mut mutated = good.to_vec();
+                mutated[at] = byte;
+                // Any result will do, as long as there is one.
+                let _ = read(&mutated);
+            }
+        }
+    }
 }
