@@ -57,6 +57,9 @@ pub enum LoadError {
         /// What is wrong.
         source: toml::de::Error,
     },
+    /// A device on a path does not fit its configuration.
+    #[error(transparent)]
+    Device(#[from] slowpath_vendor::device::DeviceError),
     /// A device configuration that the experiment names is of no known system.
     #[error(
         "the configuration {file} belongs to a host of system \"{system}\", for which there is no reader"
@@ -159,6 +162,14 @@ impl Loaded {
             let text = file(&wanted.name)?;
             fragments.insert(wanted.name.clone(), settings(&wanted.name, wanted.system, &text)?);
             files.push((wanted.name.clone(), text));
+        }
+        for wanted in experiment.device_uses() {
+            let text = file(&wanted.file)?;
+            let (elements, _) = slowpath_vendor::device::elements(wanted, text.as_bytes())?;
+            fragments.insert_device(wanted.clone(), elements);
+            if !files.iter().any(|(name, _)| *name == wanted.file) {
+                files.push((wanted.file.clone(), text));
+            }
         }
         Ok(Self { name: name.to_owned(), text: text.to_owned(), experiment, fragments, dossier, files })
     }
