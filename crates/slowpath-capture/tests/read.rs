@@ -340,6 +340,8 @@ fn what_the_writer_writes_comes_back() {
 
     let mut packets = PacketReader::new(Cursor::new(bytes)).unwrap();
     while packets.next_record().unwrap().is_some() {}
+    let names = [0, 1, 2].map(|number| packets.tap_name(number));
+    assert_eq!(names, [Some("near".to_owned()), Some("far".to_owned()), None]);
     let summary = packets.summary();
     assert_eq!(
         (summary.format.as_str(), summary.link_types),

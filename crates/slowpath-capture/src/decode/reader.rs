@@ -71,6 +71,21 @@ impl PacketReader {
         &self.decoder
     }
 
+    /// The name of the tap that a record's interface number stands for: the interface's own name, or its place
+    /// in the file, with the device's number where one capture covers several devices.
+    pub fn tap_name(&self, number: u16) -> Option<String> {
+        let (index, device) = self.decoder.tap(number)?;
+        let interface = self.reader.interfaces().get(index as usize)?;
+        let name = match interface.name.as_str() {
+            "" => format!("interface {index}"),
+            name => name.to_owned(),
+        };
+        Some(match device {
+            Some(device) => format!("{name}, device {device}"),
+            None => name,
+        })
+    }
+
     /// The first frame that gave no record, and why.
     pub const fn first_undecoded(&self) -> Option<(u64, Undecoded)> {
         self.first_undecoded

@@ -280,7 +280,9 @@ impl PcapNg {
         let options = Options::new(self.order, &body[12..]).iter();
         let mut dropped = None;
         for (code, value) in options.map_while(Result::ok) {
-            let Some(value) = value.get(..8).map(|value| self.order.u64(value)) else {
+            // All ones is how some programs write "not known".
+            let value = value.get(..8).map(|value| self.order.u64(value));
+            let Some(value) = value.filter(|&value| value != u64::MAX) else {
                 continue;
             };
             match code {
