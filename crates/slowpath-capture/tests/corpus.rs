@@ -1,11 +1,12 @@
 //! Every file of the labelled corpus opens or is refused with a clear message, and its counts are right.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use slowpath_capture::{LinkType, PacketReader, Reader};
-use slowpath_record::packets::{ConversationId, Marks, Record, TcpFlags, TcpPacket};
+use slowpath_record::packets::{ConversationId, Direction, Marks, Record, TcpFlags, TcpPacket};
 
 #[derive(Deserialize)]
 struct Manifest {
@@ -21,6 +22,16 @@ struct Entry {
     #[serde(default)]
     malformed: bool,
     capinfos_error: Option<String>,
+    #[serde(default)]
+    flow: Vec<Flow>,
+}
+
+/// A bulk connection, as counted from the packets by other means.
+#[derive(Deserialize)]
+struct Flow {
+    sender_port: u16,
+    ports: String,
+    data_segments: usize,
 }
 
 /// Folder and manifest of the corpus, or nothing with a line on standard error.
@@ -249,6 +260,51 @@ fn every_connection_is_found() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_data_segment_of_bulk_connections_is_counted() {
+    let Some((folder, manifest)) = corpus("every_data_segment_of_bulk_connections_is_counted") else {
+        return;
+    };
+    let mut wrong = Vec::new();
+    let mut flows = 0;
+    for entry in manifest.capture.iter().filter(|entry| !entry.flow.is_empty()) {
+        let mut reader = PacketReader::open(&folder.join(&entry.file)).unwrap();
+        let mut counts: BTreeMap<(u16, u16), usize> = BTreeMap::new();
+        while let Some(record) = reader.next_record().unwrap() {
+            let Record::Tcp(packet) = record else { continue };
+            let key = *reader.conversations().key(packet.conversation).unwrap();
+            let key = if packet.direction == Direction::Forward {
+                key
+            } else {
+                key.reversed()
+            };
+            if packet.payload_len > 0 {
+                *counts.entry((key.src_port, key.dst_port)).or_default() += 1;
+            }
+        }
+        for flow in &entry.flow {
+            let (a, b) = flow.ports.split_once('-').unwrap();
+            let (a, b): (u16, u16) = (a.parse().unwrap(), b.parse().unwrap());
+            let other = if a == flow.sender_port { b } else { a };
+            let found = counts.get(&(flow.sender_port, other)).copied().unwrap_or(0);
+            if found != flow.data_segments {
+                wrong.push(format!(
+                    "{}, {}: {found} instead of {}",
+                    entry.file, flow.ports, flow.data_segments
+                ));
+            }
+            flows += 1;
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {flows}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    assert!(flows >= 90, "{flows} flows");
 }
 
 #[test]
