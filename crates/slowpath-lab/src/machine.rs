@@ -66,11 +66,9 @@ impl Snapshot {
         let all = programs + interrupts + steal + part(self.ticks.idle, earlier.ticks.idle);
         let share = |ticks: u64| if all == 0 { 0.0 } else { ticks as f64 / all as f64 };
         let real = part(self.real, earlier.real);
-        let foreign: u64 = self
-            .others
-            .iter()
-            .map(|(pid, ticks)| part(*ticks, earlier.others.get(pid).copied().unwrap_or(0)))
-            .sum();
+        // As a sum, because a child's ticks move to its parent when it ends.
+        let all_others = |snapshot: &Self| snapshot.others.values().sum::<u64>();
+        let foreign = part(all_others(self), all_others(earlier));
         let processors = std::thread::available_parallelism().map_or(1.0, |count| count.get() as f64);
         Change {
             busy: share(programs + interrupts),
@@ -203,5 +201,15 @@ mod tests {
         };
         let change = now.since(&then);
         assert!((change.others - change.processors / 4.0).abs() < 1e-9);
+        // A child that had run for long ends and is waited for: nothing has been used.
+        let child = Snapshot {
+            others: BTreeMap::from([(5, 150), (9, 50)]),
+            ..Snapshot::default()
+        };
+        let waited = Snapshot {
+            others: BTreeMap::from([(5, 200)]),
+            ..now
+        };
+        assert!(waited.since(&child).others.abs() < 1e-9);
     }
 }

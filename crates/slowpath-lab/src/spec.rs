@@ -101,8 +101,8 @@ pub struct WireSettings {
     pub drop_unit: DropUnit,
     /// Bytes of each packet that captures keep.
     pub snap_length: u32,
-    /// How long before a deadline the wire watches the clock instead of sleeping; `None` chooses: 20 us where there
-    /// are six processors or more, else nothing.
+    /// How long before a deadline the wire may watch the clock instead of sleeping; zero forbids it. `None` lets it
+    /// make up for the machine's late wake-ups, at most 150 us each, in 3 % of the time (25 % from six processors on).
     pub spin: Option<Duration>,
 }
 

@@ -6,6 +6,7 @@
 
 mod flows;
 mod join;
+mod sleep;
 mod stats;
 mod turn;
 
@@ -17,11 +18,11 @@ use std::sync::Arc;
 
 use slowpath_path::{Network, PacketId, PortId};
 use slowpath_sys::clock;
-use slowpath_sys::poll::PollSet;
-use slowpath_sys::process::RunDelay;
 use slowpath_units::{Duration, Time};
 
 pub(crate) use stats::{Fault, WireStats};
+
+use sleep::Sleeper;
 
 use crate::attach::Attachment;
 use crate::model::Model;
@@ -124,49 +125,26 @@ impl Wire {
 
     fn serve(&mut self, stop: &UnixStream) -> io::Result<()> {
         clock::set_timer_slack(1)?;
-        let delay = RunDelay::open().ok();
-        let mut waited = delay.as_ref().and_then(|delay| delay.read().ok()).unwrap_or(0);
-        let mut set = PollSet::new();
-        for input in &self.inputs {
-            set.add_readable(input.from.as_fd());
-        }
-        let stopping = set.add_readable(stop.as_fd());
-        let spin = self.settings.spin.unwrap_or_else(spare_processor_spin);
+        let inputs = self.inputs.iter().map(|input| input.from.as_fd());
+        let mut sleeper = Sleeper::new(inputs, stop.as_fd(), self.settings.spin);
         loop {
             let turned = self.now();
             if !self.turn()? {
                 return Ok(());
             }
-            let now = self.now();
             let due = self
                 .next_event()
                 .map(|at| at.max(turned + self.settings.turn_gap));
-            let sleep = due.map_or(LONGEST_SLEEP, |at| at.since(now).min(LONGEST_SLEEP));
-            if sleep == Duration::ZERO {
-                continue;
-            }
-            let planned = now + sleep;
-            let asleep = sleep.saturating_sub(if due.is_some() { spin } else { Duration::ZERO });
-            let ready = set.wait(Some(asleep.nanos()))?;
-            if ready > 0 && set.is_ready(stopping) {
+            let due = due.map(|at| self.origin.saturating_add(at.nanos()));
+            let Some(woken) = sleeper.sleep_until(due)? else {
                 return Ok(());
+            };
+            if woken.starved > LONG_WAIT {
+                self.stats.long_waits += woken.starved;
             }
-            while ready == 0 && asleep < sleep && self.now() < planned {
-                std::hint::spin_loop();
-            }
-            let woke = self.now();
-            // Woken by a packet: it waited as long as this thread waited for a processor, at most since it slept.
-            let held_up = delay.as_ref().and_then(|delay| delay.read().ok());
-            let wait = held_up.map_or(woke.since(now).nanos(), |total| total - waited.min(total));
-            waited = held_up.unwrap_or(waited);
-            if wait > LONG_WAIT {
-                self.stats.long_waits += wait;
-            }
-            let overslept = woke.since(planned);
-            self.stats.stall = self.stats.stall.max(overslept);
-            let earliest = clock::monotonic().saturating_sub(wait + WAKE_COST);
+            self.stats.stall = self.stats.stall.max(Duration::from_nanos(woken.overslept));
             for input in &mut self.inputs {
-                input.empty_at = input.empty_at.max(earliest);
+                input.empty_at = input.empty_at.max(woken.empty_at);
             }
         }
     }
@@ -196,19 +174,5 @@ impl Wire {
     }
 }
 
-/// Watching the clock is worth microseconds, and a whole processor: only where the programs do not need it.
-fn spare_processor_spin() -> Duration {
-    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    if processors >= 6 {
-        Duration::from_micros(20)
-    } else {
-        Duration::ZERO
-    }
-}
-
-/// So that a stopped or starved wire shows even when nothing is due.
-const LONGEST_SLEEP: Duration = Duration::from_millis(20);
 /// Longer than a thread waits for an idle processor.
 const LONG_WAIT: u64 = 500_000;
-/// Time between the event that wakes a thread and its first instruction on an idle processor, generously.
-const WAKE_COST: u64 = 20_000;
