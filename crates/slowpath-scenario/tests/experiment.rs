@@ -502,3 +502,22 @@ kind = "ping"
         .to_string();
     assert!(short.contains("`network.up[0].port` is missing"), "{short}");
 }
+
+/// The first built-in experiment, as it is in the repository.
+#[test]
+fn the_built_in_experiment_is_planned_for_both_clocks() {
+    let text = include_str!("../../../experiments/cisco-ftp/experiment.toml");
+    let experiment = Experiment::read("cisco-ftp", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    assert!(experiment.warnings.list.is_empty(), "{}", experiment.warnings);
+    for variant in &experiment.variants {
+        for clock in [Clock::Lab, Clock::Simulated] {
+            let plan = experiment.plan(&options(&variant.name, clock), &tuned());
+            let plan = plan.unwrap_or_else(|error| panic!("{}: {error}", variant.name));
+            assert!(
+                !plan.figures.is_empty() && plan.hosts.len() == 2,
+                "{}",
+                variant.name
+            );
+        }
+    }
+}

@@ -3,6 +3,7 @@
 mod digest;
 mod endpoint;
 mod lower;
+mod programs;
 mod resolve;
 
 use std::net::Ipv4Addr;
@@ -17,6 +18,7 @@ use slowpath_units::{ByteCount, Duration};
 pub(crate) use endpoint::congestion_control;
 pub(crate) use lower::limit;
 pub use lower::{NotModelled, network_spec};
+pub use programs::{NoProgram, programs};
 pub use resolve::PlanError;
 
 use crate::experiment::Captures;

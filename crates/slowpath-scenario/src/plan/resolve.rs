@@ -138,6 +138,7 @@ impl Experiment {
         let stack = match choice {
             StackChoice::Kernel => Stack::Kernel(endpoint::kernel(system, &settings)),
             StackChoice::Model => {
+                let settings = job_settings(variant, name, settings.clone());
                 let model = endpoint::model(system, &settings).map_err(|congestion_control| {
                     self.document_error(
                         document.map_or(variant.jobs[0].span, |host| host.span),
@@ -198,6 +199,24 @@ fn settings_of(
             })?,
     };
     Ok(document.settings.clone().over(configured).over(system.defaults()))
+}
+
+/// What a job sets on the sockets of a model endpoint; on a kernel the program does so itself.
+fn job_settings(variant: &Variant, host: &str, mut settings: HostSettings) -> HostSettings {
+    let mine = variant
+        .jobs
+        .iter()
+        .filter(|job| job.client == host || job.server == host);
+    for test in mine.filter_map(|job| match &job.workload {
+        Workload::Iperf3(test) => Some(test),
+        _ => None,
+    }) {
+        // `-w` and `-M` reach both ends.
+        settings.window = test.window.or(settings.window);
+        settings.send_buffer = test.window.or(settings.send_buffer);
+        settings.mss = test.mss.or(settings.mss);
+    }
+    settings
 }
 
 fn plan_jobs(
