@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use slowpath::explain;
+
 use crate::args::{ExplainArgs, Format};
 use crate::exit::{self, Failure};
 use crate::terminal;
@@ -9,16 +11,33 @@ use crate::terminal;
 /// Reads one or two captures and prints what limited the transfers.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
     let usage = |error: slowpath::import::ImportError| Failure::usage(error.to_string());
-    let broken = |error: io::Error| Failure::machine(format!("printing failed: {error}"));
-    let explanation = slowpath::explain::file(&args.capture).map_err(usage)?;
     let mut out = io::stdout().lock();
-    match (&args.second, args.format) {
-        (None, Format::Json) => slowpath::explain::write_json(&explanation, &mut out).map_err(broken)?,
-        (None, Format::Text) => {
-            slowpath::explain::write_text(&explanation, terminal::style(), &mut out).map_err(broken)?;
+    let written = match &args.second {
+        None => {
+            let explanation = explain::file(&args.capture).map_err(usage)?;
+            match args.format {
+                Format::Json => explain::write_json(&explanation, &mut out),
+                Format::Text => explain::write_text(&explanation, terminal::style(), &mut out),
+                Format::Html => explain::write_html(&explanation, &mut out),
+            }
         }
-        _ => return Err(Failure::usage("this form of explain does not exist in this version".to_owned())),
+        Some(second) => {
+            let pair = explain::pair(&args.capture, second).map_err(usage)?;
+            match args.format {
+                Format::Json => explain::write_pair_json(&pair, &mut out),
+                Format::Text => explain::write_pair(&pair, terminal::style(), &mut out),
+                Format::Html => {
+                    return Err(Failure::usage(
+                        "two captures are explained as text or json; write --format json".to_owned(),
+                    ));
+                }
+            }
+        }
+    };
+    match written.and_then(|()| out.flush()) {
+        // Whoever closed the pipe has read enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(exit::DONE),
+        Err(error) => Err(Failure::machine(format!("printing failed: {error}"))),
+        Ok(()) => Ok(exit::DONE),
     }
-    out.flush().map_err(broken)?;
-    Ok(exit::DONE)
 }

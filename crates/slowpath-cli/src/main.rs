@@ -5,7 +5,9 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
+mod compare;
 mod config;
+mod doctor;
 mod exit;
 mod explain;
 mod list;
@@ -19,7 +21,6 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Cli, Command};
-use exit::Failure;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -43,9 +44,8 @@ fn main() -> ExitCode {
         Command::Measure(args) => measure::measure(&args),
         Command::Serve(args) => measure::serve(&args),
         Command::Worker { job } => run::worker(&job),
-        _ => Err(Failure::usage(
-            "this command does not exist in this version".to_owned(),
-        )),
+        Command::Compare(args) => compare::compare(&args),
+        Command::Doctor => doctor::doctor(),
     };
     match result {
         Ok(code) => ExitCode::from(code),

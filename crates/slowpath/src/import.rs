@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use slowpath_analyze::{Analysis, Analyzer};
 use slowpath_capture::{OpenError, PacketReader};
+use slowpath_record::packets::Conversations;
 
 /// Why a capture could not be analysed.
 #[derive(Debug, thiserror::Error)]
@@ -34,21 +35,7 @@ pub enum ImportError {
 /// # Errors
 /// [`ImportError`].
 pub fn analyze_file(path: &Path) -> Result<Analysis, ImportError> {
-    let opened = if path == Path::new("-") {
-        PacketReader::new(io::stdin())
-    } else {
-        PacketReader::open(path)
-    };
-    let reader = opened.map_err(|source| ImportError::Open {
-        path: path.to_owned(),
-        source,
-    })?;
-    let mut analysis = analyze(reader).map_err(|source| ImportError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
-    analysis.capture.file = path.display().to_string();
-    Ok(analysis)
+    ReadCapture::open(path).map(ReadCapture::analysis)
 }
 
 /// Reads and analyses a capture from any reader.
@@ -66,10 +53,51 @@ pub fn analyze_stream(input: impl Read + Send + 'static) -> Result<Analysis, Imp
     })
 }
 
-fn analyze(mut reader: PacketReader) -> io::Result<Analysis> {
+/// A capture read whole, ready to be analysed or matched with another.
+#[derive(Debug)]
+pub struct ReadCapture {
+    /// Name as given.
+    pub file: String,
+    /// The packets, followed.
+    pub analyzer: Analyzer,
+    reader: PacketReader,
+}
+
+impl ReadCapture {
+    /// Reads the capture in a file; `-` is standard input.
+    ///
+    /// # Errors
+    /// [`ImportError`].
+    pub fn open(path: &Path) -> Result<Self, ImportError> {
+        let opened = if path == Path::new("-") { PacketReader::new(io::stdin()) } else { PacketReader::open(path) };
+        let mut reader = opened.map_err(|source| ImportError::Open { path: path.to_owned(), source })?;
+        let analyzer =
+            follow(&mut reader).map_err(|source| ImportError::Read { path: path.to_owned(), source })?;
+        Ok(Self { file: path.display().to_string(), analyzer, reader })
+    }
+
+    /// Addresses and ports of its conversations.
+    pub fn conversations(&self) -> &Conversations {
+        self.reader.conversations()
+    }
+
+    /// What it says.
+    pub fn analysis(self) -> Analysis {
+        let mut analysis = self.analyzer.finish(self.reader.conversations(), &self.reader.summary());
+        analysis.capture.file = self.file;
+        analysis
+    }
+}
+
+fn follow(reader: &mut PacketReader) -> io::Result<Analyzer> {
     let mut analyzer = Analyzer::new();
     while let Some(record) = reader.next_record()? {
         analyzer.push(&record, reader.conversations());
     }
+    Ok(analyzer)
+}
+
+fn analyze(mut reader: PacketReader) -> io::Result<Analysis> {
+    let analyzer = follow(&mut reader)?;
     Ok(analyzer.finish(reader.conversations(), &reader.summary()))
 }

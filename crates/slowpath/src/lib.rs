@@ -16,6 +16,7 @@
 //! * [`interrupt`]: Ctrl-C as a flag.
 //! * [`shell`]: any program over an emulated path; [`explain`]: what a capture says, with what would help.
 //! * [`measure`]: a live path; [`devices`]: what configurations mean.
+//! * [`doctor`]: what this machine permits.
 //! * [`dossier`]: what a reader needs beside the figures.
 
 #![forbid(unsafe_code)]
@@ -23,6 +24,7 @@
 pub mod captures;
 pub mod catalog;
 pub mod devices;
+pub mod doctor;
 pub mod dossier;
 pub mod explain;
 pub mod folder;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use slowpath_report::compare::FolderComparison;
 use slowpath_report::graphs::GraphSet;
 use slowpath_report::{Results, Style, json, terminal};
 use slowpath_scenario::{Clock, PlanOptions};
@@ -57,6 +58,36 @@ pub enum AgainError {
     /// The experiment kept in the folder cannot be loaded.
     #[error(transparent)]
     Load(#[from] LoadError),
+}
+
+/// Compares the results of two folders.
+///
+/// # Errors
+/// A folder without readable results.
+pub fn compare(before: &Path, after: &Path) -> Result<FolderComparison, CompareError> {
+    Ok(FolderComparison::of(&read(before)?, &read(after)?))
+}
+
+/// Why two folders could not be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum CompareError {
+    /// The results cannot be read.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The results do not have the expected form.
+    #[error("reading {path} failed: {source}; `slowpath report` makes it again")]
+    Form {
+        /// Which file.
+        path: std::path::PathBuf,
+        /// What the reader said.
+        source: json::ReadError,
+    },
+}
+
+fn read(root: &Path) -> Result<Results, CompareError> {
+    let path = root.join("result.json");
+    let text = std::fs::read_to_string(&path).map_err(|source| FolderError::Read { path: path.clone(), source })?;
+    json::read_results(&text).map_err(|source| CompareError::Form { path, source })
 }
 
 /// The graphs of each variant's first two runs; more would make the page heavy and say little new.

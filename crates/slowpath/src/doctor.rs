@@ -1,0 +1,18 @@
+//! What this machine permits.
+
+pub use slowpath_lab::doctor::{Finding, Standing, is_able};
+
+/// Looks at everything that the lab and the experiments need.
+pub fn examine() -> Vec<Finding> {
+    slowpath_lab::doctor::examine(PROGRAMS)
+}
+
+/// Programs that experiments may want, each with the distribution's package.
+const PROGRAMS: &[(&str, &str)] = &[
+    ("vsftpd", "vsftpd"),
+    ("curl", "curl"),
+    ("iperf3", "iperf3"),
+    ("ssh", "openssh-client"),
+    ("sshd", "openssh-server"),
+    ("tshark", "tshark"),
+];
