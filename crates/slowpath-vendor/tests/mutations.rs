@@ -3,10 +3,10 @@
 use slowpath_vendor::{Language, guess, read};
 
 const SEEDS: [(Language, &[u8]); 12] = [
-    (Language::Rtx, include_bytes!("data/rtx2000/throughput-curve.cfg")),
-    (Language::Rtx, include_bytes!("data/rtx2000/priority-on.cfg")),
-    (Language::Rtx, include_bytes!("data/rtx2000/pppoe-priority-on.cfg")),
-    (Language::Rtx, include_bytes!("data/rtx2000/bandwidth-on.cfg")),
+    (Language::Rtx, include_bytes!("../../../experiments/rtx2000-tunnel-qos/throughput-curve.cfg")),
+    (Language::Rtx, include_bytes!("../../../experiments/rtx2000-tunnel-qos/priority-on.cfg")),
+    (Language::Rtx, include_bytes!("../../../experiments/rtx2000-tunnel-qos/pppoe-priority-on.cfg")),
+    (Language::Rtx, include_bytes!("../../../experiments/rtx2000-tunnel-qos/bandwidth-on.cfg")),
     (Language::Rtx, b"# RTX830 Rev.15.02.27\nip filter 1 pass 192.168.0.0/255.255.0.0 10.*.*.* tcp,udp 1-80,www *\nip tos supersede 1 min-delay precedence=1 1\nqueue class filter 1 precedence mapping=1:4 ip 10.0.0.1-10.0.0.9 * icmp\nqueue lan1 class property 1 bandwidth=10%,5m\ndescription lan1 'a\\'b'\n"),
     (Language::Ios, b"class-map match-any B\n match ip dscp cs1 8\npolicy-map W\n class B\n  police cir 10m bc 64000 exceed-action set-dscp-transmit cs1\n  shape average percent 50\n  priority percent 30\ninterface Gi0/0\n bandwidth 50000\n service-policy output W\nip tcp window-size 2500000\nno ip tcp selective-ack\n"),
     (Language::Ssh, include_bytes!("data/ssh-g.txt")),

@@ -332,20 +332,32 @@ fn models_refuse_what_they_do_not_have() {
 const PUBLISHED: [(&str, &str); 7] = [
     (
         "throughput-curve",
-        include_str!("data/rtx2000/throughput-curve.cfg"),
+        include_str!("../../../experiments/rtx2000-tunnel-qos/throughput-curve.cfg"),
     ),
-    ("priority-off", include_str!("data/rtx2000/priority-off.cfg")),
-    ("priority-on", include_str!("data/rtx2000/priority-on.cfg")),
+    (
+        "priority-off",
+        include_str!("../../../experiments/rtx2000-tunnel-qos/priority-off.cfg"),
+    ),
+    (
+        "priority-on",
+        include_str!("../../../experiments/rtx2000-tunnel-qos/priority-on.cfg"),
+    ),
     (
         "pppoe-priority-off",
-        include_str!("data/rtx2000/pppoe-priority-off.cfg"),
+        include_str!("../../../experiments/rtx2000-tunnel-qos/pppoe-priority-off.cfg"),
     ),
     (
         "pppoe-priority-on",
-        include_str!("data/rtx2000/pppoe-priority-on.cfg"),
+        include_str!("../../../experiments/rtx2000-tunnel-qos/pppoe-priority-on.cfg"),
     ),
-    ("bandwidth-off", include_str!("data/rtx2000/bandwidth-off.cfg")),
-    ("bandwidth-on", include_str!("data/rtx2000/bandwidth-on.cfg")),
+    (
+        "bandwidth-off",
+        include_str!("../../../experiments/rtx2000-tunnel-qos/bandwidth-off.cfg"),
+    ),
+    (
+        "bandwidth-on",
+        include_str!("../../../experiments/rtx2000-tunnel-qos/bandwidth-on.cfg"),
+    ),
 ];
 
 #[test]
