@@ -1,14 +1,15 @@
 //! Reads a large capture of full-size segments and compares the time with what other programs take.
 //!
-//! Prints ratios only: seconds depend on the machine and on who else uses it. The capture is made in a
-//! temporary folder and removed again. `SLOWPATH_BENCH_MB` sets its size (default 900).
+//! Prints ratios to `cat`, of elapsed time and of processor time: seconds depend on the machine, and elapsed
+//! time on who else uses it. The capture (two data segments for each acknowledgement) is made in a temporary
+//! folder and removed again. `SLOWPATH_BENCH_MB` sets its size (default 900), `SLOWPATH_BENCH_TSHARK` adds tshark.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use slowpath_capture::{
     LinkType, PacketInfo, PacketReader, PcapngWriter, ReadAhead, Reader, SectionInfo, TapInfo,
@@ -27,110 +28,152 @@ fn main() -> io::Result<()> {
         .unwrap_or(default);
     let folder = Scratch::new()?;
     let pcap = folder.0.join("large.pcap");
+    let copy = folder.0.join("copy.pcap");
     let pcapng = folder.0.join("large.pcapng");
     let packets = make_pcap(&pcap, megabytes * 1_000_000)?;
+    let tshark = std::env::var_os("SLOWPATH_BENCH_TSHARK").is_some();
+
+    let mut rows: Vec<Row> = vec![
+        Row::new("cat FILE >/dev/null", 3, || command("cat", &[], &pcap)),
+        Row::new("read in blocks of 256 KiB", 3, || read_plainly(&pcap)),
+        Row::new("slowpath, frames", 3, || frames(&pcap)),
+        Row::new("slowpath, decoded packets", 3, || records(&pcap)),
+        Row::new("slowpath, decoded ahead", 3, || ahead(&pcap)),
+        Row::new("the same packets, buffered write", 1, || {
+            make_pcap(&copy, megabytes * 1_000_000).ok().map(drop)
+        }),
+        Row::new("slowpath, writing pcapng", 1, || {
+            make_pcapng(&pcapng, packets).ok()
+        }),
+        Row::new("slowpath, decoded from pcapng", 3, || records(&pcapng)),
+        Row::new("capinfos", 1, || command("capinfos", &["-c"], &pcap)),
+        Row::new("tcptrace -l -r", 1, || {
+            command("tcptrace", &["-l", "-r", "-n"], &pcap)
+        }),
+        Row::new("tshark -q -z conv,tcp", u32::from(tshark), || {
+            command("tshark", &["-q", "-z", "conv,tcp", "-r"], &pcap)
+        }),
+    ];
+    // One of each in turn, so that a busy moment of the machine does not hit one program alone.
+    for round in 0..3 {
+        rows.iter_mut()
+            .filter(|row| round < row.rounds)
+            .for_each(Row::run);
+    }
 
     let mut out = io::stdout();
     writeln!(
         out,
-        "{packets} packets, {megabytes} MB, from the page cache; best of three, as ratios to cat"
+        "{packets} packets, {megabytes} MB, from the page cache; least of up to three runs"
     )?;
-    let cat = best(|| command("cat", &[], &pcap, true)).expect("cat is everywhere");
-    let row = |out: &mut io::Stdout, name: &str, time: Option<Duration>| match time {
-        Some(time) => {
-            let ratio = time.as_secs_f64() / cat.as_secs_f64();
-            let each = time.as_nanos() / u128::from(packets);
-            writeln!(out, "{name:32} {ratio:8.2} x   {each:6} ns per packet")
+    writeln!(
+        out,
+        "{:32} {:>12} {:>12}",
+        "as ratios to cat", "elapsed", "processor"
+    )?;
+    let cat = rows[0].least.expect("cat is everywhere");
+    for row in &rows {
+        match row.least {
+            Some(cost) => writeln!(
+                out,
+                "{:32} {:10.2} x {:10.2} x",
+                row.name,
+                cost.elapsed / cat.elapsed,
+                cost.processor / cat.processor
+            )?,
+            None => writeln!(out, "{:32} skipped: not installed or not asked for", row.name)?,
         }
-        None => writeln!(out, "{name:32}  skipped: not installed"),
-    };
-    row(&mut out, "cat FILE >/dev/null", Some(cat))?;
-    row(
-        &mut out,
-        "read in blocks of 256 KiB",
-        best(|| read_plainly(&pcap)),
-    )?;
-    row(&mut out, "slowpath, frames", best(|| frames(&pcap)))?;
-    row(&mut out, "slowpath, decoded packets", best(|| records(&pcap)))?;
-    row(&mut out, "slowpath, decoded ahead", best(|| ahead(&pcap)))?;
-    row(
-        &mut out,
-        "capinfos",
-        once(|| command("capinfos", &["-c"], &pcap, false)),
-    )?;
-    row(
-        &mut out,
-        "tcptrace -l -r",
-        once(|| command("tcptrace", &["-l", "-r", "-n"], &pcap, false)),
-    )?;
-    if std::env::var_os("SLOWPATH_BENCH_TSHARK").is_some() {
-        let arguments = ["-q", "-z", "conv,tcp", "-r"];
-        row(
-            &mut out,
-            "tshark -q -z conv,tcp",
-            once(|| command("tshark", &arguments, &pcap, false)),
-        )?;
     }
-    std::fs::remove_file(&pcap)?;
-
-    let written = Instant::now();
-    make_pcapng(&pcapng, packets)?;
-    row(&mut out, "slowpath, writing pcapng", Some(written.elapsed()))?;
-    row(
-        &mut out,
-        "slowpath, decoded from pcapng",
-        best(|| records(&pcapng)),
-    )
+    Ok(())
 }
 
-/// The shortest of three runs.
-fn best(mut run: impl FnMut() -> Option<Duration>) -> Option<Duration> {
-    (0..3).filter_map(|_| run()).min()
+/// A program or way of reading, and what it cost at least.
+struct Row<'a> {
+    name: &'static str,
+    rounds: u32,
+    work: Box<dyn FnMut() -> Option<()> + 'a>,
+    least: Option<Cost>,
 }
 
-fn once(mut run: impl FnMut() -> Option<Duration>) -> Option<Duration> {
-    run()
+/// Seconds.
+#[derive(Clone, Copy)]
+struct Cost {
+    elapsed: f64,
+    processor: f64,
 }
 
-/// Runs a program on the file, through a pipe if it would otherwise see that its output goes nowhere.
-fn command(program: &str, arguments: &[&str], file: &Path, to_null: bool) -> Option<Duration> {
-    let start = Instant::now();
-    let output = if to_null {
-        Stdio::from(File::create("/dev/null").ok()?)
-    } else {
-        Stdio::null()
-    };
-    let status = Command::new(program)
+impl<'a> Row<'a> {
+    fn new(name: &'static str, rounds: u32, work: impl FnMut() -> Option<()> + 'a) -> Self {
+        Self {
+            name,
+            rounds,
+            work: Box::new(work),
+            least: None,
+        }
+    }
+
+    fn run(&mut self) {
+        let (start, processor) = (Instant::now(), processor_time());
+        if (self.work)().is_none() {
+            return;
+        }
+        let elapsed = start.elapsed().as_secs_f64();
+        let processor = processor_time() - processor;
+        self.least = Some(match self.least {
+            None => Cost { elapsed, processor },
+            Some(least) => Cost {
+                elapsed: least.elapsed.min(elapsed),
+                processor: least.processor.min(processor),
+            },
+        });
+    }
+}
+
+/// Processor seconds of this process and the programs it ran, in steps of 10 ms (proc(5), stat).
+fn processor_time() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let behind_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks: f64 = behind_name
+        .split_whitespace()
+        .skip(11)
+        .take(4)
+        .filter_map(|text| text.parse::<f64>().ok())
+        .sum();
+    // Never nothing: a ratio to it is printed.
+    ticks.max(1.0) / 100.0
+}
+
+/// Runs a program on the file; its output is read by nobody.
+fn command(program: &str, arguments: &[&str], file: &Path) -> Option<()> {
+    let mut command = Command::new(program);
+    let status = command
         .args(arguments)
         .arg(file)
-        .stdout(output)
+        .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()
         .ok()?;
-    status.success().then(|| start.elapsed())
+    status.success().then_some(())
 }
 
-fn read_plainly(file: &Path) -> Option<Duration> {
-    let start = Instant::now();
+fn read_plainly(file: &Path) -> Option<()> {
     let mut input = File::open(file).ok()?;
     let mut buffer = vec![0; 256 * 1024];
     while input.read(&mut buffer).ok()? > 0 {}
-    Some(start.elapsed())
+    Some(())
 }
 
-fn frames(file: &Path) -> Option<Duration> {
-    let start = Instant::now();
+fn frames(file: &Path) -> Option<()> {
     let mut reader = Reader::open(file).ok()?;
     let mut bytes = 0_u64;
     while let Some(frame) = reader.next_frame().ok()? {
         bytes += frame.bytes.len() as u64;
     }
     std::hint::black_box(bytes);
-    Some(start.elapsed())
+    Some(())
 }
 
-fn records(file: &Path) -> Option<Duration> {
-    let start = Instant::now();
+fn records(file: &Path) -> Option<()> {
     let mut reader = PacketReader::open(file).ok()?;
     let mut count = 0_u64;
     while let Some(record) = reader.next_record().ok()? {
@@ -138,12 +181,11 @@ fn records(file: &Path) -> Option<Duration> {
         count += 1;
     }
     std::hint::black_box(count);
-    Some(start.elapsed())
+    Some(())
 }
 
 /// What an analysis waits for if another thread reads: here it does nothing but wait.
-fn ahead(file: &Path) -> Option<Duration> {
-    let start = Instant::now();
+fn ahead(file: &Path) -> Option<()> {
     let mut reader = ReadAhead::start(PacketReader::open(file).ok()?).ok()?;
     let mut count = 0_u64;
     while let Some(batch) = reader.next_batch().ok()? {
@@ -153,7 +195,7 @@ fn ahead(file: &Path) -> Option<Duration> {
         }
     }
     std::hint::black_box(count);
-    Some(start.elapsed())
+    Some(())
 }
 
 /// One data segment of 1448 bytes in either of four flows, every third followed by an acknowledgement.

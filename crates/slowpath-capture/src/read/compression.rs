@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -93,7 +94,9 @@ impl Guarded {
         let Some(output) = &mut self.output else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
-        let count = output.read(buffer)?;
+        // A decompressor that panics on a damaged stream has found damage, no more; it is not asked again.
+        let count = catch_unwind(AssertUnwindSafe(|| output.read(buffer)))
+            .unwrap_or_else(|_| Err(invalid("the decompressor gave up on a damaged stream".to_owned())))?;
         self.produced += count as u64;
         let consumed = self.consumed.load(Ordering::Relaxed).max(1);
         if self.produced > BOMB_FLOOR && self.produced / consumed > BOMB_RATIO {
@@ -248,6 +251,25 @@ mod tests {
             buffer.fill(0);
             Ok(buffer.len())
         }
+    }
+
+    #[test]
+    fn a_decompressor_that_panics_is_damage() {
+        struct Panics;
+        impl Read for Panics {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                std::panic::resume_unwind(Box::new("a bug in a decompressor"))
+            }
+        }
+        let consumed = Arc::new(AtomicU64::new(0));
+        let mut guarded = Guarded {
+            output: Some(Box::new(Panics)),
+            consumed,
+            produced: 0,
+        };
+        let error = guarded.read(&mut [0; 8]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        assert!(guarded.output.is_none());
     }
 
     #[test]
