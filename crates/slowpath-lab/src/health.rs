@@ -133,8 +133,13 @@ pub(crate) fn judge(inputs: &Inputs<'_>) -> Health {
     judge.count("tun-drops", inputs.device_drops, HealthState::Invalid, |found| {
         format!("{found} packets were lost between a host and the wire, outside the model; lengthen the device's queue or slow the sender")
     });
+    let answer = inputs
+        .wires
+        .iter()
+        .find_map(|wire| wire.last_refusal.as_deref())
+        .unwrap_or_default();
     judge.count("refused", refused, HealthState::Invalid, |found| {
-        format!("{found} packets were refused by a host's device; their size or the device's state is wrong")
+        format!("{found} packets were refused by a host's device ({answer}); their size or the device's state is wrong")
     });
     judge.count("socket-drops", inputs.socket_drops, HealthState::Degraded, |found| {
         format!("{found} datagrams found no room in the receiver's socket: that loss is the host's, not the path's")

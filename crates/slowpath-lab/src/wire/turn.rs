@@ -6,7 +6,7 @@ use slowpath_endpoint::Transmit;
 use slowpath_path::{Cargo, Flags, Outcome, Packet, PortId};
 use slowpath_sys::clock;
 use slowpath_sys::vnet::VnetHeader;
-use slowpath_units::Time;
+use slowpath_units::{Duration, Time};
 
 use super::join::Pending;
 use super::{Fault, Wire};
@@ -293,6 +293,7 @@ impl Wire {
             self.slab.refer(pending.train, -i32::from(pending.count));
             return;
         };
+        let late = self.now().since(pending.at);
         let tun = to.link_header() == 0 && usize::from(train.prefix) == VnetHeader::LENGTH;
         let written = if tun && count == train.count && train.unchanged_by(&pending.packet) {
             to.write_whole(bytes)
@@ -301,20 +302,20 @@ impl Wire {
             let (vnet, used) = train.write_headers(ip, first, count, &pending.packet, &mut headers);
             to.write(vnet, &headers[..used], &ip[train.payload_range(first, count)])
         };
-        self.account(pending.at, u64::from(pending.count), written);
+        self.account(late, u64::from(pending.count), written);
         self.slab.refer(pending.train, -i32::from(pending.count));
     }
 
     /// Writes bytes with finished checksums.
     fn write_bytes(&mut self, port: usize, at: Time, count: u64, bytes: &[u8]) {
         if let Some(Some(to)) = self.outputs.get(port) {
+            let late = self.now().since(at);
             let written = to.clone().write(VnetHeader::default(), bytes, &[]);
-            self.account(at, count, written);
+            self.account(late, count, written);
         }
     }
 
-    fn account(&mut self, at: Time, packets: u64, written: io::Result<()>) {
-        let late = self.now().since(at);
+    fn account(&mut self, late: Duration, packets: u64, written: io::Result<()>) {
         self.stats.lateness.saturating_record_n(late.nanos(), packets);
         self.stats.writes += 1;
         if let Err(error) = written {

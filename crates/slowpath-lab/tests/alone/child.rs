@@ -1,7 +1,7 @@
 //! What the started processes do.
 
 use std::io::{BufRead, Write};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -170,7 +170,32 @@ fn user() {
         lab.attachment(),
         id
     ));
+    bulk(&lab);
     report(&lab.finish());
+}
+
+/// Five megabytes by TCP; says how many arrived and how fast.
+fn bulk(lab: &Lab) {
+    const BYTES: usize = 5_000_000;
+    let listener = lab
+        .run_in("far", || TcpListener::bind("10.78.0.2:0").expect("a free port"))
+        .expect("a kernel host");
+    let to = listener.local_addr().expect("it listens");
+    let receiver = lab
+        .start_in("far", move || {
+            let (mut stream, _) = listener.accept().expect("a connection");
+            std::io::copy(&mut stream, &mut std::io::sink()).expect("data")
+        })
+        .expect("a kernel host");
+    let start = std::time::Instant::now();
+    lab.run_in("near", || {
+        let mut stream = TcpStream::connect(to).expect("somebody listens");
+        stream.write_all(&vec![1; BYTES]).expect("a way there");
+    })
+    .expect("a kernel host");
+    let bytes = receiver.join().expect("the receiver ends");
+    let rate = bytes as f64 * 8.0 / start.elapsed().as_secs_f64() / 1e6;
+    say(&format!("bulk {bytes} bytes at {rate:.0} Mbit/s"));
 }
 
 /// A steady exchange for a while, and what the lab thinks of it.

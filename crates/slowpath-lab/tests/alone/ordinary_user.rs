@@ -46,6 +46,7 @@ pub(crate) fn has_a_lab_too() {
         "{found}"
     );
     assert!(found.contains("20 came back"), "{found}");
+    assert!(found.contains("bulk 5000000 bytes"), "{found}");
     assert!(
         found.contains(&format!("id Ok(Ok(\"{own}\"))")),
         "programs keep the user's id: {found}"
