@@ -89,6 +89,9 @@ impl Analyzer {
             self.clock.untimed += 1;
         }
         let mut packet = *packet;
+        // No packet is longer, whatever a header says (BIG TCP ends at 512 KiB).
+        packet.payload_len = packet.payload_len.min(1 << 24);
+        packet.ip_len = packet.ip_len.min(1 << 25);
         packet.at = self.clock.correct(packet.at, packet.number);
         let index = packet.conversation.0 as usize;
         if self.newest.len() <= index {

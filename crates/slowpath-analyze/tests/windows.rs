@@ -164,7 +164,10 @@ fn the_unit_of_a_slow_store_shows_in_the_windows_rhythm() {
         ..router()
     });
     let verdict = seen.judge(&seen.sender).verdict;
-    let step = verdict.parameters.drain_step_bytes.expect("the store takes units");
+    let step = verdict
+        .parameters
+        .drain_step_bytes
+        .expect("the store takes units");
     assert!(step.abs_diff(65_536) < 2_000, "{step}");
     assert!(verdict.sentence.contains("in steps of"), "{}", verdict.sentence);
 }

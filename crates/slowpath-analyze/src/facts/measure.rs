@@ -165,7 +165,7 @@ fn items(half: &Half, rtt_min: f64, split: &Split) -> Vec<Item> {
             // At the sender a gap that was not acknowledged is a loss before the path.
             continue;
         }
-        let wire = tx.wire + FRAME * u32::from(tx.packets);
+        let wire = tx.wire.saturating_add(FRAME * u32::from(tx.packets));
         let lost = if tx.len == 0 {
             0
         } else {

@@ -14,6 +14,9 @@ const ROUNDS: f64 = 20_000.0;
 /// Most movements of the window's right edge kept for its rhythm.
 const MOVES: usize = 50_000;
 
+/// No acknowledgement needs longer to the sender: one hour, nanoseconds.
+const LONGEST_LAG: i64 = 3_600_000_000_000;
+
 /// What the walk found.
 #[derive(Debug, Default)]
 pub(crate) struct Walked {
@@ -147,7 +150,11 @@ pub(crate) fn walk(
         if let Some((_, release)) = releases.next_if(|&(place, _)| place <= index) {
             lag = release.clamp(smallest_lag, smallest_lag.max(0.001) * 50.0);
         }
-        let delay = if shifted { (lag * 1e9) as i64 } else { 0 };
+        let delay = if shifted {
+            ((lag * 1e9) as i64).min(LONGEST_LAG)
+        } else {
+            0
+        };
         while let Some(ack) = pending.next_if(|ack| arrival.max(ack.at + delay) <= tx.at) {
             arrival = arrival.max(ack.at + delay);
             walker.acknowledged(ack, arrival);
@@ -158,7 +165,11 @@ pub(crate) fn walk(
             walker.end = walker.end.max(tx.end());
         }
     }
-    let delay = if shifted { (smallest_lag * 1e9) as i64 } else { 0 };
+    let delay = if shifted {
+        ((smallest_lag * 1e9) as i64).min(LONGEST_LAG)
+    } else {
+        0
+    };
     for ack in pending.filter(|ack| ack.at <= until) {
         arrival = arrival.max(ack.at + delay);
         walker.acknowledged(ack, arrival);
@@ -354,9 +365,12 @@ impl Walker<'_> {
         let shrunk = ratio < 0.75;
         let mut from = self.now;
         while from < at {
-            let index = self.index(from);
-            let boundary = self.base + (((index + 1) as f64 * self.width) * 1e9) as i64;
-            let to = at.min(boundary.max(from + 1));
+            let index = self.index(from).min(1 << 40);
+            let boundary = self
+                .base
+                .saturating_add(((index + 1) as f64 * self.width * 1e9) as i64);
+            // Beyond the precision of floating point a boundary may not lie ahead.
+            let to = if boundary > from { at.min(boundary) } else { at };
             let span = (to - from) as f64 / 1e9;
             let round = self.round(from);
             match waiting {
@@ -390,7 +404,7 @@ impl Walker<'_> {
     }
 
     fn index(&self, at: i64) -> usize {
-        ((at - self.base).max(0) as f64 / 1e9 / self.width) as usize
+        (at.saturating_sub(self.base).max(0) as f64 / 1e9 / self.width) as usize
     }
 
     fn round(&mut self, at: i64) -> &mut Round {

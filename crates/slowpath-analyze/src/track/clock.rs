@@ -3,6 +3,9 @@
 /// A step back by at least this much is a clock that was set, not a capture with several queues.
 const STEP_NS: i64 = 50_000_000;
 
+/// Times beyond 73 years from 1970 are nonsense; within, no difference overflows.
+const LIMIT: i64 = 1 << 61;
+
 /// Watches capture times and takes steps of the clock out of them.
 #[derive(Debug, Default)]
 pub(crate) struct Clock {
@@ -25,6 +28,7 @@ pub(crate) struct Clock {
 impl Clock {
     /// The corrected, never decreasing time of the packet with this frame number.
     pub(crate) fn correct(&mut self, raw: i64, number: u64) -> i64 {
+        let raw = raw.clamp(-LIMIT, LIMIT);
         let Some(first) = self.first else {
             self.first = Some(raw);
             self.last_raw = raw;
@@ -48,7 +52,7 @@ impl Clock {
             self.disorder += 1;
         }
         self.last_raw = raw;
-        self.last = self.last.max(raw.saturating_add(self.offset));
+        self.last = self.last.max(raw.saturating_add(self.offset).min(2 * LIMIT));
         self.last
     }
 

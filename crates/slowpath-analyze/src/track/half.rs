@@ -808,7 +808,7 @@ impl Half {
     fn answered_again(&mut self, span: i64, start: u64, end: u64) {
         if self
             .answer_min
-            .is_none_or(|least| least < 200_000 || span * 10 >= least * 8)
+            .is_none_or(|least| least < 200_000 || span >= least / 10 * 8)
         {
             return;
         }
