@@ -5,10 +5,11 @@
 //! [`Ready::wait`] from a thread inside that namespace.
 //!
 //! * [`vsftpd`]: the FTP server of Debian, without root; [`curl`]: a real FTP client.
-//! * [`ssh`]: sshd without root, scp, sftp, pipes and tunnels.
+//! * [`ssh`]: sshd without root, scp, sftp, pipes and tunnels; [`versitygw`]: an object store.
 
 pub mod curl;
 pub mod ssh;
+pub mod versitygw;
 pub mod vsftpd;
 
 use std::io;

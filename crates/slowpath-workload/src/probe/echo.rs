@@ -89,10 +89,10 @@ impl Echo {
             ),
         };
         let setup = || -> io::Result<()> {
-            socket.connect(SocketAddr::new(target, 0)).or_else(|error| {
-                // Connecting a raw socket hides errors from routers: stay unconnected.
-                if access == Access::Raw { Ok(()) } else { Err(error) }
-            })?;
+            // A connected raw socket would not hear what routers say.
+            if access == Access::Datagram {
+                socket.connect(SocketAddr::new(target, 0))?;
+            }
             sockopt::set_receive_timestamps(&socket, 1)?;
             if v6 {
                 sockopt::set_receive_hop_limit(&socket, 1)?;
