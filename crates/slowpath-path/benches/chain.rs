@@ -21,13 +21,17 @@ use slowpath_units::{BitRate, Duration, Layer, Ratio, Time};
 const TRAIN: u64 = 44;
 
 fn main() {
-    // A number as the argument sets how many packets, for counting instructions.
+    // For counting instructions: a number sets how many packets, another word which chains.
+    let only = std::env::args()
+        .skip(1)
+        .find(|text| !text.starts_with("--") && text.parse::<u64>().is_err());
+    let wanted = |name: &str| only.as_ref().is_none_or(|only| name.contains(only.as_str()));
     let packets = std::env::args()
         .find_map(|text| text.parse().ok())
         .unwrap_or(2_000_000);
     let ring = best_of(3, || bare_ring(packets));
     println!("bare ring                                    {ring:7.1} ns/packet   1.0x");
-    for (name, spec, gap) in chains() {
+    for (name, spec, gap) in chains().into_iter().filter(|chain| wanted(chain.0)) {
         let cost = best_of(3, || network(&spec, gap, packets));
         println!("{name:44} {cost:7.1} ns/packet {:5.1}x", cost / ring);
     }

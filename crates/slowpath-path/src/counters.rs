@@ -20,6 +20,8 @@ pub struct Counters {
     /// What is in the element now, counted from its queues.
     pub inside: Traffic,
     dropped: [Traffic; DropCause::ALL.len()],
+    /// Packets made here, for their numbers.
+    pub(crate) made: u64,
 }
 
 impl Counters {

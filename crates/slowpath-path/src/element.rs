@@ -55,10 +55,12 @@ pub(crate) struct Shared {
     pub(crate) carried: Carried,
     /// The number of the last packet handed in.
     pub(crate) last_ingress: u64,
-    /// The number of the last packet made inside: counted apart, since a driver may hand in packets early or late.
-    pub(crate) last_made: u64,
+    /// Where the numbers of this network's packets begin.
+    first_id: u64,
     /// Packets that an element made besides the one in hand, with the output they take.
     pub(crate) extra: Vec<(u8, Packet)>,
+    /// Whether anything but deliveries was told since this was last cleared.
+    pub(crate) mixed: bool,
     /// Emptied lists to use again.
     pub(crate) spare: Vec<Vec<(u8, Packet)>>,
 }
@@ -67,19 +69,20 @@ impl Shared {
     pub(crate) fn numbered_from(first: u64) -> Self {
         Self {
             last_ingress: first,
-            last_made: first + (1 << 47),
+            first_id: first,
             ..Self::default()
         }
+    }
+
+    /// Tells the driver of anything but a delivery.
+    pub(crate) fn tell(&mut self, outcome: Outcome) {
+        self.mixed = true;
+        self.outcomes.push_back(outcome);
     }
 
     pub(crate) fn ingress_id(&mut self) -> PacketId {
         self.last_ingress += 1;
         PacketId(self.last_ingress)
-    }
-
-    pub(crate) fn new_id(&mut self) -> PacketId {
-        self.last_made += 1;
-        PacketId(self.last_made)
     }
 
     #[cold]
@@ -108,12 +111,19 @@ impl Shared {
 }
 
 impl Context<'_> {
+    /// A number for a packet made here. Each element counts its own, since in which order elements act within a
+    /// span of time depends on how the driver cuts time.
+    pub(crate) fn new_id(&mut self) -> PacketId {
+        self.counters.made += 1;
+        PacketId(self.shared.first_id | 1 << 47 | u64::from(self.element.0) << 31 | self.counters.made)
+    }
+
     /// Reports that `packet` ends here.
     pub(crate) fn drop(&mut self, at: Time, packet: &mut Packet, cause: DropCause) {
         self.counters.count_drop(cause, packet.ip_len);
         self.shared.unwrap(packet);
         let packet = *packet;
-        self.shared.outcomes.push_back(Outcome::Dropped {
+        self.shared.tell(Outcome::Dropped {
             element: self.element,
             cause,
             at,
@@ -123,10 +133,10 @@ impl Context<'_> {
 
     /// Reports a change of header field that `packet` now carries.
     pub(crate) fn edit(&mut self, at: Time, packet: &Packet, edit: Edit) {
-        self.shared.outcomes.push_back(Outcome::Edit {
+        self.shared.tell(Outcome::Edit {
             element: self.element,
             at,
-            packet: *packet,
+            packet: packet.shown(),
             edit,
         });
     }
@@ -160,8 +170,8 @@ pub(crate) enum Element {
 }
 
 impl Element {
-    /// Builds what `kind` says, with `outputs` outputs wired.
-    pub(crate) fn new(kind: &ElementKind, outputs: usize, dice: Dice) -> Self {
+    /// Builds what `kind` says, with `outputs` outputs wired; tunnels register their own flows.
+    pub(crate) fn new(kind: &ElementKind, outputs: usize, dice: Dice, flows: &mut Flows) -> Self {
         match kind {
             ElementKind::Link(config) => Self::Link(link::State::new(config, dice)),
             ElementKind::Delay(config) => Self::Delay(delay::State::new(config, dice)),
@@ -175,7 +185,7 @@ impl Element {
             ElementKind::Device(config) => Self::Device(Box::new(device::State::new(config))),
             ElementKind::Router(config) => Self::Router(router::State::new(config, outputs)),
             ElementKind::Mtu(config) => Self::Mtu(mtu::State::new(config, outputs)),
-            ElementKind::Encapsulate(config) => Self::Encapsulate(tunnel::Entry::new(config)),
+            ElementKind::Encapsulate(config) => Self::Encapsulate(tunnel::Entry::new(config, flows)),
             ElementKind::Decapsulate(config) => Self::Decapsulate(tunnel::Exit::new(*config)),
             ElementKind::Adjust(config) => Self::Adjust(*config),
             ElementKind::Framing(config) => Self::Framing(*config),
@@ -232,6 +242,15 @@ impl Element {
             Self::Device(state) => state.release(at, packet, context),
             Self::Decapsulate(state) => state.release(at, context),
             _ => Released::Nothing,
+        }
+    }
+
+    /// Whether an arrival finds a different state before and after a release that is due.
+    pub(crate) fn reacts(&self) -> bool {
+        match self {
+            Self::Link(state) => state.reacts(),
+            Self::Device(_) | Self::Decapsulate(_) => true,
+            _ => false,
         }
     }
 

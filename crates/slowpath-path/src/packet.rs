@@ -82,6 +82,14 @@ impl Packet {
         carried + layer.overhead(carried)
     }
 
+    /// The packet as drivers see it: where the network keeps what is inside is nobody's business.
+    pub(crate) const fn shown(&self) -> Self {
+        Self {
+            inner: Slot::NONE,
+            ..*self
+        }
+    }
+
     /// Whether it is one fragment of a larger packet, sharing that packet's cargo.
     pub const fn is_fragment(&self) -> bool {
         self.flags.has(Flags::FRAGMENT)

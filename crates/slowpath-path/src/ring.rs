@@ -42,6 +42,16 @@ impl<T: Copy> Ring<T> {
         }
     }
 
+    /// The item behind the front one.
+    #[inline]
+    pub(crate) fn second(&self) -> Option<&T> {
+        if self.len < 2 {
+            None
+        } else {
+            Some(&self.items[(self.head + 1) & (self.items.len() - 1)])
+        }
+    }
+
     /// Forgets the front item.
     #[inline]
     pub(crate) fn pop(&mut self) {

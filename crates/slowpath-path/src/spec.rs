@@ -19,7 +19,8 @@ use crate::elements::{
 pub struct NetworkSpec {
     /// Where hosts attach, each both a source and a destination.
     pub ports: Vec<PortSpec>,
-    /// The elements; among events of one instant, ports act first and then elements in this order.
+    /// The elements. Among events of one instant ports act first; then, where all is chains, elements in the order of
+    /// the flow, and else in the order of this list.
     pub elements: Vec<ElementSpec>,
 }
 

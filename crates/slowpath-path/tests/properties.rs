@@ -27,7 +27,8 @@ fn feed(harness: &mut Harness, traffic: &[Arrival], cut_at: &[u64]) {
     for cut in cuts {
         while let Some(arrival) = traffic.get(next).filter(|arrival| arrival.at <= cut) {
             if harness.network.accepts(harness.port(arrival.port)) {
-                harness.send_packet(arrival.port, arrival.at, arrival.packet(next as u64));
+                let packet = arrival.packet(next as u64, &harness.flows);
+                harness.send_packet(arrival.port, arrival.at, packet);
             }
             next += 1;
         }
@@ -51,7 +52,8 @@ proptest! {
             prop_assert_eq!(&whole.outcomes, &pieces.outcomes, "{}", name);
             let mut stepped = Harness::new(&spec, seed);
             for (number, arrival) in traffic.iter().enumerate() {
-                stepped.send_packet(arrival.port, arrival.at, arrival.packet(number as u64));
+                let packet = arrival.packet(number as u64, &stepped.flows);
+                stepped.send_packet(arrival.port, arrival.at, packet);
             }
             stepped.drive();
             prop_assert_eq!(&whole.outcomes, &stepped.outcomes, "{} stepped", name);

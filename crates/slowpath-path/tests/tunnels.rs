@@ -109,10 +109,11 @@ fn marks_are_copied_or_set_outside_and_kept_inside() {
             harness.send_packet("near", Time::ZERO, packet);
         }
         harness.drive();
-        let marks: Vec<(u64, Dscp, Ecn)> = seen(&harness)
+        let mut marks: Vec<(u64, Dscp, Ecn)> = seen(&harness)
             .iter()
             .map(|packet| (packet.cargo.0, packet.dscp, packet.ecn))
             .collect();
+        marks.sort_by_key(|mark| mark.0);
         let expected = [
             (0, outside, Ecn::Ect0),
             (0, Dscp::CS1, Ecn::Ce),

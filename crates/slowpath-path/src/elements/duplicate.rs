@@ -34,15 +34,15 @@ impl State {
     pub(crate) fn accept(&mut self, at: Time, packet: &Packet, context: &mut Context<'_>) -> Step {
         if self.dice.hits(self.chance) {
             let mut copy = *packet;
-            copy.id = context.shared.new_id();
+            copy.id = context.new_id();
             context.shared.carried.retain(copy.inner);
             let copied = Outcome::Copied {
                 element: context.element,
                 at,
-                packet: copy,
+                packet: copy.shown(),
                 of: packet.id,
             };
-            context.shared.outcomes.push_back(copied);
+            context.shared.tell(copied);
             context.create(0, copy);
         }
         Step::Pass(0)

@@ -96,10 +96,10 @@ impl State {
         let outcome = Outcome::Split {
             element: context.element,
             at,
-            packet: whole,
+            packet: whole.shown(),
             parts: parts as u16,
         };
-        context.shared.outcomes.push_back(outcome);
+        context.shared.tell(outcome);
         // A tunnel's exit needs the whole again; a host puts its own fragments together.
         let in_tunnel = whole.inner != Slot::NONE;
         let nested = whole.is_fragment() && in_tunnel;
@@ -118,7 +118,7 @@ impl State {
                 flags = flags.with(Flags::MORE_FRAGMENTS);
             }
             let fragment = Packet {
-                id: context.shared.new_id(),
+                id: context.new_id(),
                 ip_len: new + bytes,
                 inner: slot,
                 fragment_offset: whole.fragment_offset + (part * most / 8) as u16,

@@ -110,14 +110,14 @@ impl Answers {
             flags,
             ..Packet::new(packet.cargo, flow, ip_len)
         };
-        message.id = context.shared.new_id();
+        message.id = context.new_id();
         let emit = Outcome::Emit {
             element: context.element,
             at,
             packet: message,
             notice,
         };
-        context.shared.outcomes.push_back(emit);
+        context.shared.tell(emit);
         context.create(1, message);
         self.not_before = at + self.gap;
     }

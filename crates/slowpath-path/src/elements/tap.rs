@@ -31,10 +31,10 @@ impl State {
     #[inline]
     pub(crate) fn accept(&mut self, at: Time, packet: &Packet, context: &mut Context<'_>) -> Step {
         if self.record {
-            context.shared.outcomes.push_back(Outcome::Seen {
+            context.shared.tell(Outcome::Seen {
                 tap: context.element,
                 at,
-                packet: *packet,
+                packet: packet.shown(),
             });
         }
         Step::Pass(0)

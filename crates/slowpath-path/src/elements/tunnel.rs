@@ -19,6 +19,7 @@ use slowpath_record::Traffic;
 use slowpath_units::{Duration, Time};
 
 use crate::element::{Context, Released, Step};
+use crate::flows::Flows;
 use crate::outcome::{DropCause, Outcome};
 use crate::packet::{Flags, FlowId, Packet, Slot};
 use crate::spec::SettingError;
@@ -42,6 +43,19 @@ pub struct Encapsulate {
     /// "Don't fragment" of the outer header.
     #[serde(default)]
     pub df: OuterDf,
+}
+
+impl Encapsulate {
+    /// The flow that its outer headers name; the tunnel's ports, where it has any, are not modelled.
+    pub const fn outer_flow(&self) -> FlowKey {
+        FlowKey {
+            src: self.src,
+            dst: self.dst,
+            src_port: 0,
+            dst_port: 0,
+            protocol: self.way.protocol(),
+        }
+    }
 }
 
 /// Which code point an outer header gets.
@@ -94,37 +108,23 @@ impl Decapsulate {
 #[derive(Debug)]
 pub(crate) struct Entry {
     config: Encapsulate,
-    flow: Option<FlowId>,
+    flow: FlowId,
     sequence: u64,
 }
 
 impl Entry {
-    pub(crate) fn new(config: &Encapsulate) -> Self {
+    pub(crate) fn new(config: &Encapsulate, flows: &mut Flows) -> Self {
         Self {
             config: config.clone(),
-            flow: None,
+            flow: flows.register(&config.outer_flow()),
             sequence: 0,
         }
     }
 
     pub(crate) fn accept(&mut self, packet: &mut Packet, context: &mut Context<'_>) -> Step {
         let Encapsulate {
-            way,
-            src,
-            dst,
-            dscp,
-            df,
+            way, src, dscp, df, ..
         } = self.config;
-        let flow = *self.flow.get_or_insert_with(|| {
-            let key = FlowKey {
-                src,
-                dst,
-                src_port: 0,
-                dst_port: 0,
-                protocol: way.protocol(),
-            };
-            context.shared.flows.register(&key)
-        });
         self.sequence += 1;
         let outer_len = way.outer_len(packet.ip_len);
         context.counters.created.bytes += u64::from(outer_len - packet.ip_len);
@@ -145,7 +145,7 @@ impl Entry {
         }
         *packet = Packet {
             inner: context.shared.carried.keep(*packet, 1, self.sequence),
-            flow,
+            flow: self.flow,
             ip_len: outer_len,
             mss_limit: 0,
             fragment_offset: 0,
@@ -254,7 +254,7 @@ impl Exit {
         let (whole, first) = context.shared.carried.join(packet);
         *packet = whole;
         if !first {
-            packet.id = context.shared.new_id();
+            packet.id = context.new_id();
         }
         packet.class = class;
         if fragments.iter().any(|fragment| fragment.ecn == Ecn::Ce) || ecn == Ecn::Ce {
@@ -265,10 +265,10 @@ impl Exit {
         let joined = Outcome::Joined {
             element: context.element,
             at,
-            packet: *packet,
+            packet: packet.shown(),
             parts,
         };
-        context.shared.outcomes.push_back(joined);
+        context.shared.tell(joined);
         true
     }
 

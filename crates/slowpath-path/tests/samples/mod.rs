@@ -34,14 +34,14 @@ pub struct Arrival {
 }
 
 impl Arrival {
-    pub fn packet(&self, cargo: u64) -> Packet {
+    pub fn packet(&self, cargo: u64, flows: &[FlowId]) -> Packet {
         Packet {
             dscp: Dscp::from_tos(self.tos),
             ecn: Ecn::from_tos(self.tos),
             train: self.train,
             ttl: if self.train == 5 { 2 } else { 64 },
             flags: self.flags,
-            ..Packet::new(Cargo(cargo), FlowId(self.flow), self.ip_len)
+            ..Packet::new(Cargo(cargo), flows[self.flow as usize], self.ip_len)
         }
     }
 }

@@ -137,6 +137,11 @@ impl State {
         }
     }
 
+    /// Whether an arrival finds a different state before and after a release that is due.
+    pub(crate) fn reacts(&self) -> bool {
+        matches!(self, Self::Served(_))
+    }
+
     pub(crate) fn inside(&self) -> Traffic {
         match self {
             Self::Fifo(state) => state.inside(),
