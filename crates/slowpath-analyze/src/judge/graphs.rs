@@ -4,8 +4,9 @@ use crate::facts::{Graphs, IoPoint, Measured, Point, SegmentPoint};
 use crate::track::Conn;
 use crate::track::log::TxFlags;
 
-/// Points per line.
-const POINTS: usize = 4_000;
+/// Points per line. Far more than a screen has columns: pages thin by themselves as far as they are zoomed in, and
+/// a segment joined with its neighbours would stand above a window's edge that it never crossed.
+const POINTS: usize = 200_000;
 /// Bins of the I/O graph.
 const BINS: f64 = 400.0;
 
