@@ -93,11 +93,9 @@ impl SshSetup {
     /// sshd, or nothing when it is not installed (Debian package `openssh-server`).
     pub fn server(&self) -> Option<Program> {
         let sshd = find_program("sshd", SBIN)?;
-        let (passwd, shadow, config) = (
-            self.work.join("passwd"),
-            self.work.join("shadow"),
-            self.work.join("sshd_config"),
-        );
+        let file = |name: &str| self.work.join(name);
+        let (passwd, shadow, group, config) =
+            (file("passwd"), file("shadow"), file("group"), file("sshd_config"));
         let (uid, gid) = self.user;
         let home = self.work.display();
         // The separation user is needed only when sshd runs as root.
@@ -106,11 +104,15 @@ impl SshSetup {
         );
         // A star is no password but, unlike an exclamation mark, does not lock the account.
         let passwords = format!("{USER}:*:19000::::::\nsshd:*:19000::::::\n");
+        // No group "tty": an ordinary user could not give a terminal to it.
+        let groups = format!("{USER}:x:{gid}:\n");
         let script = format!(
-            "mount --bind {} /etc/passwd && mount --bind {} /etc/shadow && mount -t tmpfs tmpfs /run && \
+            "mount --bind {} /etc/passwd && mount --bind {} /etc/shadow && mount --bind {} /etc/group && \
+             mount -t tmpfs tmpfs /run && \
              mkdir -m 755 /run/sshd && exec {} -D -e -f {}",
             quoted(&passwd.display().to_string()),
             quoted(&shadow.display().to_string()),
+            quoted(&group.display().to_string()),
             quoted(&sshd.display().to_string()),
             quoted(&config.display().to_string()),
         );
@@ -134,6 +136,11 @@ impl SshSetup {
                     path: shadow,
                     content: passwords.into_bytes(),
                     mode: 0o600,
+                },
+                ProgramFile {
+                    path: group,
+                    content: groups.into_bytes(),
+                    mode: 0o644,
                 },
                 ProgramFile {
                     path: config,
