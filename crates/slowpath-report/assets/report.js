@@ -195,7 +195,7 @@ class Series {
           }
         }
         ctx.stroke();
-        if (this.mark && b1 - b0 < 400) {
+        if (this.mark && b1 - b0 < 40) {
           ctx.beginPath();
           const h = 4 * ratio;
           for (let k = b0; k <= b1; k++) {

@@ -82,8 +82,8 @@ impl CaptureComparison {
         let head = format!(
             "  {}{} {}",
             left("", label),
-            left(&fit(&self.files[0], cell), cell),
-            fit(&self.files[1], cell)
+            left(&fit(base(&self.files[0]), cell), cell),
+            fit(base(&self.files[1]), cell)
         );
         writeln!(out, "{}", style.bold(head.trim_end()))?;
         for row in &self.rows {
@@ -95,6 +95,11 @@ impl CaptureComparison {
         }
         Ok(())
     }
+}
+
+/// The last part of a file's path.
+fn base(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
 }
 
 fn sentence(goodput: [f64; 2], limits: [Limit; 2], findings: &[String]) -> String {

@@ -99,7 +99,7 @@ pub fn write(graph: Graph, set: &GraphSet, view: View, out: &mut dyn Write) -> i
 }
 
 const LEFT: f64 = 76.0;
-const RIGHT: f64 = 18.0;
+const RIGHT: f64 = 28.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 34.0;
 
