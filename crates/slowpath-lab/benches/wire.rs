@@ -46,6 +46,17 @@ fn main() {
     if wants("datagrams") {
         datagrams(span);
     }
+    if wants("long fat path") {
+        let long = [
+            nic(),
+            link(1_000_000_000, 60_000),
+            ElementKind::Delay(Delay::fixed(Duration::from_millis(300))),
+        ];
+        run("long fat path", &spec(&long), span * 5, bare);
+    }
+    if wants("100 flows") {
+        flows(100, span);
+    }
     if wants("drop unit") {
         drop_units(span * 7);
     }
@@ -63,12 +74,57 @@ fn run(name: &str, spec: &LabSpec, span: StdDuration, bare: f64) {
         .expect("near is a kernel host");
     let rate = receiver.join().expect("the receiver counts");
     let report = lab.finish();
+    if let Some(limit) = report.elements.iter().find(|element| element.element == "up.1") {
+        let bits = (limit.delivered.bytes + 14 * limit.delivered.packets) as f64 * 8.0;
+        println!(
+            "{:20} layer 2 {:.3} Gbit/s on average, start-up included",
+            "",
+            bits / span.as_secs_f64() / 1e9
+        );
+    }
     let cpu = report.wire_cpu[0].seconds() / (rate * span.as_secs_f64());
     println!(
         "{name:20} TCP {:6.2} Gbit/s {:6.2}x   {:.2} s of processor time per 10 Gbit; {}",
         rate / 1e9,
         rate / bare,
         cpu * 1e10,
+        describe(&report)
+    );
+}
+
+/// Many TCP connections at once through a limit of 1 Gbit/s.
+fn flows(count: usize, span: StdDuration) {
+    let lab = Lab::build(&spec(&[nic(), link(1_000_000_000, 1000), delay()]), None)
+        .expect("the relay could be built");
+    let mut receivers = Vec::new();
+    let mut senders = Vec::new();
+    for _ in 0..count {
+        let listener = lab.run_in("far", traffic::listen).expect("far is a kernel host");
+        let address = listener.local_addr().expect("it listens");
+        receivers.push(
+            lab.start_in("far", move || traffic::receive(&listener))
+                .expect("far is a kernel host"),
+        );
+        senders.push(
+            lab.start_in("near", move || traffic::send(address, span))
+                .expect("near is a kernel host"),
+        );
+    }
+    senders
+        .into_iter()
+        .for_each(|sender| sender.join().expect("the sender ends"));
+    let rates: Vec<f64> = receivers
+        .into_iter()
+        .map(|receiver| receiver.join().expect("the receiver counts"))
+        .collect();
+    let report = lab.finish();
+    let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), rate| {
+        (sum + rate, squares + rate * rate)
+    });
+    println!(
+        "{count} flows, 1 Gbit/s   TCP {:6.2} Gbit/s in all, fairness index {:.2}; {}",
+        sum / 1e9,
+        sum * sum / (squares * count as f64),
         describe(&report)
     );
 }
