@@ -67,7 +67,11 @@ fn three_sacked_segments_are_loss_and_one_is_retransmitted_at_once() {
     script.at(300);
     // Segment 10 is lost. Two SACKs: limited transmit sends new data (RFC 3042).
     script.sack(10_001, &[(11_001, 12_001)]).expect(&full(30, 1));
-    script.sack(10_001, &[(11_001, 13_001)]).expect(&full(31, 1));
+    // Within a millisecond it would wait for a larger train, as Linux does.
+    script
+        .at(302)
+        .sack(10_001, &[(11_001, 13_001)])
+        .expect(&full(31, 1));
     assert_eq!(script.info().recovery, RecoveryState::Disorder);
     // The third: fast retransmit, threshold at half of 20.
     script.sack(10_001, &[(11_001, 14_001)]).expect(&[(10_001, 1000)]);
@@ -104,7 +108,7 @@ fn new_reno_retransmits_one_hole_per_round_trip_without_sack() {
     script.at(300);
     // Segments 10 and 15 are lost: duplicates come.
     script.ack(10_001).expect(&full(30, 1));
-    script.ack(10_001).expect(&full(31, 1));
+    script.at(302).ack(10_001).expect(&full(31, 1));
     script.ack(10_001).expect(&[(10_001, 1000)]);
     assert_eq!(script.info().recovery, RecoveryState::Recovery);
     // A partial acknowledgement: the next hole at once (RFC 6582, section 3.2, step 5).
@@ -353,4 +357,35 @@ fn a_smaller_path_mtu_cuts_segments_anew() {
         panic!()
     };
     assert_eq!(tcp.seq.0.wrapping_sub(0xffff_fff0), 1);
+}
+
+#[test]
+fn segments_wait_for_a_train_of_a_millisecond() {
+    let mut script = twenty_in_flight(established());
+    // Out of slow start, with a window of 100 segments over 100 ms: 1 ms of the rate is one segment, two at least.
+    script.at(300).sack(10_001, &[(11_001, 14_001)]);
+    while script.conn.poll_transmit(script.now).is_some() {}
+    script.at(400).ack(30_001);
+    while script.conn.poll_transmit(script.now).is_some() {}
+    // Acknowledgements of one segment each: every second one lets two out.
+    let mut trains = Vec::new();
+    let first = script.info().acknowledged;
+    for step in 1..=8_u32 {
+        script.now = slowpath_units::Time::from_nanos(500_000_000 + u64::from(step) * 200_000);
+        script.conn.advance(script.now);
+        script.ack(u32::try_from(first).unwrap() + 1 + step * 1000);
+        let mut train = 0;
+        while script.conn.poll_transmit(script.now).is_some() {
+            train += 1;
+        }
+        trains.push(train);
+    }
+    assert!(
+        trains.iter().all(|train| [0, 1, 2, 3].contains(train)),
+        "{trains:?}"
+    );
+    assert!(
+        trains[1..].iter().filter(|train| **train == 0).count() >= 3,
+        "{trains:?}"
+    );
 }

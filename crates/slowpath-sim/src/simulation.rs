@@ -108,6 +108,9 @@ impl Simulation {
     #[must_use]
     pub fn run<S: Sink>(mut self, sink: &mut S) -> SimReport {
         while self.open > 0 && self.step(sink) {}
+        // What is still on its way when the last program ends may arrive: datagrams are counted where they end.
+        self.deadline = self.deadline.min(self.now + LINGER);
+        while self.open == 0 && self.network.inside() > 0 && self.step(sink) {}
         self.finish()
     }
 
@@ -477,6 +480,9 @@ fn edited(header: &Header, packet: &Packet) -> Header {
     }
     header
 }
+
+/// How long packets may still arrive after the last program has ended.
+const LINGER: slowpath_units::Duration = slowpath_units::Duration::from_secs(10);
 
 /// What is sampled of each connection: quantity and unit.
 const SAMPLED: [(&str, &str); 9] = [

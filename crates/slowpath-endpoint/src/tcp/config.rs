@@ -35,6 +35,9 @@ pub struct Config {
     pub ecn: EcnMode,
     /// Pacing of data segments.
     pub pacing: Pacing,
+    /// Most segments that leave together as one train, as segmentation offload makes them (`gso_max_segs`); 1 sends
+    /// each on its own. Trains fill short queues sooner.
+    pub largest_train: u32,
     /// Nagle's algorithm (RFC 9293, section 3.7.4); off corresponds to `TCP_NODELAY`.
     pub nagle: bool,
     /// Loss recovery.
@@ -208,6 +211,7 @@ impl Config {
             slow_start_threshold: None,
             ecn: EcnMode::Accept,
             pacing: Pacing::Auto,
+            largest_train: 44,
             nagle: true,
             recovery: Recovery::linux(),
             slow_start_after_idle: true,
@@ -259,6 +263,7 @@ impl Config {
             quick: 0,
         };
         config.congestion = CongestionControl::Reno;
+        config.largest_train = 1;
         config.initial_window = 4;
         config.ecn = EcnMode::Off;
         config.recovery = Recovery::new_reno();

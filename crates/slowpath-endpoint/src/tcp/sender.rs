@@ -68,6 +68,7 @@ pub(crate) struct Sender {
     pub(crate) settings: Recovery,
     pub(crate) pacing: Pacing,
     nagle: bool,
+    largest_train: u32,
     slow_start_after_idle: bool,
     initial_window: u32,
     send_buffer: SendBuffer,
@@ -128,11 +129,16 @@ pub(crate) struct Sender {
     pace_next: Time,
     pace_blocked: bool,
     burst: u32,
+    /// Segments that may still follow in the train that is being sent.
+    train_left: u32,
 
     pub(crate) timer: Option<(TimerKind, Time)>,
     probe_backoff: u32,
     probe_due: bool,
     tail_due: bool,
+    /// A tail loss probe sends one segment whatever the window.
+    window_probing: bool,
+    deferred: bool,
     pub(crate) given_up: bool,
     pub(crate) counters: SenderCounters,
 }
@@ -146,6 +152,7 @@ impl Sender {
             settings,
             pacing: config.pacing,
             nagle: config.nagle,
+            largest_train: config.largest_train.max(1),
             slow_start_after_idle: config.slow_start_after_idle,
             initial_window: config.initial_window,
             send_buffer: config.send_buffer,
@@ -199,10 +206,13 @@ impl Sender {
             pace_next: Time::ZERO,
             pace_blocked: false,
             burst: 0,
+            train_left: 0,
             timer: None,
             probe_backoff: 0,
             probe_due: false,
             tail_due: false,
+            window_probing: false,
+            deferred: false,
             given_up: false,
             counters: SenderCounters::default(),
         }
@@ -323,7 +333,8 @@ impl Sender {
                 return Some(cut);
             }
         }
-        self.pace_blocked = self.paced() && now < self.pace_next;
+        // Pacing holds back trains, not the segments within one.
+        self.pace_blocked = self.train_left == 0 && self.paced() && now < self.pace_next;
         if self.pace_blocked {
             return None;
         }
@@ -350,7 +361,9 @@ impl Sender {
                 self.forward_rto = false;
                 return self.poll(now);
             }
-            self.blocked(now, false);
+            // Waiting for a larger train counts as held back by the window.
+            let deferred = std::mem::take(&mut self.deferred);
+            self.blocked(now, deferred);
         }
         cut
     }
@@ -377,6 +390,10 @@ impl Sender {
             return Some(self.send_new(now, 0, true));
         }
         let mss = u64::from(self.mss);
+        if self.train_left == 0 && unsent > mss && room >= mss {
+            self.train_left = self.next_train(now, room)?;
+        }
+        self.train_left = self.train_left.saturating_sub(1);
         let mut len = unsent.min(mss);
         let last = len == unsent;
         if room < len {
@@ -390,6 +407,61 @@ impl Sender {
         }
         let fin = self.fin && last && len == unsent && room > len;
         Some(self.send_new(now, u32::try_from(len).unwrap_or(u32::MAX), fin))
+    }
+
+    /// How many segments leave together, or nothing while it is better to wait for more (`tcp_write_xmit`,
+    /// `tcp_tso_should_defer`): trains of about 1 ms of the rate, as offloads make them.
+    fn next_train(&mut self, now: Time, room: u64) -> Option<u32> {
+        if self.window_probing {
+            return Some(1);
+        }
+        let mss = u64::from(self.mss);
+        let (cwnd, in_flight) = (self.window.cwnd, self.in_flight());
+        let open = cwnd.saturating_sub(in_flight).max(1);
+        let most = self.train_size();
+        let quota = open.min((cwnd / 2).max(1)).min(most);
+        let limit = room.min(u64::from(open) * mss);
+        let written = if self.paced() {
+            self.last_sent.max(self.pace_next)
+        } else {
+            self.last_sent
+        };
+        let chunk = self.peer_window.min(u64::from(cwnd) * mss) / 3;
+        let half_round = self.rtt.smoothed().map_or(Duration::ZERO, |srtt| srtt / 2);
+        let soon = self
+            .board
+            .front()
+            .is_some_and(|head| now.since(head.sent) >= half_round);
+        let defer = self.state < State::Recovery
+            && now.since(written) <= DEFER_AT_MOST
+            && limit < u64::from(most) * mss
+            && limit < chunk
+            && soon
+            && !(self.fin && self.write_end().saturating_sub(self.nxt) <= limit);
+        if defer {
+            self.deferred = true;
+            return None;
+        }
+        Some(quota)
+    }
+
+    /// Segments in a train of full size (`tcp_tso_autosize`).
+    fn train_size(&self) -> u32 {
+        let rate = match &self.control {
+            Controller::Bbr(bbr) => Some(bbr.pacing_rate()),
+            _ => self.plain_pacing_rate(),
+        };
+        // At most about 1 ms; more on short paths, where bursts do no harm.
+        let mut bytes = rate.map_or(0, |rate| rate.bits_per_s() >> 13);
+        let shift = self.rtt.minimum().map_or(64, |min| min.micros() >> 9);
+        if shift < 32 {
+            bytes += LARGEST_TRAIN >> shift;
+        }
+        let segments = bytes.min(LARGEST_TRAIN) / u64::from(self.mss);
+        let most = u32::try_from(segments).unwrap_or(u32::MAX);
+        most.max(2)
+            .min((LARGEST_TRAIN as u32 / self.mss).max(1))
+            .min(self.largest_train)
     }
 
     const fn small_outstanding(&self) -> bool {
@@ -493,6 +565,7 @@ impl Sender {
     /// Nothing more can be sent for now: notes why (`tcp_cwnd_validate`, `tcp_rate_check_app_limited`).
     fn blocked(&mut self, now: Time, by_window: bool) {
         self.burst = 0;
+        self.train_left = 0;
         let out = self.board.len();
         if self.una >= self.usage_seq || by_window || (!self.cwnd_limited && out > self.max_packets_out) {
             self.cwnd_limited = by_window;
@@ -733,7 +806,11 @@ impl Sender {
             return None;
         }
         self.counters.tail_probes += 1;
-        let cut = if let Some(cut) = self.new_data(now) {
+        self.window_probing = true;
+        let fresh = self.new_data(now);
+        self.window_probing = false;
+        self.train_left = 0;
+        let cut = if let Some(cut) = fresh {
             self.tail_probe = Some((self.nxt, false));
             cut
         } else {
@@ -746,6 +823,12 @@ impl Sender {
         Some(cut)
     }
 }
+
+/// A train waits for more only if the last one left within this span (`tcp_tso_should_defer`).
+const DEFER_AT_MOST: Duration = Duration::from_millis(1);
+
+/// Bytes of the largest train (`GSO_LEGACY_MAX_SIZE`).
+const LARGEST_TRAIN: u64 = 65_536;
 
 /// What a tail loss probe waits beyond two round trips (Linux: two ticks).
 const TAIL_PROBE_SLACK: Duration = Duration::from_millis(2);
