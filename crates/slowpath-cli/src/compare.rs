@@ -15,5 +15,9 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<u8, Failure> {
         .write(terminal::style(), &mut out)
         .and_then(|()| out.flush())
         .map_err(|error| Failure::machine(format!("printing failed: {error}")))?;
-    Ok(if args.check && comparison.worse() { exit::MISSED } else { exit::DONE })
+    Ok(if args.check && comparison.worse() {
+        exit::MISSED
+    } else {
+        exit::DONE
+    })
 }

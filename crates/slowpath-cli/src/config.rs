@@ -11,7 +11,8 @@ use crate::exit::{self, Failure};
 /// Prints what each line of a device's configuration means for throughput.
 pub(crate) fn config(args: &ConfigArgs) -> Result<u8, Failure> {
     let name = args.file.display().to_string();
-    let bytes = read(&args.file).map_err(|error| Failure::usage(format!("reading {name} failed: {error}")))?;
+    let bytes =
+        read(&args.file).map_err(|error| Failure::usage(format!("reading {name} failed: {error}")))?;
     let language = devices::language(args.system.as_deref(), &bytes).map_err(Failure::usage)?;
     let mut out = io::stdout().lock();
     devices::explain(language, &name, &bytes, &mut out)

@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => measure::serve(&args),
         Command::Worker { job } => run::worker(&job),
         Command::Compare(args) => compare::compare(&args),
-        Command::Doctor => doctor::doctor(),
+        Command::Doctor => Ok(doctor::doctor()),
     };
     match result {
         Ok(code) => ExitCode::from(code),

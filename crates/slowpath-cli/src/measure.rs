@@ -18,10 +18,25 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<u8, Failure> {
         duration: Duration::from_secs(u64::from(args.seconds)),
         parallel: args.parallel,
         reverse: args.reverse,
-        udp: args.udp.as_deref().map(str::parse).transpose().map_err(|e: slowpath::ParseError| parsed("--udp", e.to_string()))?,
+        udp: args
+            .udp
+            .as_deref()
+            .map(str::parse)
+            .transpose()
+            .map_err(|e: slowpath::ParseError| parsed("--udp", e.to_string()))?,
         congestion_control: args.congestion_control.clone(),
-        dscp: args.dscp.as_deref().map(str::parse).transpose().map_err(|e: slowpath::InvalidDscp| parsed("--dscp", e.to_string()))?,
-        remote_cap: args.cap.as_deref().map(str::parse).transpose().map_err(|e: slowpath::ParseError| parsed("--cap", e.to_string()))?,
+        dscp: args
+            .dscp
+            .as_deref()
+            .map(str::parse)
+            .transpose()
+            .map_err(|e: slowpath::InvalidDscp| parsed("--dscp", e.to_string()))?,
+        remote_cap: args
+            .cap
+            .as_deref()
+            .map(str::parse)
+            .transpose()
+            .map_err(|e: slowpath::ParseError| parsed("--cap", e.to_string()))?,
     };
     let cancel = cancel_on_interrupt();
     let report = measure::iperf3(&spec, &cancel).map_err(|error| match error {
@@ -32,9 +47,15 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<u8, Failure> {
     let written = match args.format {
         Format::Text => measure::write_text(&report, &mut out),
         Format::Json => measure::write_json(&report, &mut out),
-        Format::Html => return Err(Failure::usage("measure writes text or json; write --format json".to_owned())),
+        Format::Html => {
+            return Err(Failure::usage(
+                "measure writes text or json; write --format json".to_owned(),
+            ));
+        }
     };
-    written.and_then(|()| out.flush()).map_err(|error| Failure::machine(format!("printing failed: {error}")))?;
+    written
+        .and_then(|()| out.flush())
+        .map_err(|error| Failure::machine(format!("printing failed: {error}")))?;
     Ok(exit::DONE)
 }
 

@@ -59,7 +59,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     let result = slowpath::run::run(&loaded, &options, &cancel, &mut |event| display.show(&event));
     let result = result.and_then(|folder| {
         if args.prove {
-            slowpath::prove::prove(&loaded, &options, &folder, &cancel, &mut |event| display.show(&event))?;
+            slowpath::prove::prove(&loaded, &options, &folder, &cancel, &mut |event| {
+                display.show(&event);
+            })?;
         }
         Ok(())
     });
@@ -79,7 +81,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     };
     let results = slowpath::report::write(&loaded, &settings, &out).map_err(|error| {
         // Without a single finished run there is nothing to report but the failures themselves.
-        failed.clone().map_or_else(|| Failure::usage(error.to_string()), Failure::machine)
+        failed
+            .clone()
+            .map_or_else(|| Failure::usage(error.to_string()), Failure::machine)
     })?;
     terminal::summary(&results, &out)
         .map_err(|error| Failure::machine(format!("printing failed: {error}")))?;
@@ -122,7 +126,7 @@ pub(crate) fn worker_program() -> Result<(PathBuf, Vec<String>), Failure> {
 /// A flag that Ctrl-C raises.
 pub(crate) fn interrupt_flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
-    slowpath::interrupt::on_interrupt(Arc::clone(&flag));
+    slowpath::interrupt::on_interrupt(&flag);
     flag
 }
 
@@ -205,13 +209,13 @@ impl Display {
 
     fn draw(&self) {
         let Some(bar) = &self.bar else { return };
-        let parts: f64 = self
+        // Thousandths of all runs, those under way by their bytes.
+        let under_way: u64 = self
             .running
             .values()
-            .map(|(bytes, of)| *bytes as f64 / (*of).max(1) as f64)
+            .map(|(bytes, of)| bytes * 1_000 / (*of).max(1))
             .sum();
-        let share = (self.finished as f64 + parts) / (self.total.max(1) as f64);
-        bar.set_position((share * 1_000.0) as u64);
+        bar.set_position((self.finished as u64 * 1_000 + under_way) / (self.total.max(1) as u64));
         bar.set_message(format!(
             "{} of {} runs, {}",
             self.finished,
@@ -249,6 +253,7 @@ impl Display {
 /// Makes the report of a results folder again and prints its table.
 pub(crate) fn report(folder: &Path) -> Result<u8, Failure> {
     let results = slowpath::report::again(folder).map_err(|error| Failure::usage(error.to_string()))?;
-    terminal::summary(&results, folder).map_err(|error| Failure::machine(format!("printing failed: {error}")))?;
+    terminal::summary(&results, folder)
+        .map_err(|error| Failure::machine(format!("printing failed: {error}")))?;
     Ok(exit::DONE)
 }

@@ -19,26 +19,35 @@ pub(crate) fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     };
     // Ctrl-C goes to the programs too; this process waits for them and then clears away.
     let _interrupted = crate::run::interrupt_flag_later();
-    let own = |error: ShellError| Failure { text: error.to_string(), code: exit::OWN_FAILURE };
+    let own = |error: ShellError| Failure {
+        text: error.to_string(),
+        code: exit::OWN_FAILURE,
+    };
     let outcome = slowpath::shell::run(&spec).map_err(own)?;
     eprintln!("{}", health_line(&outcome.report));
     for capture in &outcome.captures {
         eprintln!("slowpath: capture at {}: {}", capture.point, capture.file);
     }
     let status = outcome.status;
-    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    let code = status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     Ok(u8::try_from(code).unwrap_or(exit::OWN_FAILURE))
 }
 
 fn health_line(report: &slowpath::LabReport) -> String {
     let health = &report.health;
-    let mut line = format!("slowpath: {}", slowpath::health_word(health.state));
-    if let Some(late) = &health.release_lateness {
-        line += &format!(", 99 % of {} packets at most {} late", late.count, late.p99);
-    }
-    line += &format!(", {} dropped by the path", report.totals.dropped);
-    for reason in &health.reasons {
-        line += &format!("\nslowpath: {}: {}", reason.code, reason.text);
-    }
-    line
+    let late = health.release_lateness.map_or_else(String::new, |late| {
+        format!(", 99 % of {} packets at most {} late", late.count, late.p99)
+    });
+    let reasons: String = health
+        .reasons
+        .iter()
+        .map(|reason| format!("\nslowpath: {}: {}", reason.code, reason.text))
+        .collect();
+    let state = slowpath::health_word(health.state);
+    format!(
+        "slowpath: {state}{late}, {} dropped by the path{reasons}",
+        report.totals.dropped
+    )
 }

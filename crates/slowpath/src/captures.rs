@@ -245,21 +245,20 @@ impl State {
             return Ok(());
         };
         let path = || self.spec.folder.join(&network.file);
-        let tap = match *slot {
-            Some(tap) => tap,
-            None => {
-                let name = &self.spec.elements[usize::from(element)];
-                let made = network
-                    .writer
-                    .add_tap(&tap(
-                        name,
-                        "packets that passed or were dropped here",
-                        self.spec.snap_length,
-                    ))
-                    .map_err(|error| (path(), error))?;
-                *slot = Some(made);
-                made
-            }
+        let tap = if let Some(tap) = *slot {
+            tap
+        } else {
+            let name = &self.spec.elements[usize::from(element)];
+            let made = network
+                .writer
+                .add_tap(&tap(
+                    name,
+                    "packets that passed or were dropped here",
+                    self.spec.snap_length,
+                ))
+                .map_err(|error| (path(), error))?;
+            *slot = Some(made);
+            made
         };
         network.packets += 1;
         network

@@ -20,12 +20,26 @@ pub fn host_settings(file: &str, text: &str, system: System) -> Option<HostSetti
 /// # Errors
 /// What to write instead, as a sentence.
 pub fn language(name: Option<&str>, bytes: &[u8]) -> Result<Language, String> {
-    let known = || Language::ALL.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let known = || {
+        Language::ALL
+            .iter()
+            .map(|(name, _)| *name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     match name {
-        Some(name) => Language::from_name(name)
-            .ok_or_else(|| format!("\"{name}\" is no system known here; write --system with one of {}", known())),
-        None => slowpath_vendor::guess(bytes)
-            .ok_or_else(|| format!("whose configuration this is cannot be told; add --system with one of {}", known())),
+        Some(name) => Language::from_name(name).ok_or_else(|| {
+            format!(
+                "\"{name}\" is no system known here; write --system with one of {}",
+                known()
+            )
+        }),
+        None => slowpath_vendor::guess(bytes).ok_or_else(|| {
+            format!(
+                "whose configuration this is cannot be told; add --system with one of {}",
+                known()
+            )
+        }),
     }
 }
 
@@ -45,11 +59,22 @@ pub fn explain(language: Language, name: &str, bytes: &[u8], out: &mut dyn Write
         writeln!(out)?;
     }
     for finding in &reading.findings {
-        let place = finding.line.map(|line| format!("line {line}: ")).unwrap_or_default();
+        let place = finding
+            .line
+            .map(|line| format!("line {line}: "))
+            .unwrap_or_default();
         writeln!(out, "! {place}{}", finding.trap.sentence())?;
     }
     let counts = reading.counts();
-    let states: Vec<String> =
-        LineState::ALL.iter().map(|state| format!("{} {state}", counts.of(*state))).collect();
-    writeln!(out, "\n{} lines read as {}: {}", counts.total(), language.name(), states.join(", "))
+    let states: Vec<String> = LineState::ALL
+        .iter()
+        .map(|state| format!("{} {state}", counts.of(*state)))
+        .collect();
+    writeln!(
+        out,
+        "\n{} lines read as {}: {}",
+        counts.total(),
+        language.name(),
+        states.join(", ")
+    )
 }

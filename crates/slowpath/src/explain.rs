@@ -68,7 +68,8 @@ pub fn pair(first: &Path, second: &Path) -> Result<Pair, ImportError> {
         return Ok(Pair::Taps(taps));
     }
     let [good, bad] = [first, second].map(|capture| Explanation::diagnosed(capture.analysis()));
-    Ok(CaptureComparison::of(&good, &bad).map_or(Pair::Nothing, |comparison| Pair::Transfers(Box::new(comparison))))
+    Ok(CaptureComparison::of(&good, &bad)
+        .map_or(Pair::Nothing, |comparison| Pair::Transfers(Box::new(comparison))))
 }
 
 /// Writes what two captures say, for the terminal.
@@ -81,7 +82,11 @@ pub fn write_pair(pair: &Pair, style: Style, out: &mut dyn Write) -> io::Result<
         Pair::Nothing => writeln!(out, "{NOTHING}"),
         Pair::Taps(taps) => {
             for one in taps {
-                writeln!(out, "{} - {}: {} segments matched", one.client, one.server, one.matched_segments)?;
+                writeln!(
+                    out,
+                    "{} - {}: {} segments matched",
+                    one.client, one.server, one.matched_segments
+                )?;
                 for finding in &one.findings {
                     for line in slowpath_report::text::wrap(finding, style.width, "  ", "    ") {
                         writeln!(out, "{line}")?;

@@ -69,11 +69,24 @@ impl ReadCapture {
     /// # Errors
     /// [`ImportError`].
     pub fn open(path: &Path) -> Result<Self, ImportError> {
-        let opened = if path == Path::new("-") { PacketReader::new(io::stdin()) } else { PacketReader::open(path) };
-        let mut reader = opened.map_err(|source| ImportError::Open { path: path.to_owned(), source })?;
-        let analyzer =
-            follow(&mut reader).map_err(|source| ImportError::Read { path: path.to_owned(), source })?;
-        Ok(Self { file: path.display().to_string(), analyzer, reader })
+        let opened = if path == Path::new("-") {
+            PacketReader::new(io::stdin())
+        } else {
+            PacketReader::open(path)
+        };
+        let mut reader = opened.map_err(|source| ImportError::Open {
+            path: path.to_owned(),
+            source,
+        })?;
+        let analyzer = follow(&mut reader).map_err(|source| ImportError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        Ok(Self {
+            file: path.display().to_string(),
+            analyzer,
+            reader,
+        })
     }
 
     /// Addresses and ports of its conversations.
@@ -83,7 +96,9 @@ impl ReadCapture {
 
     /// What it says.
     pub fn analysis(self) -> Analysis {
-        let mut analysis = self.analyzer.finish(self.reader.conversations(), &self.reader.summary());
+        let mut analysis = self
+            .analyzer
+            .finish(self.reader.conversations(), &self.reader.summary());
         analysis.capture.file = self.file;
         analysis
     }

@@ -6,11 +6,11 @@ use std::sync::atomic::AtomicBool;
 /// Raises `flag` at the first SIGINT, SIGTERM or SIGHUP; a second one ends the process at once.
 ///
 /// Failing to install a handler leaves the signal's default, which ends the process: nothing is left running.
-pub fn on_interrupt(flag: Arc<AtomicBool>) {
+pub fn on_interrupt(flag: &Arc<AtomicBool>) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag));
-        let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
+        let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(flag));
+        let _ = signal_hook::flag::register(signal, Arc::clone(flag));
     }
 }
 

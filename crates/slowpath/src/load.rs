@@ -171,7 +171,14 @@ impl Loaded {
                 files.push((wanted.file.clone(), text));
             }
         }
-        Ok(Self { name: name.to_owned(), text: text.to_owned(), experiment, fragments, dossier, files })
+        Ok(Self {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            experiment,
+            fragments,
+            dossier,
+            files,
+        })
     }
 }
 

@@ -5,7 +5,9 @@ use std::net::{SocketAddr, ToSocketAddrs};
 
 use slowpath_packet::{Dscp, Ecn};
 use slowpath_units::{BitRate, ByteCount, Duration};
-use slowpath_workload::iperf3::{self, ClientConfig, Direction, IperfError, Limits, Report, ServerConfig, Transport};
+use slowpath_workload::iperf3::{
+    self, ClientConfig, Direction, IperfError, Limits, Report, ServerConfig, Transport,
+};
 use slowpath_workload::{Cancel, Context, Permission, SocketError};
 
 /// What to measure, as the user gave it.
@@ -59,12 +61,24 @@ pub fn iperf3(spec: &MeasureSpec, cancel: &Cancel) -> Result<Report, MeasureErro
         None => ClientConfig::tcp(server, spec.duration),
     };
     config.params.parallel = spec.parallel;
-    config.params.direction = if spec.reverse { Direction::Reverse } else { Direction::Forward };
-    config.params.congestion_control.clone_from(&spec.congestion_control);
+    config.params.direction = if spec.reverse {
+        Direction::Reverse
+    } else {
+        Direction::Forward
+    };
+    config
+        .params
+        .congestion_control
+        .clone_from(&spec.congestion_control);
     config.params.tos = spec.dscp.unwrap_or_default().tos(Ecn::NotEct);
-    let mut context = Context::new().with_cancel(cancel.clone()).with_timeout(spec.duration + GRACE);
+    let mut context = Context::new()
+        .with_cancel(cancel.clone())
+        .with_timeout(spec.duration + GRACE);
     if let Some(bytes) = spec.remote_cap {
-        context = context.with_permission(Permission::Remote { bytes, rate: spec.udp.unwrap_or(MOST_REMOTE_RATE) });
+        context = context.with_permission(Permission::Remote {
+            bytes,
+            rate: spec.udp.unwrap_or(MOST_REMOTE_RATE),
+        });
     }
     Ok(iperf3::run(&config, &context)?)
 }
@@ -82,7 +96,9 @@ pub fn serve(
     let mut config = ServerConfig::new(listen);
     config.limits = Limits::default();
     // A server sends only what a client of an allowed address asks for, within the limits above.
-    let context = Context::new().with_cancel(cancel.clone()).with_permission(Permission::OwnNamespace);
+    let context = Context::new()
+        .with_cancel(cancel.clone())
+        .with_permission(Permission::OwnNamespace);
     let server = iperf3::Server::start(config, &context)?;
     let mut ended = 0;
     while !cancel.is_cancelled() && tests.is_none_or(|tests| ended < tests) {
@@ -111,7 +127,10 @@ pub fn write_text(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     )?;
     match report.params.transport {
         Transport::Tcp => {
-            let retransmits: u64 = report.one_way(forward).filter_map(iperf3::StreamReport::retransmits).sum();
+            let retransmits: u64 = report
+                .one_way(forward)
+                .filter_map(iperf3::StreamReport::retransmits)
+                .sum();
             writeln!(out, "segments retransmitted: {retransmits}")?;
             for stream in report.one_way(forward) {
                 if let Some(tcp) = stream.tcp.filter(|_| stream.sends) {
@@ -177,11 +196,24 @@ fn address(target: &str) -> Result<SocketAddr, MeasureError> {
         .filter(|host| !host.is_empty() && !host.contains('/'))
         .ok_or_else(|| MeasureError::Target(target.to_owned()))?;
     let bracketed = host.starts_with('[');
-    let has_port = if bracketed { host.contains("]:") } else { host.matches(':').count() == 1 };
-    let plain = if has_port { host.to_owned() } else { format!("{host}:{DEFAULT_PORT}") };
-    let failed = |source| MeasureError::Resolve { host: host.to_owned(), source };
+    let has_port = if bracketed {
+        host.contains("]:")
+    } else {
+        host.matches(':').count() == 1
+    };
+    let plain = if has_port {
+        host.to_owned()
+    } else {
+        format!("{host}:{DEFAULT_PORT}")
+    };
+    let failed = |source| MeasureError::Resolve {
+        host: host.to_owned(),
+        source,
+    };
     let mut found = plain.to_socket_addrs().map_err(failed)?;
-    found.next().ok_or_else(|| failed(io::Error::from(io::ErrorKind::NotFound)))
+    found
+        .next()
+        .ok_or_else(|| failed(io::Error::from(io::ErrorKind::NotFound)))
 }
 
 /// iperf3's port.
@@ -202,8 +234,14 @@ mod tests {
 
     #[test]
     fn targets_take_a_default_port() {
-        assert_eq!(address("iperf3://127.0.0.1").unwrap(), "127.0.0.1:5201".parse().unwrap());
-        assert_eq!(address("iperf3://127.0.0.1:99").unwrap(), "127.0.0.1:99".parse().unwrap());
+        assert_eq!(
+            address("iperf3://127.0.0.1").unwrap(),
+            "127.0.0.1:5201".parse().unwrap()
+        );
+        assert_eq!(
+            address("iperf3://127.0.0.1:99").unwrap(),
+            "127.0.0.1:99".parse().unwrap()
+        );
         assert_eq!(address("iperf3://[::1]").unwrap(), "[::1]:5201".parse().unwrap());
         assert_eq!(address("iperf3://[::1]:99").unwrap(), "[::1]:99".parse().unwrap());
         for wrong in ["127.0.0.1", "http://x", "iperf3://", "iperf3://a/b"] {

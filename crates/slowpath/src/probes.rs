@@ -89,18 +89,21 @@ fn steady_window(connection: &Connection) -> Option<f64> {
 /// Waiting for the window to move counts: a stall is a pause of the data longer than three quarters of a round trip.
 fn stall_windows(connection: &Connection) -> Option<(f64, f64)> {
     let window = &connection.graphs.window;
-    let mut counts: Vec<(u64, u32)> = Vec::new();
+    let mut counts: Vec<(f64, u32)> = Vec::new();
     for (begin, _) in stalls(connection, 0.75) {
         let next = window.partition_point(|point| point.at_s <= begin);
-        let value = window.get(next.checked_sub(1)?)?.value as u64;
-        match counts.iter_mut().find(|(known, _)| *known == value) {
+        let value = window.get(next.checked_sub(1)?)?.value;
+        match counts
+            .iter_mut()
+            .find(|(known, _)| known.total_cmp(&value).is_eq())
+        {
             Some((_, count)) => *count += 1,
             None => counts.push((value, 1)),
         }
     }
-    counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-    let first = counts.first()?.0 as f64;
-    let second = counts.get(1).map_or(first, |(value, _)| *value as f64);
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.total_cmp(&b.0)));
+    let first = counts.first()?.0;
+    let second = counts.get(1).map_or(first, |(value, _)| *value);
     Some((first.min(second), first.max(second)))
 }
 
@@ -128,19 +131,26 @@ fn window_collapse(connection: &Connection) -> Option<f64> {
 /// Median over the bins of the I/O graph, without the first and last tenth of the transfer.
 fn plateau(connection: &Connection) -> Option<f64> {
     let io = &connection.graphs.io;
-    let bin = connection.graphs.io_bin_s;
-    // Bins of at least a second, as people read the graph.
-    let join = if bin > 0.0 {
-        (1.0 / bin).round().max(1.0) as usize
-    } else {
-        return None;
-    };
-    let rates: Vec<f64> = io
-        .chunks_exact(join)
-        .map(|bins| bins.iter().map(|bin| bin.bytes).sum::<u64>() as f64 * 8.0 / (bin * join as f64))
-        .collect();
-    let skip = rates.len() / 10;
-    median(rates.get(skip..rates.len() - skip)?.to_vec())
+    let begin = io.first()?.at_s;
+    // Bins of one second, as people read the graph.
+    let mut bytes: Vec<u64> = Vec::new();
+    let mut from = begin;
+    let mut sum = 0;
+    for bin in io {
+        while bin.at_s >= from + 1.0 {
+            bytes.push(std::mem::take(&mut sum));
+            from += 1.0;
+        }
+        sum += bin.bytes;
+    }
+    let skip = bytes.len() / 10;
+    median(
+        bytes
+            .get(skip..bytes.len() - skip)?
+            .iter()
+            .map(|bytes| *bytes as f64 * 8.0)
+            .collect(),
+    )
 }
 
 fn initial_plateau(connection: &Connection) -> Option<f64> {

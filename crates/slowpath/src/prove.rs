@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use slowpath_diagnose::change::{Change, Control};
 use slowpath_diagnose::investigation::{Conclusion, Settings as Proving, Step};
 use slowpath_diagnose::{Investigation, PathEvidence, Situation};
+use slowpath_record::Origin;
 use slowpath_report::results::Proof;
 use slowpath_scenario::intervention::{Intervention, Place};
 use slowpath_scenario::{Clock, Plan, PlanOptions};
@@ -42,19 +43,32 @@ pub fn prove(
         }
         let settings = Proving {
             repeats: u32::try_from(own.len()).unwrap_or(u32::MAX).min(MOST_REPEATS),
-            changes: vec![Change::ReceiverWindow { bytes: wish.window.bytes() }],
+            changes: vec![Change::ReceiverWindow {
+                bytes: wish.window.bytes(),
+            }],
             ..Proving::default()
         };
-        let mut investigation = Investigation::new(&wish.variant, evidence.clone(), settings);
+        let mut investigation = Investigation::new(&wish.variant, evidence, settings);
         for run in own {
-            let connection = run.analysis.as_ref().and_then(slowpath_analyze::Analysis::main_connection);
+            let connection = run
+                .analysis
+                .as_ref()
+                .and_then(slowpath_analyze::Analysis::main_connection);
             investigation.observe_base(&run.record, connection);
         }
-        cases.push(Case { investigation, conclusion: None, rounds: 0 });
+        cases.push(Case {
+            investigation,
+            conclusion: None,
+            rounds: 0,
+        });
     }
     while cases.iter().any(|case| case.conclusion.is_none()) {
         let mut round: Vec<(usize, Planned)> = Vec::new();
-        for (index, case) in cases.iter_mut().enumerate().filter(|(_, case)| case.conclusion.is_none()) {
+        for (index, case) in cases
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, case)| case.conclusion.is_none())
+        {
             match case.investigation.next_step() {
                 Step::Done(conclusion) => case.conclusion = Some(*conclusion),
                 Step::Run(wanted) if case.rounds < MOST_ROUNDS => {
@@ -73,14 +87,22 @@ pub fn prove(
         }
         run::execute(&loaded.name, runs, options, folder, cancel, observe)?;
         for (index, planned) in round {
-            let Some(record) = folder.record(&planned.name)? else { continue };
+            let Some(record) = folder.record(&planned.name)? else {
+                continue;
+            };
             let run = outcome::analyze_run(folder, planned.name, record);
-            let connection = run.analysis.as_ref().and_then(slowpath_analyze::Analysis::main_connection);
+            let connection = run
+                .analysis
+                .as_ref()
+                .and_then(slowpath_analyze::Analysis::main_connection);
             cases[index].investigation.observe(&run.record, connection);
         }
     }
-    let proofs: Vec<Proof> =
-        cases.iter().filter_map(|case| case.conclusion.as_ref()).flat_map(Proof::of).collect();
+    let proofs: Vec<Proof> = cases
+        .iter()
+        .filter_map(|case| case.conclusion.as_ref())
+        .flat_map(Proof::of)
+        .collect();
     let text = serde_json::to_vec_pretty(&proofs).expect("proofs can always be written as JSON");
     folder.write(PROOFS, &text)?;
     Ok(proofs)
@@ -104,7 +126,7 @@ struct Case {
 }
 
 fn is_base(run: &Analyzed, variant: &str) -> bool {
-    run.record.variant == variant && !is_proof(&run.name) && run.name.ends_with(".lab")
+    run.record.variant == variant && !is_proof(&run.name) && run.record.origin == Origin::Lab
 }
 
 /// What all transfers over the experiment's path have shown of it.
@@ -137,26 +159,46 @@ fn planned(
         &loaded.fragments,
     )?;
     let Some(change) = change else {
-        return Ok(Some(Planned::new(format!("{PREFIX}{variant}.base.{repeat}.lab"), plan)));
+        return Ok(Some(Planned::new(
+            format!("{PREFIX}{variant}.base.{repeat}.lab"),
+            plan,
+        )));
     };
-    let Some(intervention) = intervention(change, &plan) else { return Ok(None) };
-    let Ok(changed) = intervention.apply(&plan) else { return Ok(None) };
-    Ok(Some(Planned::new(format!("{PREFIX}{variant}.{}.{repeat}.lab", word(change)), changed)))
+    let Some(intervention) = intervention(change, &plan) else {
+        return Ok(None);
+    };
+    let Ok(changed) = intervention.apply(&plan) else {
+        return Ok(None);
+    };
+    Ok(Some(Planned::new(
+        format!("{PREFIX}{variant}.{}.{repeat}.lab", word(change)),
+        changed,
+    )))
 }
 
 /// A change in terms of roles as one in terms of the plan's hosts and elements.
 fn intervention(change: Change, plan: &Plan) -> Option<Intervention> {
     let (sender, receiver) = (plan.sender().to_owned(), plan.receiver().to_owned());
     Some(match change {
-        Change::ReceiverWindow { bytes } => {
-            Intervention::SetWindow { host: receiver, window: ByteCount::new(bytes) }
-        }
-        Change::SendBuffer { bytes } => {
-            Intervention::SetSendBuffer { host: sender, buffer: ByteCount::new(bytes) }
-        }
-        Change::ReaderWithoutLimit => Intervention::SetReader { host: receiver, rate: None },
-        Change::NoLoss => Intervention::SetLoss { place: Place::Everywhere, chance: Ratio::ZERO },
-        Change::NoPolicer => Intervention::RemovePolicer { place: Place::Everywhere },
+        Change::ReceiverWindow { bytes } => Intervention::SetWindow {
+            host: receiver,
+            window: ByteCount::new(bytes),
+        },
+        Change::SendBuffer { bytes } => Intervention::SetSendBuffer {
+            host: sender,
+            buffer: ByteCount::new(bytes),
+        },
+        Change::ReaderWithoutLimit => Intervention::SetReader {
+            host: receiver,
+            rate: None,
+        },
+        Change::NoLoss => Intervention::SetLoss {
+            place: Place::Everywhere,
+            chance: Ratio::ZERO,
+        },
+        Change::NoPolicer => Intervention::RemovePolicer {
+            place: Place::Everywhere,
+        },
         Change::Streams { count } => Intervention::SetStreams { count },
         Change::CongestionControl { control } => Intervention::SetCongestionControl {
             host: sender,

@@ -42,8 +42,12 @@ pub fn write(loaded: &Loaded, settings: &Settings, root: &Path) -> Result<Result
 /// What is missing or broken in the folder.
 pub fn again(root: &Path) -> Result<Results, AgainError> {
     let path = root.join(SETTINGS);
-    let text = std::fs::read(&path).map_err(|source| FolderError::Read { path: path.clone(), source })?;
-    let settings: Settings = serde_json::from_slice(&text).map_err(|source| FolderError::Form { path, source })?;
+    let text = std::fs::read(&path).map_err(|source| FolderError::Read {
+        path: path.clone(),
+        source,
+    })?;
+    let settings: Settings =
+        serde_json::from_slice(&text).map_err(|source| FolderError::Form { path, source })?;
     let mut loaded = Loaded::open(&root.join("experiment.toml").display().to_string(), &[])?;
     loaded.name.clone_from(&settings.experiment);
     Ok(write(&loaded, &settings, root)?)
@@ -86,7 +90,10 @@ pub enum CompareError {
 
 fn read(root: &Path) -> Result<Results, CompareError> {
     let path = root.join("result.json");
-    let text = std::fs::read_to_string(&path).map_err(|source| FolderError::Read { path: path.clone(), source })?;
+    let text = std::fs::read_to_string(&path).map_err(|source| FolderError::Read {
+        path: path.clone(),
+        source,
+    })?;
     json::read_results(&text).map_err(|source| CompareError::Form { path, source })
 }
 
@@ -96,7 +103,11 @@ fn graphs(runs: &[Analyzed]) -> Vec<GraphSet> {
         .filter(|run| run.record.repeat < GRAPHED_RUNS && !crate::prove::is_proof(&run.name))
         .filter_map(|run| {
             let connection = run.analysis.as_ref()?.main_connection()?;
-            let point = run.record.captures.first().map_or("capture", |capture| capture.point.as_str());
+            let point = run
+                .record
+                .captures
+                .first()
+                .map_or("capture", |capture| capture.point.as_str());
             Some(GraphSet {
                 variant: run.record.variant.clone(),
                 run: run.record.repeat,
@@ -111,12 +122,18 @@ fn graphs(runs: &[Analyzed]) -> Vec<GraphSet> {
 /// The command that makes the results again.
 fn command(settings: &Settings) -> String {
     let quick = if settings.quick { " --quick" } else { "" };
-    format!("slowpath run {}{quick} --seed {}", settings.experiment, settings.seed)
+    format!(
+        "slowpath run {}{quick} --seed {}",
+        settings.experiment, settings.seed
+    )
 }
 
 /// A point in time as RFC 3339 writes it, in UTC, to the second.
 fn stamp(at: std::time::SystemTime) -> String {
-    let seconds = at.duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs();
+    let seconds = at
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs();
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     // Civil date from days since 1970-01-01 (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
     let shifted = days + 719_468;
@@ -126,9 +143,18 @@ fn stamp(at: std::time::SystemTime) -> String {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
     let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3_600, rest / 60 % 60, rest % 60)
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
+        rest / 3_600,
+        rest / 60 % 60,
+        rest % 60
+    )
 }
 
 /// Prints the table, the answers and where the report lies.

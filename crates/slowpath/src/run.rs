@@ -130,7 +130,11 @@ pub struct Planned {
 impl Planned {
     /// A run of `plan` whose record is called `name`.
     pub fn new(name: String, plan: Plan) -> Self {
-        let job = Job { variant: 0, repeat: plan.repeat, rate: fastest_link(&plan) };
+        let job = Job {
+            variant: 0,
+            repeat: plan.repeat,
+            rate: fastest_link(&plan),
+        };
         Self { name, plan, job }
     }
 }
@@ -226,7 +230,11 @@ fn keep_sources(loaded: &Loaded, options: &RunOptions, folder: &Folder) -> Resul
         let plain = name.rsplit('/').next().unwrap_or(name);
         folder.write(plain, text.as_bytes())?;
     }
-    let settings = Settings { experiment: loaded.name.clone(), seed: options.seed, quick: options.quick };
+    let settings = Settings {
+        experiment: loaded.name.clone(),
+        seed: options.seed,
+        quick: options.quick,
+    };
     let text = serde_json::to_vec_pretty(&settings).expect("settings can always be written as JSON");
     folder.write(SETTINGS, &text).map(drop)
 }
@@ -503,9 +511,8 @@ fn fastest_link(plan: &Plan) -> Option<u64> {
     for element in &plan.network.elements {
         if let ElementKind::Link(link) = &element.does {
             let rate = match &link.rate {
-                Rate::Fixed(rate) => Some(rate.bits_per_s()),
+                Rate::Fixed(rate) | Rate::Bucket { rate, .. } => Some(rate.bits_per_s()),
                 Rate::Steps(steps) => steps.iter().map(|step| step.rate.bits_per_s()).max(),
-                Rate::Bucket { rate, .. } => Some(rate.bits_per_s()),
                 // A trace's rate is not stated; it gets the machine for itself.
                 Rate::Trace(_) => None,
             };

@@ -75,9 +75,13 @@ mod tests {
             rate,
         };
         let slow = job(Some(50_000_000));
-        assert!(may_start(&slow, &[slow.clone()], 4));
+        assert!(may_start(&slow, std::slice::from_ref(&slow), 4));
         assert!(!may_start(&slow, &vec![slow.clone(); 4], 4));
-        assert!(!may_start(&job(Some(1_000_000_000)), &[slow.clone()], 4));
+        assert!(!may_start(
+            &job(Some(1_000_000_000)),
+            std::slice::from_ref(&slow),
+            4
+        ));
         assert!(!may_start(&slow, &[job(None)], 4));
         assert!(may_start(&job(None), &[], 1));
     }

@@ -4,7 +4,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 
-use slowpath_lab::{HostSpec, KernelSettings, Lab, LabError, LabReport, LabSpec, PacketSink, Stack, WireSettings};
+use slowpath_lab::{
+    HostSpec, KernelSettings, Lab, LabError, LabReport, LabSpec, PacketSink, Stack, WireSettings,
+};
 use slowpath_path::NetworkSpec;
 use slowpath_record::CaptureRef;
 use slowpath_scenario::Diagnostics;
@@ -71,7 +73,8 @@ pub enum ShellError {
 /// # Errors
 /// [`ShellError::Path`] or [`ShellError::NotModelled`].
 pub fn network(path: &str) -> Result<NetworkSpec, ShellError> {
-    let document = slowpath_scenario::parse_path(path).map_err(|mistakes| ShellError::Path(Box::new(mistakes)))?;
+    let document =
+        slowpath_scenario::parse_path(path).map_err(|mistakes| ShellError::Path(Box::new(mistakes)))?;
     let spec = network_spec(&document, NEAR, FAR).map_err(|missing| ShellError::NotModelled(missing.what))?;
     spec.check().map_err(LabError::from)?;
     Ok(with_cards(spec, false))
@@ -102,7 +105,9 @@ pub fn run(spec: &ShellSpec) -> Result<ShellOutcome, ShellError> {
         wire: WireSettings::default(),
     };
     let captures = capture_files(spec, &lab_spec)?;
-    let sink = captures.clone().map(|captures| Box::new(captures) as Box<dyn PacketSink>);
+    let sink = captures
+        .clone()
+        .map(|captures| Box::new(captures) as Box<dyn PacketSink>);
     let lab = Lab::build(&lab_spec, sink)?;
     let far = match &spec.far {
         None => None,
@@ -126,31 +131,48 @@ pub fn run(spec: &ShellSpec) -> Result<ShellOutcome, ShellError> {
             .close(report.totals.capture_lost)
             .map_err(|(path, source)| ShellError::Capture { path, source })?,
     };
-    Ok(ShellOutcome { status, report, captures })
+    Ok(ShellOutcome {
+        status,
+        report,
+        captures,
+    })
 }
 
 fn start(lab: &Lab, host: &str, mut command: Command) -> Result<Child, LabError> {
-    command.env("SLOWPATH_NEAR", NEAR_ADDRESS.to_string()).env("SLOWPATH_FAR", FAR_ADDRESS.to_string());
+    command
+        .env("SLOWPATH_NEAR", NEAR_ADDRESS.to_string())
+        .env("SLOWPATH_FAR", FAR_ADDRESS.to_string());
     lab.spawn(host, command)
 }
 
 fn capture_files(spec: &ShellSpec, lab: &LabSpec) -> Result<Option<Captures>, ShellError> {
-    let Some(folder) = &spec.capture else { return Ok(None) };
+    let Some(folder) = &spec.capture else {
+        return Ok(None);
+    };
     let failed = |path: PathBuf, source| ShellError::Capture { path, source };
     let below = folder.join("captures");
     std::fs::create_dir_all(&below).map_err(|source| failed(below.clone(), source))?;
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
     let wanted = CaptureSpec {
         folder: folder.clone(),
         run: "shell".to_owned(),
         comment: spec.path.clone(),
         ports: lab.network.ports.iter().map(|port| port.name.clone()).collect(),
         sender: NEAR.to_owned(),
-        elements: lab.network.elements.iter().map(|element| element.name.clone()).collect(),
+        elements: lab
+            .network
+            .elements
+            .iter()
+            .map(|element| element.name.clone())
+            .collect(),
         snap_length: 0,
         origin_ns: u64::try_from(now.as_nanos()).unwrap_or(0),
     };
-    Captures::create(wanted).map(Some).map_err(|(path, source)| failed(path, source))
+    Captures::create(wanted)
+        .map(Some)
+        .map_err(|(path, source)| failed(path, source))
 }
 
 /// Name of the host on which the user's program runs.

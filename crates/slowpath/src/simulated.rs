@@ -25,7 +25,9 @@ pub enum SimulatedError {
     #[error(transparent)]
     Sim(#[from] SimError),
     /// A capture file cannot be written.
-    #[error("writing the capture {path} failed: {source}; choose another results folder with --out, or free some space")]
+    #[error(
+        "writing the capture {path} failed: {source}; choose another results folder with --out, or free some space"
+    )]
     Capture {
         /// Which file.
         path: PathBuf,
@@ -56,21 +58,36 @@ pub fn run(
         let wanted = CaptureSpec {
             folder: folder.root().to_owned(),
             run: name.to_owned(),
-            comment: format!("{}, {}, repeat {}, seed {}, simulated", plan.experiment, plan.variant, plan.repeat, plan.seed),
+            comment: format!(
+                "{}, {}, repeat {}, seed {}, simulated",
+                plan.experiment, plan.variant, plan.repeat, plan.seed
+            ),
             ports: spec.hosts.iter().map(|host| host.name.clone()).collect(),
             sender: plan.sender().to_owned(),
-            elements: spec.network.elements.iter().map(|element| element.name.clone()).collect(),
+            elements: spec
+                .network
+                .elements
+                .iter()
+                .map(|element| element.name.clone())
+                .collect(),
             snap_length: SNAP_LENGTH,
             origin_ns: 0,
         };
         let captures = Captures::create(wanted).map_err(failed)?;
-        let mut sink = PacketBytes { captures: captures.clone(), bytes: Vec::new() };
+        let mut sink = PacketBytes {
+            captures: captures.clone(),
+            bytes: Vec::new(),
+        };
         let report = simulation.run(&mut sink);
         (report, captures.close(0).map_err(failed)?)
     } else {
         (simulation.run(&mut NoSink), Vec::new())
     };
-    let client = plan.hosts.iter().position(|host| host.name == plan.main_job().client).unwrap_or(0);
+    let client = plan
+        .hosts
+        .iter()
+        .position(|host| host.name == plan.main_job().client)
+        .unwrap_or(0);
     let mut record = record(experiment, plan, &report, client);
     record.captures = captures;
     Ok(record)
@@ -78,12 +95,18 @@ pub fn run(
 
 fn record(experiment: &str, plan: &Plan, report: &SimReport, client: usize) -> RunRecord {
     let mut health = Health::valid();
-    let transfers: Vec<_> = report.transfers(u16::try_from(client).unwrap_or(0)).cloned().collect();
+    let transfers: Vec<_> = report
+        .transfers(u16::try_from(client).unwrap_or(0))
+        .cloned()
+        .collect();
     if transfers.is_empty() || transfers.iter().any(|transfer| !transfer.complete) {
         health.add(Reason {
             code: "incomplete".to_owned(),
             state: HealthState::Invalid,
-            text: format!("the transfer did not come to its end within {} of simulated time", plan.deadline),
+            text: format!(
+                "the transfer did not come to its end within {} of simulated time",
+                plan.deadline
+            ),
         });
     }
     RunRecord {
@@ -109,7 +132,9 @@ fn spec(plan: &Plan) -> Result<SimSpec, SimulatedError> {
     let mut hosts = Vec::with_capacity(plan.hosts.len());
     for host in &plan.hosts {
         let Stack::Model(model) = &host.stack else {
-            return Err(SimulatedError::Unsupported("a host that is planned for the kernel"));
+            return Err(SimulatedError::Unsupported(
+                "a host that is planned for the kernel",
+            ));
         };
         hosts.push(SimHost {
             name: host.name.clone(),
@@ -141,7 +166,10 @@ fn programs(plan: &Plan, host: &HostPlan) -> Result<Vec<(Time, Behaviour)>, Simu
         if host.name == job.server {
             let server = FtpServer {
                 port: ftp::CONTROL_PORT,
-                files: vec![File { path: ftp::FILE.to_owned(), bytes: transfer.size.bytes() }],
+                files: vec![File {
+                    path: ftp::FILE.to_owned(),
+                    bytes: transfer.size.bytes(),
+                }],
                 passive_port: PASSIVE_PORT,
             };
             programs.push((Time::ZERO, Behaviour::FtpServer(server)));
@@ -158,7 +186,11 @@ struct PacketBytes {
 
 impl PacketBytes {
     fn write(&mut self, event: Seen, sighting: &Sighting<'_>) {
-        let transmit = Transmit { at: sighting.at, header: *sighting.header, payload: sighting.payload.clone() };
+        let transmit = Transmit {
+            at: sighting.at,
+            header: *sighting.header,
+            payload: sighting.payload.clone(),
+        };
         codec::encode(&transmit, sighting.id.0 as u16, &mut self.bytes);
         let length = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
         let kept = self.bytes.len().min(SNAP_LENGTH as usize);

@@ -268,15 +268,21 @@ fn model_client(
                 return Ok(());
             }
             Some((host, Report::Ended { .. })) if host == client.name => {
-                return Err(LabRunError::Workload("the model FTP client ended without a transfer".to_owned()));
+                return Err(LabRunError::Workload(
+                    "the model FTP client ended without a transfer".to_owned(),
+                ));
             }
             _ => {}
         }
         if lab.failed() {
-            return Err(LabRunError::Workload("the wire ended before the transfer did".to_owned()));
+            return Err(LabRunError::Workload(
+                "the wire ended before the transfer did".to_owned(),
+            ));
         }
         if let Err(stop) = context.check() {
-            return Err(LabRunError::Workload(format!("the model FTP client did not end: {stop}")));
+            return Err(LabRunError::Workload(format!(
+                "the model FTP client did not end: {stop}"
+            )));
         }
         tell(&Message::Progress { bytes: 0, of });
     }

@@ -74,7 +74,7 @@ fn kernel_settings(kernel: &KernelStack) -> KernelSettings {
     }
     if kernel.slow_start_threshold.is_some() {
         // Both are needed for the route's threshold to be applied (net/ipv4/tcp_metrics.c, tcp_init_metrics).
-        settings[0].1 = "0".to_owned();
+        "0".clone_into(&mut settings[0].1);
         settings.push(("net.ipv4.tcp_no_ssthresh_metrics_save".to_owned(), "0".to_owned()));
     }
     KernelSettings {

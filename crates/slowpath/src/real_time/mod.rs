@@ -14,7 +14,6 @@ use std::path::PathBuf;
 use slowpath_lab::{Lab, LabError, LabSpec, PacketSink, Privilege, WireSettings};
 use slowpath_record::{Environment, HealthState, Origin, Reason, RunRecord, Series, TransferResult};
 use slowpath_scenario::{Captures as Wanted, Plan, Workload};
-use slowpath_units::Time;
 use slowpath_workload::{Context, Permission};
 
 use crate::captures::{CaptureSpec, Captures};
@@ -184,11 +183,6 @@ fn environment(attachment: &str, privilege: Privilege, programs: Vec<String>) ->
             Privilege::UserNamespace => "namespaces made in a user namespace, without root".to_owned(),
         }],
     }
-}
-
-/// The run's clock, for jobs.
-fn now(lab: &Lab) -> Time {
-    lab.now()
 }
 
 /// Size of the measured job, for progress.

@@ -14,22 +14,34 @@ use super::LabRunError;
 
 /// Opens and closes one connection between the hosts if one of them has a slow start threshold.
 pub(super) fn prime(lab: &Lab, plan: &Plan, context: &Context) -> Result<(), LabRunError> {
-    let [one, other] = plan.hosts.as_slice() else { return Ok(()) };
+    let [one, other] = plan.hosts.as_slice() else {
+        return Ok(());
+    };
     if !wants(one) && !wants(other) {
         return Ok(());
     }
     let (opener, answerer) = if wants(one) { (one, other) } else { (other, one) };
     if !matches!(answerer.stack, Stack::Kernel(_)) {
-        return Err(LabRunError::Unsupported("a kernel's slow start threshold towards a model host"));
+        return Err(LabRunError::Unsupported(
+            "a kernel's slow start threshold towards a model host",
+        ));
     }
-    let failed = |source: std::io::Error| LabRunError::Workload(format!("the connection before the job: {source}"));
+    let failed =
+        |source: std::io::Error| LabRunError::Workload(format!("the connection before the job: {source}"));
     let address = SocketAddr::new(answerer.address.into(), PORT);
-    let listener = lab.run_in(&answerer.name, || TcpListener::bind(address))?.map_err(failed)?;
+    let listener = lab
+        .run_in(&answerer.name, || TcpListener::bind(address))?
+        .map_err(failed)?;
     // The opener closes first and ends in TIME-WAIT, where it remembers.
-    lab.run_in(&opener.name, || TcpStream::connect_timeout(&address, TIMEOUT).map(drop))?.map_err(failed)?;
+    lab.run_in(&opener.name, || {
+        TcpStream::connect_timeout(&address, TIMEOUT).map(drop)
+    })?
+    .map_err(failed)?;
     let (answered, _) = listener.accept().map_err(failed)?;
     drop(answered);
-    context.sleep(SETTLE).map_err(|stop| LabRunError::Workload(stop.to_string()))
+    context
+        .sleep(SETTLE)
+        .map_err(|stop| LabRunError::Workload(stop.to_string()))
 }
 
 fn wants(host: &HostPlan) -> bool {

@@ -1,0 +1,337 @@
+//! The command as its users meet it: output, exit codes, bad input, and nothing left behind.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A folder that goes away with its value.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("slowpath-test-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn slowpath() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_slowpath"));
+    command.env("RUST_BACKTRACE", "0").stdin(Stdio::null());
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    slowpath().args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Whether a lab can be built here; says why a test is skipped otherwise.
+fn lab_or_skip(test: &str) -> bool {
+    let able = run(&["doctor"]).status.code() == Some(0);
+    if !able {
+        eprintln!("skipped: {test}: no lab can be built here, see `slowpath doctor`");
+    }
+    able
+}
+
+const SMALL: &str = r#"
+title = "a small transfer"
+[network]
+both = [{ rate = "20 Mbit/s", queue = "100 packets" }, { delay = "5 ms" }]
+[workload]
+kind = "ftp-get"
+size = "1 MiB"
+repeats = 2
+deadline = "60 s"
+[hosts.server]
+system = "linux"
+congestion_control = "cubic"
+[hosts.client]
+system = "linux"
+congestion_control = "cubic"
+[[variants]]
+name = "auto"
+[[variants]]
+name = "narrow"
+hosts.client = { window = "16384 B" }
+"#;
+
+#[test]
+fn list_names_every_built_in_experiment() {
+    let output = run(&["list"]);
+    assert_eq!(output.status.code(), Some(0));
+    let out = text(&output.stdout);
+    for name in ["cisco-ftp", "iosxe-default", "ios-tuned"] {
+        assert!(out.contains(name), "{out}");
+    }
+}
+
+#[test]
+fn wrong_input_is_explained_and_gives_2() {
+    let scratch = Scratch::new("wrong");
+    let unknown_key = scratch.file("key.toml", &SMALL.replace("repeats = 2", "repeets = 2"));
+    let no_unit = scratch.file("unit.toml", &SMALL.replace("\"5 ms\"", "\"5\""));
+    let cases: &[(&[&str], &[&str])] = &[
+        (
+            &["run", "cisco-fpt"],
+            &["cisco-fpt", "did you mean \"cisco-ftp\""],
+        ),
+        (
+            &["run", "cisco-ftp", "--variant", "ios"],
+            &["no variant \"ios\"", "ios-default"],
+        ),
+        (
+            &["run", unknown_key.to_str().unwrap()],
+            &["key.toml:8:1", "repeets", "repeats"],
+        ),
+        (
+            &["run", unknown_key.to_str().unwrap(), "--clock", "both"],
+            &["repeets"],
+        ),
+        (&["run", no_unit.to_str().unwrap()], &["unit.toml:4:", "no unit"]),
+        (&["explain", "/nonexistent.pcap"], &["/nonexistent.pcap"]),
+        (&["explain", unknown_key.to_str().unwrap()], &["key.toml"]),
+        (&["report", scratch.0.to_str().unwrap()], &["settings.json"]),
+        (&["measure", "ftp://127.0.0.1"], &["iperf3://"]),
+        (&["frobnicate"], &["frobnicate"]),
+    ];
+    for (arguments, expected) in cases {
+        let output = run(arguments);
+        let err = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {err}");
+        for part in *expected {
+            assert!(err.contains(part), "{arguments:?} does not say {part}: {err}");
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_refused_at_once() {
+    let scratch = Scratch::new("folder");
+    let file = scratch.file("plain", "");
+    let out = file.join("below");
+    let output = run(&[
+        "run",
+        "cisco-ftp",
+        "--clock",
+        "simulated",
+        "--quick",
+        "--out",
+        out.to_str().unwrap(),
+    ]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("--out"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn equal_seeds_give_equal_simulated_records() {
+    let scratch = Scratch::new("equal");
+    let mut records = Vec::new();
+    for name in ["a", "b"] {
+        let out = scratch.0.join(name);
+        let arguments = [
+            "run",
+            "cisco-ftp",
+            "--clock",
+            "simulated",
+            "--quick",
+            "--seed",
+            "7",
+            "--out",
+            out.to_str().unwrap(),
+        ];
+        let output = run(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let mut files: Vec<PathBuf> = fs::read_dir(out.join("runs"))
+            .unwrap()
+            .map(|e| e.unwrap().path())
+            .collect();
+        files.sort();
+        assert!(files.len() >= 6, "{files:?}");
+        let content: Vec<Vec<u8>> = files.iter().map(|file| fs::read(file).unwrap()).collect();
+        records.push(content);
+    }
+    assert!(records[0] == records[1], "two runs with one seed differ");
+}
+
+#[test]
+fn a_lab_run_leaves_results_and_resumes() {
+    if !lab_or_skip("a_lab_run_leaves_results_and_resumes") {
+        return;
+    }
+    let scratch = Scratch::new("run");
+    let file = scratch.file("small.toml", SMALL);
+    let out = scratch.0.join("out");
+    let arguments = ["run", file.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    let output = run(&arguments);
+    let shown = text(&output.stdout);
+    // A busy machine may make runs invalid; that is an answer too, and must be the documented one.
+    assert!(
+        matches!(output.status.code(), Some(0 | 4)),
+        "{}",
+        text(&output.stderr)
+    );
+    assert!(
+        shown.contains("narrow") && shown.contains("report.html"),
+        "{shown}"
+    );
+    for line in shown.lines() {
+        assert!(
+            line.chars().count() <= 80 || line.contains('/'),
+            "wider than 80 columns: {line}"
+        );
+    }
+    for file in [
+        "result.json",
+        "report.html",
+        "runs/auto.0.lab.json",
+        "captures/narrow.1.lab.server.pcapng",
+    ] {
+        assert!(
+            out.join(file).metadata().is_ok_and(|meta| meta.len() > 100),
+            "{file}"
+        );
+    }
+    let record = fs::read_to_string(out.join("runs/auto.0.lab.json")).unwrap();
+    assert!(record.contains("\"bytes\":1048576"), "{record}");
+    let again = run(&arguments);
+    let said = text(&again.stderr);
+    if output.status.code() == Some(0) {
+        assert!(said.contains("4 of 4 runs were finished before"), "{said}");
+    }
+    let report = run(&["report", out.to_str().unwrap()]);
+    assert_eq!(report.status.code(), Some(0), "{}", text(&report.stderr));
+    captures_open(&out);
+}
+
+/// tshark reads every capture to its end.
+fn captures_open(out: &Path) {
+    if Command::new("tshark").arg("--version").output().is_err() {
+        eprintln!("skipped: captures_open: tshark is not installed");
+        return;
+    }
+    for entry in fs::read_dir(out.join("captures")).unwrap() {
+        let path = entry.unwrap().path();
+        let output = Command::new("tshark")
+            .arg("-r")
+            .arg(&path)
+            .args(["-c", "200"])
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}: {}",
+            path.display(),
+            text(&output.stderr)
+        );
+        assert!(!output.stdout.is_empty(), "{}", path.display());
+    }
+}
+
+#[test]
+fn shell_gives_the_programs_status() {
+    if !lab_or_skip("shell_gives_the_programs_status") {
+        return;
+    }
+    let path = "delay 5 ms";
+    let output = run(&["shell", path, "--", "sh", "-c", "exit 7"]);
+    assert_eq!(output.status.code(), Some(7), "{}", text(&output.stderr));
+    let output = run(&["shell", path, "--", "sh", "-c", "kill -TERM $$"]);
+    assert_eq!(output.status.code(), Some(128 + 15), "{}", text(&output.stderr));
+    let output = run(&["shell", path, "--", "/nonexistent/program"]);
+    assert_eq!(output.status.code(), Some(125), "{}", text(&output.stderr));
+    let output = run(&["shell", "rate 50 Mbps", "--", "true"]);
+    assert_eq!(output.status.code(), Some(125), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stderr).contains("Mbit/s"),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+#[test]
+fn nothing_is_left_behind_by_a_killed_run() {
+    if !lab_or_skip("nothing_is_left_behind_by_a_killed_run") {
+        return;
+    }
+    for signal in ["-INT", "-KILL"] {
+        let scratch = Scratch::new("killed");
+        let slow = SMALL.replace("20 Mbit/s", "1 Mbit/s").replace("1 MiB", "50 MiB");
+        let file = scratch.file("slow.toml", &slow);
+        let marker = scratch.0.to_str().unwrap().to_owned();
+        let out = scratch.0.join("out");
+        let mut child: Child = slowpath()
+            .args([
+                "run",
+                file.to_str().unwrap(),
+                "--variant",
+                "auto",
+                "--out",
+                out.to_str().unwrap(),
+            ])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let begun = Instant::now();
+        while processes_with(&marker).len() < 2 && begun.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        std::thread::sleep(Duration::from_secs(1));
+        let status = Command::new("kill")
+            .args([signal, &child.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(status.success());
+        let ended = child.wait().unwrap();
+        if signal == "-INT" {
+            assert_eq!(ended.code(), Some(3), "{ended:?} {:?}", ended.signal());
+        }
+        let begun = Instant::now();
+        while !processes_with(&marker).is_empty() && begun.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert_eq!(
+            processes_with(&marker),
+            Vec::<String>::new(),
+            "after kill {signal}"
+        );
+    }
+}
+
+/// Command lines of other processes that mention `marker`.
+fn processes_with(marker: &str) -> Vec<String> {
+    let own = std::process::id().to_string();
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name == own || !name.bytes().all(|byte| byte.is_ascii_digit()) {
+            continue;
+        }
+        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let line = text(&line).replace('\0', " ");
+        if line.contains(marker) {
+            found.push(line);
+        }
+    }
+    found
+}
