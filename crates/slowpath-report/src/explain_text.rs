@@ -97,16 +97,16 @@ pub fn write_explanation(
         seconds(capture.duration_s),
         tap_words(quality.tap)
     );
-    paragraph(&summary, "  ", "  ", style, Tone::Plain, out)?;
+    style.paragraph(&summary, "  ", "  ", Tone::Plain, out)?;
     if quality.capture_loss_fraction > 0.0 {
         let text = format!(
             "{} of the acknowledged bytes are missing.",
             percent(quality.capture_loss_fraction)
         );
-        paragraph(&text, "  ! ", "    ", style, Tone::Care, out)?;
+        style.paragraph(&text, "  ! ", "    ", Tone::Care, out)?;
     }
     for warning in &quality.warnings {
-        paragraph(warning, "  ! ", "    ", style, Tone::Care, out)?;
+        style.paragraph(warning, "  ! ", "    ", Tone::Care, out)?;
     }
     Ok(())
 }
@@ -135,24 +135,16 @@ fn connection(
         percent(v.share),
         percent(v.confidence)
     );
-    paragraph(
-        &summary,
-        "  limit      ",
-        "             ",
-        style,
-        Tone::Plain,
-        out,
-    )?;
+    style.paragraph(&summary, "  limit      ", "             ", Tone::Plain, out)?;
     let figures: Vec<String> = parameters(&v.parameters)
         .into_iter()
         .map(|(n, t)| format!("{n} {t}"))
         .collect();
     if !figures.is_empty() {
-        paragraph(
+        style.paragraph(
             &figures.join(", "),
             "  figures    ",
             "             ",
-            style,
             Tone::Plain,
             out,
         )?;
@@ -163,16 +155,9 @@ fn connection(
         seconds(c.duration_s),
         bit_rate(c.goodput_bit_per_s)
     );
-    paragraph(
-        &transfer,
-        "  transfer   ",
-        "             ",
-        style,
-        Tone::Plain,
-        out,
-    )?;
+    style.paragraph(&transfer, "  transfer   ", "             ", Tone::Plain, out)?;
     if let Some(next) = &v.next_step {
-        paragraph(next, "  to learn more: ", "    ", style, Tone::Care, out)?;
+        style.paragraph(next, "  to learn more: ", "    ", Tone::Care, out)?;
     }
     for remedy in &explained.remedies {
         let then = remedy.next_limit.map_or(String::new(), |l| format!(", then {l}"));
@@ -194,7 +179,7 @@ fn connection(
                 Tone::Good,
             )
         };
-        paragraph(&text, label, "             ", style, tone, out)?;
+        style.paragraph(&text, label, "             ", tone, out)?;
         for lines in &remedy.configuration {
             for line in lines.text.lines() {
                 writeln!(out, "               {}: {line}", lines.system)?;
@@ -211,44 +196,30 @@ fn connection(
         } else {
             format!("{} (packets {})", evidence.text, packets.join(", "))
         };
-        paragraph(&shown, "  because    ", "             ", style, Tone::Plain, out)?;
+        style.paragraph(&shown, "  because    ", "             ", Tone::Plain, out)?;
     }
     let beyond = |r: &&Rejected| matches!(r.reason, Reason::NotInPackets | Reason::NeedsComparison);
     for rejected in v.rejected.iter().filter(|r| !beyond(r)) {
         let text = format!("{}: {}", rejected.limit, rejected.text);
-        paragraph(&text, "  not        ", "             ", style, Tone::Plain, out)?;
+        style.paragraph(&text, "  not        ", "             ", Tone::Plain, out)?;
     }
     let untold: Vec<&str> = v.rejected.iter().filter(beyond).map(|r| r.limit.name()).collect();
     if !untold.is_empty() {
         let text = format!("{}: one capture cannot show them", untold.join(", "));
-        paragraph(&text, "  untold     ", "             ", style, Tone::Plain, out)?;
+        style.paragraph(&text, "  untold     ", "             ", Tone::Plain, out)?;
     }
     if c.intervals.len() > 1 {
         for i in c.intervals.iter().take(12) {
             let text = format!("{} to {}: {}", seconds(i.from_s), seconds(i.to_s), i.limit);
-            paragraph(&text, "  when       ", "             ", style, Tone::Plain, out)?;
+            style.paragraph(&text, "  when       ", "             ", Tone::Plain, out)?;
         }
         if c.intervals.len() > 12 {
             let text = format!("and {} more intervals", c.intervals.len() - 12);
-            paragraph(&text, "  when       ", "             ", style, Tone::Plain, out)?;
+            style.paragraph(&text, "  when       ", "             ", Tone::Plain, out)?;
         }
     }
     for (name, value) in facts(explained) {
         writeln!(out, "  {} {value}", left(name, 20))?;
-    }
-    Ok(())
-}
-
-fn paragraph(
-    text: &str,
-    first: &str,
-    rest: &str,
-    style: Style,
-    tone: Tone,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    for line in wrap(text, style.width, first, rest) {
-        writeln!(out, "{}", style.tone(tone, &line))?;
     }
     Ok(())
 }

@@ -67,19 +67,19 @@ pub fn write_summary(
         writeln!(out, "{}", style.bold(&line))?;
     }
     if let Some(scaled) = &results.scaled {
-        paragraph(scaled, "", "", style, out)?;
+        style.paragraph(scaled, "", "", Tone::Plain, out)?;
     }
     writeln!(out)?;
     write_table(results, style, out)?;
     legend(results, style, out)?;
     writeln!(out)?;
     if let Some(answer) = &results.answer {
-        paragraph(answer, "", "", style, out)?;
+        style.paragraph(answer, "", "", Tone::Plain, out)?;
         writeln!(out)?;
     }
     for variant in &results.variants {
         if let Some(sentence) = variant.sentence() {
-            paragraph(sentence, &format!("{}: ", variant.name), "  ", style, out)?;
+            style.paragraph(sentence, &format!("{}: ", variant.name), "  ", Tone::Plain, out)?;
         }
         for run in &variant.runs {
             for reason in &run.health.reasons {
@@ -90,11 +90,11 @@ pub fn write_summary(
                 }
             }
             for error in &run.errors {
-                paragraph(
+                style.paragraph(
                     &format!("run {}: {error}", run.repeat + 1),
                     "  ! ",
                     "    ",
-                    style,
+                    Tone::Plain,
                     out,
                 )?;
             }
@@ -106,11 +106,11 @@ pub fn write_summary(
             let wanted = figure
                 .published
                 .map_or(String::new(), |p| with_unit(p, &figure.unit));
-            paragraph(
+            style.paragraph(
                 &format!("{}: {found}, published {wanted}", figure.name),
                 "  ! ",
                 "    ",
-                style,
+                Tone::Plain,
                 out,
             )?;
         }
@@ -136,7 +136,7 @@ pub fn write_summary(
     if !results.comparisons.is_empty() {
         writeln!(out)?;
         for comparison in &results.comparisons {
-            paragraph(&comparison.sentence, "", "  ", style, out)?;
+            style.paragraph(&comparison.sentence, "", "  ", Tone::Plain, out)?;
         }
     }
     let counted = [NoteKind::Assumption, NoteKind::Excluded, NoteKind::Correction];
@@ -148,24 +148,17 @@ pub fn write_summary(
     if !notes.is_empty() {
         writeln!(out)?;
         for note in notes {
-            paragraph(
+            style.paragraph(
                 &note.title,
                 &format!("{}: ", note.kind.heading()),
                 "  ",
-                style,
+                Tone::Plain,
                 out,
             )?;
         }
     }
     if let Some(report) = report {
         writeln!(out, "\nReport: {report}")?;
-    }
-    Ok(())
-}
-
-fn paragraph(text: &str, first: &str, rest: &str, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    for line in wrap(text, style.width, first, rest) {
-        writeln!(out, "{line}")?;
     }
     Ok(())
 }
@@ -190,7 +183,7 @@ fn legend(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()
     if parts.is_empty() {
         return Ok(());
     }
-    paragraph(&parts.join("; "), "", "", style, out)
+    style.paragraph(&parts.join("; "), "", "", Tone::Plain, out)
 }
 
 const fn health_tone(state: HealthState) -> Tone {

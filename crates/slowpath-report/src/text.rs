@@ -1,5 +1,7 @@
 //! Plain text for terminals: wrapping and columns.
 
+use std::io::{self, Write};
+
 /// How text for a terminal is to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
@@ -32,6 +34,25 @@ impl Style {
             Tone::Care => self.paint("33", text),
             Tone::Bad => self.paint("31", text),
         }
+    }
+
+    /// Writes a wrapped paragraph; the first line starts with `first`, the others with `rest`.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn paragraph(
+        self,
+        text: &str,
+        first: &str,
+        rest: &str,
+        tone: Tone,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        for line in wrap(text, self.width, first, rest) {
+            writeln!(out, "{}", self.tone(tone, &line))?;
+        }
+        Ok(())
     }
 
     fn paint(self, code: &str, text: &str) -> String {
