@@ -104,6 +104,48 @@ fn rtx(qos: bool) -> NetworkSpec {
     spec
 }
 
+/// The priority example: `speed` 50 Mbit/s on the line, UDP in class 4 if `sorted`, PPPoE's eight bytes if `pppoe`.
+fn priority(sorted: bool, pppoe: bool) -> NetworkSpec {
+    let mut spec = rtx(true);
+    let ElementKind::Device(device) = &mut spec.element_mut("rtx2000").unwrap().does else {
+        panic!()
+    };
+    let udp = Rule {
+        matches: Match {
+            protocols: vec![Protocol::UDP],
+            ..Match::default()
+        },
+        class: Some(4),
+        output: 0,
+    };
+    let rules = if sorted { vec![udp] } else { vec![] };
+    device.classify = Some(Classify {
+        rules,
+        default_class: Some(2),
+        default_output: 0,
+    });
+    let ElementKind::Link(line) = &mut spec.element_mut("lan1.4").unwrap().does else {
+        panic!()
+    };
+    let queue = Classes {
+        speed: Some(rate(50)),
+        layer: Layer::Wire,
+        ..Classes::priority(1..=4, 2, 50)
+    };
+    line.queue = Queue::Classes(queue);
+    if pppoe {
+        let framing = ElementKind::Framing(slowpath_path::Framing { bytes: 8 });
+        let outputs = vec![Target::to("lan1.4")];
+        spec.elements.push(ElementSpec {
+            name: "pppoe".to_owned(),
+            does: framing,
+            outputs,
+        });
+        spec.element_mut("esp").unwrap().outputs = vec![Target::to("pppoe")];
+    }
+    spec
+}
+
 /// Frames of `size` bytes with FCS at half of 100 Mbit/s on each of the `ports` for ten seconds; returns sent and
 /// received per port. The ports' clocks are independent, as a generator's are: each frame is up to one interval late.
 fn run(spec: &NetworkSpec, size: u32, gap: Duration, ports: usize) -> Vec<(u64, u64)> {
@@ -197,4 +239,46 @@ fn the_budget_is_fitted_at_two_sizes_and_predicts_the_third() {
     assert_within("1518 bytes (fitted)", capacity(1518), 7_411, 5.0);
     // Predicted: the receive limit that ICMP's shortfall implies.
     assert_within("1024 bytes (predicted)", capacity(1024), 9_552, 5.0);
+}
+
+#[test]
+fn priority_protects_udp_and_pppoe_costs_its_eight_bytes() {
+    // Two ports, each at 30 %: 3592 frames a second each, 62.9 Mbit/s on the wire into 50.
+    let load = Duration::from_nanos(278_400);
+    let totals = [(false, 1094), (true, 1102)].map(|(pppoe, bytes)| {
+        let line = 500_000_000 / (8 * bytes);
+        let [(tcp_sent, tcp), (udp_sent, udp)] = run(&priority(true, pppoe), 1024, load, 2)[..] else {
+            panic!()
+        };
+        assert_eq!(udp, udp_sent, "the higher class loses nothing");
+        assert!(
+            tcp < tcp_sent * 6 / 10,
+            "the lower class pays: {tcp} of {tcp_sent}"
+        );
+        let [(_, tcp), (_, other)] = run(&priority(false, pppoe), 1024, load, 2)[..] else {
+            panic!()
+        };
+        let loss = |got: u64| 100 * (udp_sent - got) / udp_sent;
+        assert!(
+            (18..=23).contains(&loss(tcp)) && (18..=23).contains(&loss(other)),
+            "{tcp} and {other}"
+        );
+        // Ten seconds at the line's packet rate, and what the queue held at the end.
+        assert!(
+            (line..=line + 51).contains(&(tcp + other)),
+            "{} of {line}",
+            tcp + other
+        );
+        tcp + other
+    });
+    assert!(totals[0] > totals[1]);
+}
+
+#[test]
+fn receive_overload_defeats_priority() {
+    // At 50 % on two ports the processor cannot take in what arrives; then even the highest class loses.
+    let [(_, _), (udp_sent, udp)] = run(&priority(true, false), 1024, HALF_LOAD, 2)[..] else {
+        panic!()
+    };
+    assert!(udp < udp_sent * 9 / 10, "{udp} of {udp_sent}");
 }
