@@ -14,6 +14,7 @@
 //! * [`workload`]: the jobs.
 //! * [`device`]: devices on the path, read from their own configuration by the caller.
 //! * [`intervention`]: changes to a run, for hypothesis tests and remedies.
+//! * [`sweep`]: ranges of a setting, from the command line.
 //! * [`figure`]: published figures to compare with.
 //! * [`diagnostic`], [`span`], [`tree`]: messages, places, and the text as a tree.
 
@@ -29,6 +30,7 @@ pub mod intervention;
 pub mod network;
 pub mod plan;
 pub mod span;
+pub mod sweep;
 pub mod tree;
 pub mod workload;
 
@@ -39,4 +41,5 @@ pub use host::{HostSettings, KernelStack, Standing, System};
 pub use intervention::{ApplyError, Backend, Intervention, Place};
 pub use network::parse_path;
 pub use plan::{Clock, HostPlan, Plan, PlanOptions, Stack};
+pub use sweep::Sweep;
 pub use workload::Workload;
