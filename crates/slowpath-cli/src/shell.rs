@@ -40,11 +40,14 @@ fn health_line(report: &slowpath::LabReport) -> String {
     let late = health.release_lateness.map_or_else(String::new, |late| {
         format!(", 99 % of {} packets at most {} late", late.count, late.p99)
     });
-    let reasons: String = health
-        .reasons
-        .iter()
-        .map(|reason| format!("\nslowpath: {}: {}", reason.code, reason.text))
-        .collect();
+    let mut lines: Vec<String> = vec![String::new()];
+    lines.extend(
+        health
+            .reasons
+            .iter()
+            .map(|reason| format!("slowpath: {}: {}", reason.code, reason.text)),
+    );
+    let reasons = lines.join("\n");
     let state = slowpath::health_word(health.state);
     format!(
         "slowpath: {state}{late}, {} dropped by the path{reasons}",
