@@ -23,7 +23,7 @@ fn main() {
         return;
     }
     let wants = |name: &str| part.is_empty() || name.contains(&part);
-    let relay = match relay::Relay::start() {
+    let relay = match relay::Relay::start("cubic") {
         Ok(relay) => relay,
         Err(error) => {
             println!("skipped: the bare relay, and with it every ratio: {error}");
@@ -38,6 +38,16 @@ fn main() {
         bare / 1e9,
         per_bit * 1e10
     );
+    if wants("BBR") {
+        let relay = relay::Relay::start("bbr").expect("the first one started");
+        let rate = relay.tcp(span);
+        relay.end();
+        println!(
+            "bare relay, BBR      TCP {:6.2} Gbit/s {:6.2}x",
+            rate / 1e9,
+            rate / bare
+        );
+    }
     for (name, spec) in cases() {
         if wants(name) {
             run(name, &spec, span, bare);
@@ -110,21 +120,25 @@ fn flows(count: usize, span: StdDuration) {
                 .expect("near is a kernel host"),
         );
     }
-    senders
-        .into_iter()
-        .for_each(|sender| sender.join().expect("the sender ends"));
+    for sender in senders {
+        sender.join().expect("the sender ends");
+    }
     let rates: Vec<f64> = receivers
         .into_iter()
         .map(|receiver| receiver.join().expect("the receiver counts"))
         .collect();
     let report = lab.finish();
-    let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), rate| {
-        (sum + rate, squares + rate * rate)
-    });
+    let limit = report
+        .elements
+        .iter()
+        .find(|element| element.element == "up.1")
+        .expect("it is in the path");
+    let bits = (limit.delivered.bytes + 14 * limit.delivered.packets) as f64 * 8.0;
+    let slowest = rates.iter().copied().fold(f64::INFINITY, f64::min);
     println!(
-        "{count} flows, 1 Gbit/s   TCP {:6.2} Gbit/s in all, fairness index {:.2}; {}",
-        sum / 1e9,
-        sum * sum / (squares * count as f64),
+        "{count} flows, 1 Gbit/s layer 2 {:.3} Gbit/s in all, the slowest flow {:.2} Mbit/s; {}",
+        bits / report.duration.seconds() / 1e9,
+        slowest / 1e6,
         describe(&report)
     );
 }

@@ -22,12 +22,14 @@ pub(crate) struct Relay {
 }
 
 impl Relay {
-    pub(crate) fn start() -> io::Result<Self> {
+    pub(crate) fn start(congestion_control: &str) -> io::Result<Self> {
         let namespaces = [NetworkNamespace::create()?, NetworkNamespace::create()?];
         let mut tuns = Vec::new();
         for (number, namespace) in namespaces.iter().enumerate() {
             let last = u8::try_from(number + 1).unwrap_or(0);
-            tuns.push(Arc::new(inside(namespace, || set_up([10, 77, 0, last]))?));
+            tuns.push(Arc::new(inside(namespace, || {
+                set_up([10, 77, 0, last], congestion_control)
+            })?));
         }
         let (mut stops, mut threads) = (Vec::new(), Vec::new());
         for (from, to) in [(0, 1), (1, 0)] {
@@ -78,7 +80,7 @@ fn inside<T: Send>(namespace: &NetworkNamespace, work: impl FnOnce() -> T + Send
     })
 }
 
-fn set_up(ip: [u8; 4]) -> io::Result<Tun> {
+fn set_up(ip: [u8; 4], congestion_control: &str) -> io::Result<Tun> {
     let tun = Tun::create("wire0", true)?;
     let mut netlink = Netlink::open()?;
     let link = netlink.link("wire0")?.index;
@@ -104,7 +106,7 @@ fn set_up(ip: [u8; 4]) -> io::Result<Tun> {
         gateway: None,
         source: Some(ip.into()),
         metrics: RouteMetrics {
-            congestion_control: Some("cubic".to_owned()),
+            congestion_control: Some(congestion_control.to_owned()),
             ..RouteMetrics::default()
         },
     })?;

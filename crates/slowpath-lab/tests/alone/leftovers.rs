@@ -34,11 +34,14 @@ pub(crate) fn nothing_is_left_behind() {
         let marker = words.next().unwrap().to_owned();
         let spaces: Vec<PathBuf> = words.map(PathBuf::from).collect();
         assert_eq!(spaces.len(), 2, "{ready}");
-        assert_eq!(
-            programs(&marker).len(),
-            8,
-            "the programs run: a shell and three sleepers in each host"
-        );
+        let start = Instant::now();
+        while programs(&marker).len() < 6 {
+            assert!(
+                start.elapsed() < Duration::from_secs(5),
+                "three sleepers run in each host"
+            );
+            std::thread::sleep(Duration::from_millis(1));
+        }
         assert!(in_use(&spaces) > 0);
         match how {
             "kill" => signal(child.id(), KILL).unwrap(),
