@@ -49,6 +49,10 @@ pub struct FlowFacts {
     pub clocking: Clocking,
     /// Payload delivered per round trip, bytes per second, over round trips with data in flight.
     pub rate: Distribution,
+    /// Highest rate over trains of packets at the tap (95th percentile), bits of Ethernet frames per second.
+    pub arrival_peak_bit_per_s: f64,
+    /// Share of the time that the data would take at that rate; near 1 behind a link that is always busy.
+    pub arrival_busy: f64,
     /// Share of acknowledged bytes that the capture did not show.
     pub capture_loss_fraction: f64,
     /// Bytes acknowledged and not shown.

@@ -68,6 +68,8 @@ pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -
     facts.window = walked.window;
     facts.window.scale_known = scale_known;
     facts.clocking = walked.clocking;
+    (facts.arrival_peak_bit_per_s, facts.arrival_busy) =
+        arrival(&items, facts.time.total_s - facts.time.idle_s);
     facts.queue = queue::fit(items.clone(), typical);
     facts.rounds = walked.rounds;
     Measured {
@@ -184,8 +186,11 @@ fn items(half: &Half, rtt_min: f64, split: &Split) -> Vec<Item> {
             _ => tx.rtt - (rtt_min - split.to_sender) as f32,
         };
         if passed > 0 || lost > 0 {
+            // A gap shows with the packet behind it; what it stands for was dropped after the packet before it.
+            let before = out.last().map_or(tx.at, |item: &Item| item.at);
             out.push(Item {
-                at: tx.at,
+                at: if tx.seen() { tx.at } else { before },
+                gap: !tx.seen(),
                 passed,
                 lost,
                 delay,
@@ -193,6 +198,40 @@ fn items(half: &Half, rtt_min: f64, split: &Split) -> Vec<Item> {
         }
     }
     out
+}
+
+/// The highest rate at which data passed the tap over several packets, and the share of the time that the data would
+/// take at this rate. Bits of Ethernet frames with FCS per second.
+fn arrival(items: &[Item], active_s: f64) -> (f64, f64) {
+    const TRAIN: usize = 16;
+    let mut passed: Vec<(i64, u32)> = items
+        .iter()
+        .filter(|item| item.passed > 0)
+        .map(|item| (item.at, item.passed))
+        .collect();
+    passed.dedup_by(|next, last| {
+        // Packets with one time are one train.
+        let same = next.0 == last.0;
+        if same {
+            last.1 = last.1.saturating_add(next.1);
+        }
+        same
+    });
+    let mut rates: Vec<f64> = passed
+        .windows(TRAIN)
+        .map(|train| {
+            let bytes: f64 = train[1..].iter().map(|(_, bytes)| f64::from(*bytes)).sum();
+            bytes * 8e9 / (train[TRAIN - 1].0 - train[0].0) as f64
+        })
+        .collect();
+    rates.sort_unstable_by(f64::total_cmp);
+    let peak = quantile(&rates, 0.95);
+    let total: f64 = passed.iter().map(|(_, bytes)| f64::from(*bytes) * 8.0).sum();
+    if peak > 0.0 && active_s > 0.0 {
+        (peak, total / peak / active_s)
+    } else {
+        (0.0, 0.0)
+    }
 }
 
 fn losses(half: &Half, split: &Split, rtt: f64, walked: &Walked) -> LossFacts {

@@ -68,6 +68,8 @@ pub(crate) struct Item {
     pub(crate) passed: u32,
     /// Frame bytes that were lost.
     pub(crate) lost: u32,
+    /// The loss shows as a gap only: it stands at the time of the packet before.
+    pub(crate) gap: bool,
     /// Delay above the smallest, seconds; NaN for none.
     pub(crate) delay: f32,
 }
@@ -216,7 +218,9 @@ impl Levels {
                 self.at_pass.push(level);
             }
             if item.lost > 0 {
-                self.at_loss.push(level + f64::from(item.lost.min(1518)));
+                // Directly behind a packet any loss would stand above it; so what a gap stands for adds nothing.
+                let own = if item.gap { 0 } else { item.lost.min(1518) };
+                self.at_loss.push(level + f64::from(own));
             }
         }
     }

@@ -37,6 +37,8 @@ pub(crate) mod cutoff {
     pub(crate) const NO_QUEUE: f64 = 0.2;
     /// Delay step from which there is one.
     pub(crate) const QUEUE: f64 = 0.4;
+    /// Smallest bucket: one that cannot hold three frames lets no transfer pass.
+    pub(crate) const BUCKET: f64 = 4_500.0;
     /// Losses for a fit.
     pub(crate) const FIT_LOSSES: u64 = 10;
     /// Share of the delay's variance that a queue must explain.
@@ -176,6 +178,7 @@ impl Case<'_> {
         let drain = fit.size_bytes * 8.0 / fit.rate_bit_per_s.max(1.0);
         let full_queue_would_show = drain > 2.0 * self.around.clock_s;
         Self::losses_follow_load(fit)
+            && fit.size_bytes >= cutoff::BUCKET
             && full_queue_would_show
             && fit.delay_samples >= 10
             && fit.delay_step.abs() < cutoff::NO_QUEUE
@@ -202,6 +205,14 @@ impl Case<'_> {
         self.facts.rtt.count >= 50
             && self.facts.flight.rounds >= 20
             && self.facts.rtt.p10 > 1.5 * self.base_rtt + margin
+    }
+
+    /// Behind the bottleneck: data arrive at one rate nearly all the time, and a queue delays them.
+    pub(crate) fn arrives_at_link_rate(&self) -> bool {
+        let facts = self.facts;
+        let queued =
+            facts.rtt.count >= 10 && facts.rtt.p90 > 1.03 * self.base_rtt + 0.001 + 2.0 * self.around.clock_s;
+        matches!(facts.tap, Tap::Receiver | Tap::Middle) && queued && facts.arrival_busy >= 0.6
     }
 
     fn ethernet_rate(&self) -> f64 {
@@ -521,7 +532,8 @@ fn bottleneck(case: &Case) -> Option<Finding> {
     let shared = case.around.flows > 1 && case.around.overlap > 0.3;
     let by_loss = Case::losses_follow_load(&fit) && fit.delay_step >= cutoff::QUEUE;
     let by_delay = case.fills(&fit) || (!shared && case.fills(&own));
-    let by_rate = case.steady_behind_queue() || case.standing_queue();
+    let by_arrival = case.arrives_at_link_rate();
+    let by_rate = by_arrival || case.steady_behind_queue() || case.standing_queue();
     if !(by_loss || by_delay || by_rate) {
         return None;
     }
@@ -531,6 +543,8 @@ fn bottleneck(case: &Case) -> Option<Finding> {
         own.delay.rate_bit_per_s
     } else if by_loss {
         fit.rate_bit_per_s
+    } else if by_arrival {
+        facts.arrival_peak_bit_per_s
     } else {
         case.ethernet_rate()
     };
@@ -635,6 +649,20 @@ fn lossy(case: &Case) -> Option<Finding> {
         // Without round trips a queue before the losses cannot be excluded.
         return None;
     }
+    if loss.episodes < 5 && loss.lost_segments > 10 * loss.episodes {
+        let mut out = finding(
+            Limit::Unknown,
+            1.0,
+            0.5,
+            format!(
+                "{} segments were lost in only {} bursts: an overflowing queue, a policer or an outage, which so few bursts do not tell apart.",
+                loss.lost_segments, loss.episodes
+            ),
+        );
+        out.parameters.loss_fraction = Some(loss.fraction);
+        out.next_step = Some("capture a longer transfer, best at the sender".to_owned());
+        return Some(out);
+    }
     // The loss must be able to hold the rate that was seen: compare with what congestion control makes of it.
     let probability = loss.episodes as f64 / facts.segments.max(1) as f64;
     let segment = f64::from(facts.segment_size.max(1));
@@ -671,9 +699,19 @@ fn constant_flight(case: &Case) -> Option<Finding> {
     }
     let few_losses = facts.loss.episodes <= 1;
     let room = facts.window.scale_known == 0 || flight.plateau * 10 < facts.window.max * 9;
-    if !(few_losses && room && flight.plateau_share >= cutoff::PLATEAU && flight.rounds >= 12) {
+    let bulk = flight.plateau >= 3 * u64::from(facts.segment_size);
+    let timed = case.around.clock_s < 0.2 * case.rtt;
+    if !(bulk
+        && timed
+        && few_losses
+        && room
+        && flight.plateau_share >= cutoff::PLATEAU
+        && flight.rounds >= 12)
+    {
         return None;
     }
+    // A send buffer whose size is no multiple of the segment also makes short segments; then only a strict clock tells.
+    let strictly = clocking.ack_share >= 0.9 && clocking.chance_share < 0.6;
     let clocked = clocking.ack_share >= 0.7;
     let unclocked = clocking.ack_share < 0.5 + 0.5 * clocking.chance_share.min(0.5);
     let ragged = clocking.short_share > 0.03 || clocking.short_burst_share > 0.08;
@@ -685,7 +723,7 @@ fn constant_flight(case: &Case) -> Option<Finding> {
         flight.rounds,
         bytes(facts.window.max as f64)
     );
-    if at_sender && clocked && !ragged {
+    if (at_sender && clocked && !ragged) || strictly {
         let limit = if case.around.ssh {
             Limit::ProtocolWindow
         } else {
@@ -708,7 +746,7 @@ fn constant_flight(case: &Case) -> Option<Finding> {
         out.parameters.rtt_s = Some(case.rtt);
         return Some(out);
     }
-    if ragged && (unclocked || !at_sender) {
+    if ragged && unclocked {
         let mut out = finding(
             Limit::SenderApplication,
             flight.plateau_share,
