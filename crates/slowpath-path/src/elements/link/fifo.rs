@@ -197,6 +197,35 @@ mod tests {
     }
 
     #[test]
+    fn a_train_is_taken_or_dropped_as_a_whole() {
+        let fifo = Fifo {
+            limit: Limit::Packets(1),
+            unit: DropUnit::Train,
+        };
+        let link = Link::fifo(BitRate::new(8_000_000), Layer::Ip, fifo.limit);
+        let mut state = State::new(&link, &fifo);
+        let mut taken = |at: u64, train| {
+            let at = Time::ZERO + Duration::from_micros(at);
+            while state.next_event() < at {
+                state.release(&mut Packet::new(Cargo(0), FlowId(0), 0));
+            }
+            let packet = Packet {
+                train,
+                ..Packet::new(Cargo(0), FlowId(0), 1000)
+            };
+            matches!(state.accept(at, &packet), Step::Hold(_))
+        };
+        // The first train finds room for its first packet, so all four are in; the second finds none, even for the
+        // packet that comes when there would be room again; the third does.
+        assert_eq!([taken(0, 1), taken(0, 1), taken(0, 1), taken(0, 1)], [true; 4]);
+        assert_eq!([taken(10, 2), taken(10, 2), taken(5000, 2)], [false; 3]);
+        assert_eq!(
+            [taken(5000, 3), taken(5000, 0), taken(5000, 0)],
+            [true, true, false]
+        );
+    }
+
+    #[test]
     fn a_packet_that_ends_at_this_instant_makes_room() {
         // At 1000 us the first is just sent and the second goes on the wire, whether or not the event was handled.
         assert_eq!(
