@@ -3,10 +3,12 @@
 //! Nothing here changes anything outside of short-lived threads and child processes of its own.
 
 use std::fs;
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use slowpath_sys::namespace::NetworkNamespace;
+use slowpath_sys::netlink::Netlink;
 use slowpath_sys::process::user_and_group;
 use slowpath_sys::sysctl;
 
@@ -161,18 +163,34 @@ fn tun() -> Finding {
 
 fn veth() -> Finding {
     const SUBJECT: &str = "virtual Ethernet";
-    let known = Path::new("/sys/module/veth").exists()
-        || kernel_option("CONFIG_VETH").is_some_and(|value| value == "y" || value == "m");
-    if known {
-        finding(SUBJECT, Standing::Good, "the kernel has it", "")
-    } else {
-        finding(
+    let tried = make_veth();
+    let known = || {
+        Path::new("/sys/module/veth").exists()
+            || kernel_option("CONFIG_VETH").is_some_and(|value| value == "y" || value == "m")
+    };
+    match tried {
+        Ok(()) => finding(SUBJECT, Standing::Good, "the kernel has it", ""),
+        Err(_) if known() => finding(SUBJECT, Standing::Good, "the kernel has it", ""),
+        Err(error) => finding(
             SUBJECT,
             Standing::Lacking,
-            "cannot tell whether the kernel has it; it is needed only where TUN cannot be opened",
+            format!("could not be made just now ({error}); it is needed only where TUN cannot be opened"),
             "`modprobe veth` as root",
-        )
+        ),
     }
+}
+
+/// Makes a pair of devices in a namespace that vanishes at once.
+fn make_veth() -> std::io::Result<()> {
+    let namespace = NetworkNamespace::create()?;
+    std::thread::scope(|scope| {
+        let made = scope.spawn(|| {
+            namespace.enter()?;
+            Netlink::open()?.add_veth("probe0", "probe1", namespace.as_fd())
+        });
+        made.join()
+            .unwrap_or_else(|_| Err(std::io::ErrorKind::Other.into()))
+    })
 }
 
 /// A value of the kernel's configuration, where it is readable as text.
