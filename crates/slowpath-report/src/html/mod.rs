@@ -1,7 +1,7 @@
 //! The page: one self-contained HTML file, drawn from templates.
 //!
 //! Nothing in it is fetched from elsewhere, and a content security policy inside the page says so to the
-//! browser. Templates, style and script stand in `assets/`; [`run`] and [`explain`] turn documents into the
+//! browser. Templates, style and script stand in `assets/`; `run` and `explain` turn documents into the
 //! plain strings and numbers that the templates show.
 
 mod axis;
@@ -59,6 +59,7 @@ fn render(
 ) -> io::Result<()> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.add_filter("prose", |text: String| Value::from_safe_string(prose(&text)));
     for (name, text) in [
         ("base.html", include_str!("../../assets/base.html")),
         ("parts.html", include_str!("../../assets/parts.html")),
@@ -75,4 +76,40 @@ fn render(
     page.render_captured_to(context, out)
         .map(|_| ())
         .map_err(io::Error::other)
+}
+
+/// Escapes text and sets what stands between backticks as code.
+fn prose(text: &str) -> String {
+    let escaped = text
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;");
+    let parts: Vec<&str> = escaped.split('`').collect();
+    // A backtick without its partner stays what it is.
+    if parts.len().is_multiple_of(2) {
+        return escaped;
+    }
+    let pieces = parts.iter().enumerate().map(|(i, part)| {
+        if i % 2 == 1 {
+            format!("<code>{part}</code>")
+        } else {
+            (*part).to_owned()
+        }
+    });
+    pieces.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prose;
+
+    #[test]
+    fn backticks_become_code_and_nothing_else_becomes_an_element() {
+        assert_eq!(
+            prose("see `ip tcp <x>` & co"),
+            "see <code>ip tcp &lt;x&gt;</code> &amp; co"
+        );
+        assert_eq!(prose("one ` alone <b>"), "one ` alone &lt;b&gt;");
+    }
 }
