@@ -262,15 +262,18 @@ impl Simulation {
                     return;
                 }
             }
-            let header = edited(&item.header, packet);
+            if is_edited(&item.header, packet) {
+                // Arrived for good: this packet's own copy may carry the changes.
+                item.header = edited(&item.header, packet);
+            }
             sink.seen(&Sighting {
                 point,
                 at,
                 id: packet.id,
-                header: &header,
+                header: &item.header,
                 payload: &item.payload,
             });
-            station.host.receive(at, &header, item.payload.borrow());
+            station.host.receive(at, &item.header, item.payload.borrow());
         }
         self.collect(usize::from(number), sink);
     }
@@ -462,6 +465,15 @@ fn flags(header: &Header) -> Flags {
         Transport::TooBig(_) => flags.with(Flags::ICMP_ERROR),
         _ => flags,
     }
+}
+
+/// Whether the network changed anything in the header.
+fn is_edited(header: &Header, packet: &Packet) -> bool {
+    header.ecn != packet.ecn
+        || header.dscp != packet.dscp
+        || header.ttl != packet.ttl
+        || packet.mss_limit > 0
+        || packet.flags.has(Flags::STRIP_WINDOW_SCALE)
 }
 
 /// The header with what the network changed.

@@ -172,7 +172,8 @@ fn connect(system: &mut System<'_>, data: &Bulk, config: &Config) -> Option<Conn
 #[derive(Debug)]
 pub(crate) struct SinkProgram {
     data: Sink,
-    connections: BTreeMap<ConnId, Inlet>,
+    /// By the connection's number.
+    inlets: Vec<Option<Inlet>>,
 }
 
 #[derive(Debug)]
@@ -188,15 +189,16 @@ impl SinkProgram {
     pub(crate) const fn new(data: Sink) -> Self {
         Self {
             data,
-            connections: BTreeMap::new(),
+            inlets: Vec::new(),
         }
     }
 
     fn drain(&mut self, system: &mut System<'_>, conn: ConnId) {
         let now = system.now;
-        let Some(inlet) = self.connections.get_mut(&conn) else {
+        let Some(slot) = self.inlets.get_mut(conn.0 as usize) else {
             return;
         };
+        let Some(inlet) = slot else { return };
         let Some(connection) = system.connection(conn) else {
             return;
         };
@@ -214,27 +216,23 @@ impl SinkProgram {
             return;
         }
         connection.finish();
-        let result = TransferResult {
-            name: inlet.name.clone(),
-            bytes: inlet.bytes,
-            start: inlet.since,
-            end: inlet.last,
-            complete: true,
-            error: None,
-            retransmitted_segments: None,
-        };
-        self.connections.remove(&conn);
-        system.report_transfer(result);
+        if let Some(inlet) = slot.take() {
+            system.report_transfer(TransferResult {
+                name: inlet.name,
+                bytes: inlet.bytes,
+                start: inlet.since,
+                end: inlet.last,
+                complete: true,
+                error: None,
+                retransmitted_segments: None,
+            });
+        }
     }
 
     fn set_wake(&self, system: &mut System<'_>) {
         let now = system.now;
-        *system.wake = self
-            .connections
-            .values()
-            .map(|inlet| inlet.pacer.ready())
-            .filter(|at| *at > now)
-            .min();
+        let ready = self.inlets.iter().flatten().map(|inlet| inlet.pacer.ready());
+        *system.wake = ready.filter(|at| *at > now).min();
     }
 }
 
@@ -250,16 +248,17 @@ impl Program for SinkProgram {
             .map(|connection| connection.ends().remote.to_string());
         let name = format!("{} to port {port}", peer.unwrap_or_default());
         let pacer = Pacer::new(self.data.reader);
-        self.connections.insert(
-            conn,
-            Inlet {
-                pacer,
-                since: now,
-                bytes: 0,
-                last: now,
-                name,
-            },
-        );
+        let place = conn.0 as usize;
+        if self.inlets.len() <= place {
+            self.inlets.resize_with(place + 1, || None);
+        }
+        self.inlets[place] = Some(Inlet {
+            pacer,
+            since: now,
+            bytes: 0,
+            last: now,
+            name,
+        });
     }
 
     fn connection(&mut self, system: &mut System<'_>, conn: ConnId, events: Events) {
@@ -269,20 +268,21 @@ impl Program for SinkProgram {
                 self.set_wake(system);
             }
         }
-        if events.closed {
-            self.connections.remove(&conn);
+        if events.closed
+            && let Some(slot) = self.inlets.get_mut(conn.0 as usize)
+        {
+            *slot = None;
         }
     }
 
     fn timer(&mut self, system: &mut System<'_>) {
-        let due: Vec<ConnId> = self
-            .connections
-            .iter()
-            .filter(|(_, inlet)| inlet.pacer.ready() <= system.now)
-            .map(|(conn, _)| *conn)
-            .collect();
-        for conn in due {
-            self.drain(system, conn);
+        for place in 0..self.inlets.len() {
+            if self.inlets[place]
+                .as_ref()
+                .is_some_and(|inlet| inlet.pacer.ready() <= system.now)
+            {
+                self.drain(system, ConnId(u32::try_from(place).unwrap_or(u32::MAX)));
+            }
         }
         self.set_wake(system);
     }
