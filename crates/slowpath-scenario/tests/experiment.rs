@@ -521,3 +521,48 @@ fn the_built_in_experiment_is_planned_for_both_clocks() {
         }
     }
 }
+
+/// The guide's example is read as it stands, and every key that the guide names exists.
+#[test]
+fn the_guide_tells_the_truth() {
+    let guide = include_str!("../../../docs/guide/experiment-files.md");
+    let example = guide
+        .split("```toml\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
+    assert_eq!(read(example).variants.len(), 3);
+    let elements = [
+        "{ rate = \"1 Mbit/s\", queue = \"20 ms\", layer = \"L2+FCS\", discipline = \"codel\", ecn = true }",
+        "{ delay = \"5 ms\", jitter = \"1 ms\", reorder = true }",
+        "{ loss = { to_bad = \"1 %\", to_good = \"20 %\", in_bad = \"50 %\" } }",
+        "{ loss = { packets = [3, 10] } }",
+        "{ duplicate = \"1 %\" }",
+        "{ police = \"1 Mbit/s\", burst = \"64 KiB\", layer = \"L3\", only = { dscp = \"cs1\", protocol = \"tcp\", port = 22 } }",
+        "{ shape = \"1 Mbit/s\", burst = \"64 KiB\", queue = \"50 packets\" }",
+        "{ mark = \"0\" }",
+        "{ mtu = \"1280 B\", address = \"192.0.2.9\" }",
+        "{ mtu = \"1280 B\", black_hole = true }",
+        "{ router = \"192.0.2.1\" }",
+        "{ per_packet = \"10 us\", per_kilobyte = \"1 us\", ring = 64 }",
+        "{ clamp_mss = 1400 }",
+        "{ remove_window_scale = true }",
+        "{ tap = \"middle\" }",
+    ];
+    let text = format!(
+        "title = \"t\"\nnetwork.up = [{}]\nnetwork.down = []\nworkload = {{ kind = \"ping\" }}\n\
+         hosts.client = {{ window = \"64 KiB\", send_buffer = \"64 KiB\", rmem_max = \"1 MiB\", wmem_max = \"1 MiB\", sack = true, \
+         timestamps = false, ecn = \"passive\", mss = 1400, initial_window = 10, pacing = \"1 Mbit/s\", dscp = \"af21\", qdisc = \"fq\", \
+         storage = {{ rate = \"695584 bit/s\", unit = \"64 KiB\", pause = \"100 ms\" }}, address = \"198.18.9.9\" }}\n",
+        elements.join(", ")
+    );
+    let plan = read(&text).plan(&options("default", Clock::Lab), &Fragments::new());
+    let plan = plan.unwrap_or_else(|error| panic!("{error}"));
+    assert!(plan.network.elements.len() >= elements.len());
+    for element in elements {
+        let key = element.trim_start_matches("{ ").split(' ').next().unwrap();
+        assert!(guide.contains(&format!("| `{key}` |")), "{key}");
+    }
+}

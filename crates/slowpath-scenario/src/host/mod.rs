@@ -10,5 +10,5 @@ mod system;
 pub(crate) use document::read_hosts;
 pub use document::{ConfigFile, HostDocument};
 pub use settings::{EcnMode, HostSettings, SettingOrigin, Storage};
-pub use stack::{ClientBuffer, KernelStack, Standing};
+pub use stack::{KernelStack, Standing};
 pub use system::{Parameter, StackChoice, System};

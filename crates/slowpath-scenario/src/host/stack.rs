@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use slowpath_packet::Dscp;
-use slowpath_units::{BitRate, ByteCount};
+use slowpath_units::BitRate;
 
 use crate::host::settings::{EcnMode, Storage};
 
@@ -49,15 +49,6 @@ pub struct KernelStack {
     pub qdisc: Option<String>,
     /// Slow storage that the built-in receiving application imitates.
     pub storage: Option<Storage>,
-}
-
-/// Storage unit and receive buffer of a router's FTP client, and how they were come by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClientBuffer {
-    /// Receive buffer in bytes when nothing is configured.
-    pub bytes: ByteCount,
-    /// How the figure was come by.
-    pub standing: Standing,
 }
 
 /// How a figure or a model parameter was come by.
