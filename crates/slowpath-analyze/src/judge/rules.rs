@@ -33,6 +33,10 @@ pub(crate) mod cutoff {
     pub(crate) const FIT_ERROR: f64 = 0.35;
     /// Spread of the backlog at losses up to which there is one size.
     pub(crate) const FIT_SPREAD: f64 = 0.6;
+    /// Spread that tells by itself, with [`SHARP_ERROR`].
+    pub(crate) const SHARP_SPREAD: f64 = 0.08;
+    /// Error up to which a small spread tells by itself.
+    pub(crate) const SHARP_ERROR: f64 = 0.6;
     /// Delay step up to which there is no queue.
     pub(crate) const NO_QUEUE: f64 = 0.2;
     /// Delay step from which there is one.
@@ -167,9 +171,15 @@ impl Case<'_> {
 
     /// Losses come at one backlog.
     pub(crate) fn losses_follow_load(fit: &QueueFit) -> bool {
+        // Many losses at the very same backlog are no accident even where deliveries come close to it, as they do
+        // at a receiver, which sees a loss only with the packet behind it.
+        let sharp = fit.losses >= 30
+            && fit.spread <= cutoff::SHARP_SPREAD
+            && fit.error <= cutoff::SHARP_ERROR
+            && fit.size_bytes >= 2.0 * cutoff::BUCKET;
+        let separated = fit.error <= cutoff::FIT_ERROR && fit.spread <= cutoff::FIT_SPREAD;
         fit.losses >= cutoff::FIT_LOSSES
-            && fit.error <= cutoff::FIT_ERROR
-            && fit.spread <= cutoff::FIT_SPREAD
+            && (separated || sharp)
             && (fit.episodes >= 3 || (fit.losses >= 30 && fit.error <= 0.05))
     }
 
@@ -649,7 +659,7 @@ fn lossy(case: &Case) -> Option<Finding> {
         // Without round trips a queue before the losses cannot be excluded.
         return None;
     }
-    if loss.episodes < 5 && loss.lost_segments > 10 * loss.episodes {
+    if loss.episodes < 5 && loss.lost_segments > 3 * loss.episodes {
         let mut out = finding(
             Limit::Unknown,
             1.0,
@@ -746,11 +756,11 @@ fn constant_flight(case: &Case) -> Option<Finding> {
         out.parameters.rtt_s = Some(case.rtt);
         return Some(out);
     }
-    if ragged && unclocked {
+    if ragged && unclocked && at_sender {
         let mut out = finding(
             Limit::SenderApplication,
             flight.plateau_share,
-            if at_sender { 0.85 } else { 0.7 },
+            0.85,
             format!(
                 "The sending program provides {}/s and no more: data leaves at its own rhythm, not when acknowledgements arrive ({} of bursts), in pieces smaller than a segment, with the window open.",
                 bytes(facts.bytes as f64 / case.total),
