@@ -1,0 +1,130 @@
+//! From a checked specification to a working network or part.
+
+use slowpath_units::Time;
+
+use super::{Network, Node, Port, Schedule, Wire};
+use crate::calendar::Calendar;
+use crate::counters::Counters;
+use crate::dice::Dice;
+use crate::element::{Element, Shared};
+use crate::outcome::{ElementId, PortId};
+use crate::ring::Ring;
+use crate::spec::{ElementKind, NetworkSpec, Target};
+
+impl Network {
+    pub(super) fn build_part(
+        spec: &NetworkSpec,
+        seed: u64,
+        elements: &[usize],
+        sources: &[bool],
+        number: u64,
+    ) -> Self {
+        let wire = |target: &Target| {
+            if let Some(port) = spec.ports.iter().position(|port| port.name == target.to) {
+                return Wire::Port(PortId(port as u16));
+            }
+            let index = elements
+                .iter()
+                .position(|index| spec.elements[*index].name == target.to);
+            index.map_or(Wire::Nowhere, |index| Wire::Node {
+                index: index as u16,
+                input: target.input,
+            })
+        };
+        let first_id = number << 48;
+        let mut shared = Shared::numbered_from(first_id);
+        // Tunnels' own flows get the same numbers in every part.
+        for element in &spec.elements {
+            if let ElementKind::Encapsulate(tunnel) = &element.does {
+                shared.flows.register(&tunnel.outer_flow());
+            }
+        }
+        let nodes: Vec<Node> = elements
+            .iter()
+            .map(|&index| {
+                let element = &spec.elements[index];
+                let built = Element::new(
+                    &element.does,
+                    element.outputs.len(),
+                    Dice::new(seed, &element.name),
+                    &mut shared.flows,
+                );
+                Node {
+                    id: ElementId(index as u16),
+                    reacts: built.reacts(),
+                    element: built,
+                    first: element.outputs.first().map_or(Wire::Nowhere, wire),
+                    outputs: element.outputs.iter().map(wire).collect(),
+                    counters: Counters::default(),
+                }
+            })
+            .collect();
+        let entries: Vec<Option<Wire>> = (spec.ports.iter().zip(sources))
+            .map(|(port, own)| port.entry.as_ref().filter(|_| *own).map(wire))
+            .collect();
+        let reaches = |port: usize| {
+            let port = Wire::Port(PortId(port as u16));
+            entries.contains(&Some(port)) || nodes.iter().any(|node| node.outputs.contains(&port))
+        };
+        let ports = (0..spec.ports.len())
+            .map(|port| Port {
+                entry: entries[port],
+                delivers: reaches(port),
+                pending: Ring::new(),
+                latest: Time::ZERO,
+            })
+            .collect::<Vec<_>>();
+        Self {
+            seed,
+            now: Time::ZERO,
+            schedule: Schedule::new(&ports, &nodes, spec.elements.len()),
+            ports,
+            nodes,
+            shared,
+            first_id,
+            spec: spec.clone(),
+        }
+    }
+}
+
+impl Schedule {
+    /// By element where all is chains that share no port to deliver to, else by time.
+    fn new(ports: &[Port], nodes: &[Node], elements: usize) -> Self {
+        let by_time = || Self::ByTime(Calendar::new(ports.len() + nodes.len()));
+        let entries = ports.iter().filter_map(|port| port.entry);
+        let mut reached: Vec<Wire> = entries
+            .clone()
+            .chain(nodes.iter().map(|node| node.first))
+            .collect();
+        reached.sort_unstable();
+        let shared = reached.windows(2).any(|pair| pair[0] == pair[1]);
+        if shared || nodes.iter().any(|node| node.outputs.len() != 1) {
+            return by_time();
+        }
+        let chains = entries.clone().count();
+        let mut order: Vec<u16> = Vec::with_capacity(nodes.len());
+        let mut rank = vec![0; elements];
+        for mut wire in entries {
+            while let Wire::Node { index, .. } = wire {
+                let node = &nodes[usize::from(index)];
+                rank[usize::from(node.id.0)] = order.len() as u16;
+                order.push(index);
+                wire = node.first;
+            }
+        }
+        Self::ByElement {
+            order,
+            rank,
+            next: vec![Time::MAX; nodes.len()],
+            chains,
+        }
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, ports: usize, index: usize, time: Time) {
+        match self {
+            Self::ByTime(calendar) => calendar.set(ports + index, time),
+            Self::ByElement { next, .. } => next[index] = time,
+        }
+    }
+}
