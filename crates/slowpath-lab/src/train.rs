@@ -97,7 +97,7 @@ impl Train {
         let transport = &ip[ip_header..];
         let (transport_header, syn, icmp_error) = match protocol {
             _ if fragment => (0, false, false),
-            Protocol::TCP if transport.len() >= 20 => {
+            Protocol::TCP if transport.len() >= 20 && transport[12] >> 4 >= 5 => {
                 (usize::from(transport[12] >> 4) * 4, transport[13] & 2 != 0, false)
             }
             Protocol::UDP if transport.len() >= 8 => (8, false, false),
@@ -113,6 +113,9 @@ impl Train {
         }
         let payload = ip.len() - headers;
         let size = usize::from(vnet.segment_size);
+        if vnet.gso != Gso::None && transport_header == 0 {
+            return Err(Ignored::Malformed);
+        }
         let (segment, count) = match vnet.gso {
             Gso::Tcp4 | Gso::Tcp6 | Gso::Udp if size > 0 && payload > size => (size, payload.div_ceil(size)),
             _ => (payload, 1),
@@ -334,3 +337,176 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
 pub(crate) const HEADER_ROOM: usize = 128;
 /// TCP option kind 3 (RFC 7323, section 2.2).
 const WINDOW_SCALE: u8 = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slowpath_packet::checksum::Sum;
+    use slowpath_packet::{IpView, Ipv4Header, Ipv6Header, Seq32, TcpHeader, TcpOptions, TcpView};
+    use slowpath_path::{Cargo, FlowId};
+
+    const SIZE: usize = 100;
+    const PAYLOAD: usize = 350;
+
+    /// A TCP train of three full segments and half a one, as the kernel hands it over.
+    fn train(v6: bool, flags: TcpFlags) -> (Train, Vec<u8>) {
+        let tcp = TcpHeader {
+            source_port: 1,
+            destination_port: 2,
+            sequence: Seq32(u32::MAX - 150),
+            acknowledgement: Seq32(9),
+            flags,
+            window: 500,
+            urgent: 0,
+            options: TcpOptions {
+                timestamps: Some((1, 2)),
+                ..TcpOptions::default()
+            },
+        };
+        let start = if v6 { 40 } else { 20 };
+        let headers = start + tcp.len();
+        let length = u32::try_from(tcp.len() + PAYLOAD).unwrap();
+        let mut bytes = vec![0; headers + PAYLOAD];
+        if v6 {
+            let ip = Ipv6Header::new(1.into(), 2.into(), 6, length);
+            Ipv6Header {
+                traffic_class: 2,
+                ..ip
+            }
+            .write(&mut bytes);
+        } else {
+            let ip = Ipv4Header::new([10, 0, 0, 1].into(), [10, 0, 0, 2].into(), 6, length);
+            Ipv4Header {
+                traffic_class: 2,
+                identification: 65_535,
+                ..ip
+            }
+            .write(&mut bytes);
+        }
+        tcp.write_without_checksum(&mut bytes[start..]);
+        for (number, byte) in bytes[headers..].iter_mut().enumerate() {
+            *byte = u8::try_from(number % 251).unwrap();
+        }
+        let vnet = VnetHeader {
+            needs_checksum: true,
+            gso: if v6 { Gso::Tcp6 } else { Gso::Tcp4 },
+            segment_size: u16::try_from(SIZE).unwrap(),
+            checksum_start: u16::try_from(start).unwrap(),
+            checksum_offset: 16,
+            ..VnetHeader::default()
+        };
+        (Train::parse(&bytes, vnet, 10).unwrap(), bytes)
+    }
+
+    fn record(train: &Train, number: u16) -> Packet {
+        Packet {
+            dscp: train.dscp(),
+            ecn: train.ecn(),
+            ttl: train.hop_limit,
+            flags: train.flags(),
+            ..Packet::new(Cargo(0), FlowId(0), train.segment_length(number))
+        }
+    }
+
+    #[test]
+    fn each_wire_packet_is_what_a_card_would_have_sent() {
+        let flags = TcpFlags(TcpFlags::ACK.0 | TcpFlags::PSH.0 | TcpFlags::CWR.0);
+        for v6 in [false, true] {
+            let (train, bytes) = train(v6, flags);
+            assert_eq!((train.count, train.unchanged_by(&record(&train, 0))), (4, true));
+            let mut out = Vec::new();
+            let mut payload = Vec::new();
+            for number in 0..4 {
+                train.materialise(&bytes, number, &record(&train, number), &mut out);
+                assert_eq!(u32::try_from(out.len()).unwrap(), train.segment_length(number));
+                let ip = IpView::parse(&out).unwrap();
+                assert_eq!(ip.length(), Some(train.segment_length(number)));
+                let inner = ip.payload();
+                let pseudo = ip.pseudo_sum(6, u32::try_from(inner.len()).unwrap());
+                assert_eq!(pseudo.add_bytes(inner).finish(), 0, "checksum of {number}");
+                let tcp = TcpView::parse(inner).unwrap();
+                let expected = (u32::MAX - 150).wrapping_add(100 * u32::from(number));
+                assert_eq!(tcp.sequence(), Seq32(expected));
+                assert_eq!(
+                    tcp.flags().contains(TcpFlags::PSH),
+                    number == 3,
+                    "PSH on the last"
+                );
+                assert_eq!(
+                    tcp.flags().contains(TcpFlags::CWR),
+                    number == 0,
+                    "CWR on the first"
+                );
+                if let Some(id) = ip.v4_id() {
+                    assert_eq!(id, 65_535_u16.wrapping_add(number));
+                    assert_eq!(Sum::new().add_bytes(&out[..20]).finish(), 0);
+                }
+                payload.extend_from_slice(tcp.payload());
+            }
+            assert_eq!(payload, bytes[bytes.len() - PAYLOAD..]);
+        }
+    }
+
+    #[test]
+    fn neighbours_become_a_shorter_train_with_the_networks_marks() {
+        let (train, bytes) = train(false, TcpFlags::ACK);
+        let marked = Packet {
+            ecn: Ecn::Ce,
+            ttl: 60,
+            ..record(&train, 1)
+        };
+        assert!(!train.unchanged_by(&marked));
+        let mut out = [0; HEADER_ROOM];
+        let (vnet, used) = train.write_headers(&bytes, 1, 2, &marked, &mut out);
+        assert_eq!(
+            (vnet.gso, vnet.segment_size, train.payload_range(1, 2).len()),
+            (Gso::Tcp4, 100, 200)
+        );
+        let ip = IpView::parse(&out[..used]).unwrap();
+        assert_eq!((ip.ecn(), ip.hop_limit(), ip.length()), (Ecn::Ce, 60, Some(252)));
+        assert_eq!(u16_at(&out, 36), pseudo_sum(&out, false, Protocol::TCP, 232));
+        let (vnet, _) = train.write_headers(&bytes, 3, 1, &marked, &mut out);
+        assert_eq!((vnet.gso, train.payload_range(3, 1).len()), (Gso::None, 50));
+    }
+
+    #[test]
+    fn broken_headers_harm_nobody() {
+        let mut seed = 1_u32;
+        let mut next = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            seed >> 8
+        };
+        for round in 0..20_000 {
+            let (good, mut bytes) = train(round % 2 == 0, TcpFlags(TcpFlags::SYN.0));
+            for _ in 0..next() % 4 {
+                let at = next() as usize % 80;
+                bytes[at] = next().to_le_bytes()[0];
+            }
+            bytes.truncate(next() as usize % (bytes.len() + 1));
+            let vnet = VnetHeader {
+                segment_size: u16::try_from(next() % 300).unwrap(),
+                checksum_start: u16::try_from(next() % 80).unwrap(),
+                ..good.vnet
+            };
+            let Ok(train) = Train::parse(&bytes, vnet, 10) else {
+                continue;
+            };
+            let mut out = Vec::new();
+            let mut total = 0;
+            for number in 0..train.count {
+                let packet = Packet {
+                    mss_limit: 500,
+                    ..record(&train, number)
+                };
+                let packet = Packet {
+                    flags: packet.flags.with(Flags::STRIP_WINDOW_SCALE),
+                    ..packet
+                };
+                train.materialise(&bytes, number, &packet, &mut out);
+                assert_eq!(out.len(), train.segment_length(number) as usize);
+                total += out.len() - usize::from(train.headers);
+            }
+            assert_eq!(total + usize::from(train.headers), bytes.len());
+        }
+    }
+}
