@@ -59,7 +59,7 @@ fn mutate(text: &str, dice: &mut Dice) -> String {
                 chars[at] = "\"'=[]{},.#\n 0x%é"[..]
                     .chars()
                     .nth(dice.below(16))
-                    .unwrap_or(' ')
+                    .unwrap_or(' ');
             }
             1 => {
                 let end = (at + dice.below(20)).min(chars.len());
