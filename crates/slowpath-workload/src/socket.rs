@@ -69,6 +69,19 @@ pub enum SocketError {
         /// The kernel's answer.
         source: io::Error,
     },
+    /// The congestion control was refused.
+    #[error(
+        "choosing congestion control \"{name}\" for the connection with {peer}: {source}; {}",
+        congestion_hint(source)
+    )]
+    CongestionControl {
+        /// The algorithm asked for.
+        name: String,
+        /// The other end, or the local address of a listener.
+        peer: SocketAddr,
+        /// The kernel's answer.
+        source: io::Error,
+    },
     /// An option was refused.
     #[error("setting {option} to {value} on the socket for {peer}: {source}")]
     Option {
@@ -199,11 +212,10 @@ impl SocketOptions {
             )?;
         }
         if let Some(name) = &self.congestion_control {
-            set(
-                "TCP_CONGESTION",
-                name.clone(),
-                sockopt::set_congestion_control(socket, name),
-            )?;
+            sockopt::set_congestion_control(socket, name).map_err(|source| {
+                let name = name.clone();
+                SocketError::CongestionControl { name, peer, source }
+            })?;
         }
         if let Some(mss) = self.mss {
             let value = i32::try_from(mss).unwrap_or(i32::MAX);
@@ -256,6 +268,18 @@ impl SocketOptions {
             mss,
             shortfalls,
         }
+    }
+}
+
+fn congestion_hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "only root may choose it until it is listed in net.ipv4.tcp_allowed_congestion_control"
+        }
+        io::ErrorKind::NotFound => {
+            "net.ipv4.tcp_available_congestion_control lists what this kernel has; root can load a module"
+        }
+        _ => "the kernel gives no reason",
     }
 }
 

@@ -2,6 +2,16 @@
 
 use std::net::SocketAddr;
 
+/// cubic, or reno for a user who may not choose cubic.
+fn pinned() -> &'static str {
+    let socket = slowpath_sys::message::tcp_socket(false).unwrap();
+    if slowpath_sys::sockopt::set_congestion_control(&socket, "cubic").is_ok() {
+        "cubic"
+    } else {
+        "reno"
+    }
+}
+
 use slowpath_units::{ByteCount, Duration};
 use slowpath_workload::content::Content;
 use slowpath_workload::s3::{
@@ -36,7 +46,7 @@ fn endpoint(address: SocketAddr) -> Endpoint {
         credentials: credentials(),
         payload_hash: PayloadHash::Unsigned,
         socket: SocketOptions {
-            congestion_control: Some("cubic".to_owned()),
+            congestion_control: Some(pinned().to_owned()),
             no_delay: true,
             ..SocketOptions::default()
         },

@@ -293,6 +293,16 @@ impl Report {
         self.one_way(forward).map(StreamReport::accepted).sum()
     }
 
+    /// Bit/s that the senders' sockets of one way accepted, over the time that the senders counted.
+    pub fn accepted_bit_per_s(&self, forward: bool) -> f64 {
+        let time = |stream: &StreamReport| match (&stream.remote, stream.sends) {
+            (Some(remote), false) => remote.duration.unwrap_or(stream.duration),
+            _ => stream.duration,
+        };
+        let time = self.one_way(forward).map(time).max().unwrap_or_default();
+        rate(self.accepted(forward), time)
+    }
+
     /// Bit/s delivered to the receivers of one way.
     pub fn delivered_bit_per_s(&self, forward: bool) -> f64 {
         let time = self
@@ -364,7 +374,12 @@ impl Report {
             } else {
                 48
             };
-            let sent = stream.sent_packets();
+            // A remote sender goes on until it hears of the end: what it sent after that is not lost.
+            let sent = if stream.sends {
+                stream.sent_packets()
+            } else {
+                received.packets
+            };
             let bytes = |packets: u64| packets * (self.block as u64 + header);
             Some(FlowResult {
                 name: format!("iperf3 stream {}", stream.id),

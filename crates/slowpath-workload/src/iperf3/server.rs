@@ -131,10 +131,8 @@ struct Shared {
 struct Waiting {
     sender: Sender<Arrival>,
     peer: IpAddr,
-    /// UDP streams that it still wants.
+    /// UDP streams that it still wants; of the tests of one address only one wants any.
     udp_wanted: u32,
-    /// Tests get UDP streams in the order in which they began to wait.
-    order: u64,
 }
 
 #[derive(Debug)]
@@ -393,7 +391,6 @@ impl<'a> Door<'a> {
             sender,
             peer: pending.peer.ip(),
             udp_wanted: 0,
-            order: pending.number,
         };
         lock(&self.shared.waiting).insert(cookie, waiting);
         let (shared, listener, peer) = (Arc::clone(self.shared), Arc::clone(&self.listener), pending.peer);
@@ -438,8 +435,7 @@ impl<'a> Door<'a> {
             let mut waiting = lock(&self.shared.waiting);
             let test = waiting
                 .values_mut()
-                .filter(|test| test.udp_wanted > 0 && test.peer.to_canonical() == peer.ip().to_canonical())
-                .min_by_key(|test| test.order);
+                .find(|test| test.udp_wanted > 0 && test.peer.to_canonical() == peer.ip().to_canonical());
             let (Some(test), Ok(own)) = (test, self.udp.local_addr()) else {
                 continue;
             };
@@ -616,10 +612,8 @@ impl Test<'_> {
     ) -> Result<Option<String>, IperfError> {
         let (sending, receiving) = params.client_streams();
         let total = sending + receiving;
-        if params.transport == Transport::Udp
-            && let Some(waiting) = lock(&self.shared.waiting).get_mut(&self.cookie)
-        {
-            waiting.udp_wanted = total;
+        if params.transport == Transport::Udp {
+            self.claim_udp(total)?;
         }
         // The answer to the SYN carries the mark too; restored below. A test that begins at the same moment may
         // see its SYN-ACKs marked as well.
@@ -658,6 +652,26 @@ impl Test<'_> {
             }
         }
         Ok(congestion)
+    }
+
+    /// Waits until no other test of the same address is about to get UDP streams: greetings name no test.
+    fn claim_udp(&self, total: u32) -> Result<(), IperfError> {
+        let step = self.shared.context.clone().with_timeout(STREAM_WAIT);
+        let own = self.peer.ip().to_canonical();
+        loop {
+            {
+                let mut waiting = lock(&self.shared.waiting);
+                let is_free = waiting
+                    .values()
+                    .all(|test| test.udp_wanted == 0 || test.peer.to_canonical() != own);
+                if is_free && let Some(test) = waiting.get_mut(&self.cookie) {
+                    test.udp_wanted = total;
+                    return Ok(());
+                }
+            }
+            step.sleep(Duration::from_millis(5))
+                .map_err(|stop| SocketError::stopped("waiting for another test of this address", stop))?;
+        }
     }
 
     /// Waits for all streams, and puts them in the order in which the client opened them.
