@@ -10,11 +10,13 @@
 //! * [`spec`]: what a run consists of, as plain data.
 //! * [`simulation`]: the event loop. Start here.
 //! * [`sink`]: where packets go that are to be captured; [`Recorder`] makes records of them for an analysis.
+//! * [`programs`]: what the jobs of a plan are as programs of model hosts.
 //! * [`report`]: what a run leaves behind.
 
 #![forbid(unsafe_code)]
 
 mod freight;
+pub mod programs;
 pub mod report;
 pub mod simulation;
 pub mod sink;

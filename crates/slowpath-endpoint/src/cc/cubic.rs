@@ -180,10 +180,10 @@ impl Algorithm for Cubic {
         }
     }
 
-    fn restart(&mut self, _view: &View, _window: &mut Window, idle: Duration) {
+    fn restart(&mut self, view: &View, _window: &mut Window, idle: Duration) {
         // The cubic function stands still while nothing is sent.
         if let Some(epoch) = &mut self.epoch {
-            *epoch += idle.nanos() / 1_000_000;
+            *epoch = (*epoch + idle.nanos() / 1_000_000).min(view.now.nanos() / 1_000_000);
         }
     }
 }
@@ -294,5 +294,33 @@ mod tests {
         cubic.update(Time::from_nanos(1_000_000_000), 700, 1);
         let seconds = cubic.k as f64 / 1024.0;
         assert!((seconds - 9.09).abs() < 0.02, "{seconds}");
+    }
+
+    #[test]
+    fn a_pause_longer_than_the_epoch_restarts_it() {
+        let mut cubic = Cubic::new(false);
+        cubic.last_max = 100;
+        cubic.update(Time::from_nanos(1_000_000_000), 70, 1);
+        let now = Time::from_nanos(1_500_000_000);
+        let view = View {
+            now,
+            una: 1,
+            nxt: 1,
+            srtt: None,
+            min_rtt: None,
+            in_flight: 0,
+            mss: 1448,
+            delivered: 0,
+            lost_total: 0,
+            app_limited: false,
+            state: State::Open,
+            paced: false,
+            pacing_rate: None,
+        };
+        let mut window = Window::new(10, None);
+        // Idle since before the epoch began: the epoch must not lie in the future.
+        cubic.restart(&view, &mut window, Duration::from_secs(1));
+        cubic.update(now, 70, 1);
+        assert_eq!(cubic.epoch, Some(1_500));
     }
 }

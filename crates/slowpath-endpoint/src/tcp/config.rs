@@ -131,6 +131,19 @@ pub enum CongestionControl {
     Bbr,
 }
 
+impl CongestionControl {
+    /// The algorithm that Linux calls `name`; `None` if there is no model of it.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "reno" => Self::Reno,
+            "bic" => Self::Bic,
+            "cubic" => Self::Cubic,
+            "bbr" => Self::Bbr,
+            _ => return None,
+        })
+    }
+}
+
 /// Explicit congestion notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,0 +1,223 @@
+//! From a plan's jobs to the programs that do them on model hosts.
+//!
+//! | job | programs |
+//! |---|---|
+//! | iperf3, TCP | a bulk sender and a sink for each direction; the sink's transfers are the receiver's figures |
+//! | iperf3, UDP and UDP streams | a source and a sink; datagrams above the MTU go out in fragments |
+//! | S3 | requests and responses of the object's (or part's) size; TLS costs no time here |
+//! | ping | echo requests |
+//!
+//! FTP stays with the caller, who knows its files and ports. The SSH family, frames and arbitrary commands have no
+//! model.
+
+use std::net::SocketAddr;
+
+use slowpath_endpoint::app::{Behaviour, Bulk, Pace, Ping, Requests, Responder, Sink, UdpSink, UdpSource};
+use slowpath_endpoint::tcp::CongestionControl;
+use slowpath_packet::Dscp;
+use slowpath_scenario::plan::{HostPlan, Job, Plan};
+use slowpath_scenario::workload::{self, Iperf3Direction, Iperf3Protocol, Iperf3Test, S3Load, S3Operation};
+use slowpath_scenario::{Stack, Workload};
+use slowpath_units::{BitRate, Duration, Time};
+
+/// The programs that `job` needs on `host`, and when each starts; `None` if no model can do the job.
+///
+/// Port numbers are iperf3's own, and above it one for each job; a host that takes no part gets no programs.
+pub fn programs(plan: &Plan, job: &Job, host: &HostPlan) -> Option<Vec<(Time, Behaviour)>> {
+    let number = plan.jobs.iter().position(|other| other == job).unwrap_or(0);
+    let side = Side {
+        job,
+        host,
+        server: plan.host(&job.server)?,
+        client: plan.host(&job.client)?,
+        port: FIRST_PORT + 10 * u16::try_from(number).ok()?,
+        start: Time::ZERO + job.start + START,
+    };
+    match &job.workload {
+        Workload::Iperf3(test) if test.protocol == Iperf3Protocol::Tcp => Some(side.iperf3_tcp(test)),
+        Workload::Iperf3(test) => Some(side.iperf3_udp(test)),
+        Workload::S3(load) => Some(side.s3(load)),
+        Workload::Udp(stream) => Some(side.datagrams(
+            stream.rate,
+            u32::try_from(stream.length.bytes()).ok()?,
+            stream.burst_interval,
+            stream.duration,
+            stream.dscp,
+        )),
+        Workload::Ping(ping) => Some(side.ping(ping)),
+        Workload::Ftp(_) | Workload::Ssh(_) | Workload::Frames(_) | Workload::Command(_) => None,
+    }
+}
+
+struct Side<'a> {
+    job: &'a Job,
+    host: &'a HostPlan,
+    server: &'a HostPlan,
+    client: &'a HostPlan,
+    port: u16,
+    start: Time,
+}
+
+impl Side<'_> {
+    fn is(&self, other: &HostPlan) -> bool {
+        self.host.name == other.name
+    }
+
+    fn pace(&self) -> Pace {
+        match &self.host.stack {
+            Stack::Model(model) => model.pace,
+            Stack::Kernel(_) => Pace::Unlimited,
+        }
+    }
+
+    fn iperf3_tcp(&self, test: &Iperf3Test) -> Vec<(Time, Behaviour)> {
+        let ways: &[(&HostPlan, &HostPlan)] = match test.direction {
+            Iperf3Direction::Forward => &[(self.client, self.server)],
+            Iperf3Direction::Reverse => &[(self.server, self.client)],
+            Iperf3Direction::Bidirectional => &[(self.client, self.server), (self.server, self.client)],
+        };
+        let mut programs = Vec::new();
+        for (port, (from, to)) in (self.port..).zip(ways) {
+            if self.is(to) {
+                programs.push((
+                    Time::ZERO,
+                    Behaviour::Sink(Sink {
+                        port,
+                        reader: self.pace(),
+                    }),
+                ));
+            }
+            if self.is(from) {
+                let bulk = Bulk {
+                    name: self.job.name.clone(),
+                    to: SocketAddr::new(to.address.into(), port),
+                    bytes: test
+                        .size
+                        .map(|size| size.bytes() / u64::from(test.streams.max(1))),
+                    duration: test.duration,
+                    streams: test.streams,
+                    congestion: test
+                        .congestion_control
+                        .as_deref()
+                        .and_then(CongestionControl::by_name),
+                    dscp: test.dscp,
+                    writer: test.rate.map_or(Pace::Unlimited, |rate| Pace::Units {
+                        unit: WRITE,
+                        bytes_per_s: (rate.bits_per_s() / 8).max(1),
+                        pause: Duration::ZERO,
+                        chunk: WRITE,
+                    }),
+                };
+                programs.push((self.start, Behaviour::Bulk(bulk)));
+            }
+        }
+        programs
+    }
+
+    fn iperf3_udp(&self, test: &Iperf3Test) -> Vec<(Time, Behaviour)> {
+        let length = test.length.map_or(DATAGRAM, |length| {
+            u32::try_from(length.bytes()).unwrap_or(DATAGRAM)
+        });
+        let rate = test.rate.unwrap_or(BitRate::new(1_000_000));
+        let duration = test.duration.unwrap_or_else(|| {
+            let bytes = test.size.map_or(0, slowpath_units::ByteCount::bytes);
+            rate.time_for(bytes, 0).0
+        });
+        self.datagrams(rate, length, test.burst_interval, duration, test.dscp)
+    }
+
+    fn datagrams(
+        &self,
+        rate: BitRate,
+        datagram: u32,
+        burst: Option<Duration>,
+        duration: Duration,
+        dscp: Option<Dscp>,
+    ) -> Vec<(Time, Behaviour)> {
+        let name = self.job.name.clone();
+        let mut programs = Vec::new();
+        if self.is(self.server) {
+            programs.push((
+                Time::ZERO,
+                Behaviour::UdpSink(UdpSink {
+                    name: name.clone(),
+                    port: self.port,
+                }),
+            ));
+        }
+        if self.is(self.client) {
+            let source = UdpSource {
+                name,
+                to: SocketAddr::new(self.server.address.into(), self.port),
+                datagram,
+                rate,
+                interval: burst.unwrap_or(Duration::ZERO),
+                duration,
+                dscp: dscp.unwrap_or_default(),
+            };
+            programs.push((self.start, Behaviour::UdpSource(source)));
+        }
+        programs
+    }
+
+    fn s3(&self, load: &S3Load) -> Vec<(Time, Behaviour)> {
+        let object = load.object_size.bytes();
+        let part = load
+            .part_size
+            .map_or(object, slowpath_units::ByteCount::bytes)
+            .clamp(1, object.max(1));
+        let count = object.div_ceil(part).max(1) * u64::from(load.requests);
+        let (request_bytes, response_bytes) = match load.operation {
+            S3Operation::Put => (HTTP_HEAD + part, HTTP_HEAD),
+            S3Operation::Get => (HTTP_HEAD, HTTP_HEAD + part),
+        };
+        if self.is(self.server) {
+            let service = Duration::ZERO;
+            let responder = Responder {
+                port: self.port,
+                request_bytes,
+                response_bytes,
+                service,
+            };
+            return vec![(Time::ZERO, Behaviour::Responder(responder))];
+        }
+        if !self.is(self.client) {
+            return Vec::new();
+        }
+        let requests = Requests {
+            name: self.job.name.clone(),
+            to: SocketAddr::new(self.server.address.into(), self.port),
+            count: u32::try_from(count).unwrap_or(u32::MAX),
+            concurrency: load.concurrency,
+            request_bytes,
+            response_bytes,
+            keep_alive: true,
+            think: Duration::ZERO,
+        };
+        vec![(self.start, Behaviour::Requests(requests))]
+    }
+
+    fn ping(&self, ping: &workload::Ping) -> Vec<(Time, Behaviour)> {
+        if !self.is(self.client) {
+            return Vec::new();
+        }
+        let ping = Ping {
+            to: self.server.address.into(),
+            count: u16::try_from(ping.count).unwrap_or(u16::MAX),
+            interval: ping.interval,
+            bytes: u32::try_from(ping.length.bytes()).unwrap_or(u32::MAX),
+        };
+        vec![(self.start, Behaviour::Ping(ping))]
+    }
+}
+
+/// iperf3's own port.
+const FIRST_PORT: u16 = 5201;
+/// Servers listen before clients start.
+const START: Duration = Duration::from_millis(1);
+/// iperf3's write in bytes when it sends at a rate.
+const WRITE: u32 = 131_072;
+/// Bytes of an unfragmented datagram over IPv4 and Ethernet.
+const DATAGRAM: u32 = 1_460;
+/// Bytes of a request or response without its object, about what signed requests take.
+const HTTP_HEAD: u64 = 600;
