@@ -194,7 +194,11 @@ impl Half {
             ttl: packet.ttl,
             at: packet.at,
         };
-        let copy = self.fingerprints.iter().any(|old| print.copies(old));
+        // Data beyond all that was seen cannot be a copy.
+        let beyond = self.started
+            && packet.payload_len > 0
+            && Seq32(packet.seq).distance(Seq32(self.next as u32)) >= 0;
+        let copy = !beyond && self.fingerprints.iter().any(|old| print.copies(old));
         if !copy {
             if self.fingerprints.len() >= FINGERPRINTS {
                 self.fingerprints.pop_front();
