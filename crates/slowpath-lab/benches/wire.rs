@@ -87,7 +87,7 @@ fn run(name: &str, spec: &LabSpec, span: StdDuration, bare: f64) {
     if let Some(limit) = report.elements.iter().find(|element| element.element == "up.1") {
         let bits = (limit.delivered.bytes + 14 * limit.delivered.packets) as f64 * 8.0;
         println!(
-            "{:20} layer 2 {:.3} Gbit/s on average, start-up included",
+            "{:20} layer 2 {:.3} Gbit/s over the sender's time, start-up and the queue's last packets included",
             "",
             bits / span.as_secs_f64() / 1e9
         );
