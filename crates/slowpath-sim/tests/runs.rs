@@ -369,3 +369,81 @@ fn stepping_in_between_changes_nothing() {
     assert_eq!(recorder.records, whole_packets);
     assert_eq!(simulation.finish().packets_sent, whole.packets_sent);
 }
+
+/// Loss, reordering and duplicates both ways, with every algorithm, with and without SACK: all bytes arrive.
+#[test]
+fn everything_arrives_whatever_the_path_does() {
+    let rough = |side: &str| -> Chain {
+        let chance = "2 %".parse().unwrap();
+        vec![
+            rate(&format!("{side}.rate"), "20 Mbit/s", Limit::Packets(30)),
+            loss(&format!("{side}.loss"), LossModel::Random { chance }),
+            (
+                format!("{side}.twice"),
+                slowpath_path::ElementKind::Duplicate(slowpath_path::Duplicate { chance }),
+            ),
+            (
+                format!("{side}.delay"),
+                slowpath_path::ElementKind::Delay(slowpath_path::Delay {
+                    jitter: Some(slowpath_path::Jitter {
+                        shape: slowpath_path::JitterShape::Uniform {
+                            spread: Duration::from_millis(3),
+                        },
+                        reorder: true,
+                    }),
+                    ..slowpath_path::Delay::fixed(Duration::from_millis(10))
+                }),
+            ),
+        ]
+    };
+    for congestion in [
+        CongestionControl::Reno,
+        CongestionControl::Bic,
+        CongestionControl::Cubic,
+        CongestionControl::Bbr,
+    ] {
+        for sack in [true, false] {
+            for timestamps in [true, false] {
+                let mut config = with(congestion);
+                config.sack = sack;
+                config.timestamps = timestamps;
+                let bytes = 3_000_000;
+                let bulk = slowpath_endpoint::app::Bulk {
+                    name: "bulk".into(),
+                    to: "10.0.0.2:5001".parse().unwrap(),
+                    bytes: Some(bytes),
+                    duration: None,
+                    streams: 2,
+                    congestion: None,
+                    dscp: None,
+                    writer: Pace::Unlimited,
+                };
+                let sink = Sink {
+                    port: 5001,
+                    reader: Pace::Unlimited,
+                };
+                let spec = SimSpec {
+                    hosts: vec![
+                        host("near", "10.0.0.1", config.clone(), Behaviour::Bulk(bulk)),
+                        host("far", "10.0.0.2", config, Behaviour::Sink(sink)),
+                    ],
+                    network: NetworkSpec::chain("near", "far", rough("up"), rough("down")),
+                    seed: 3,
+                    deadline: Duration::from_secs(3_000),
+                    sample_every: None,
+                };
+                let report = Simulation::new(&spec).unwrap().run(&mut NoSink);
+                let got: Vec<u64> = report.transfers(1).map(|transfer| transfer.bytes).collect();
+                assert_eq!(
+                    got,
+                    [bytes, bytes],
+                    "{congestion:?}, SACK {sack}, timestamps {timestamps}"
+                );
+                assert!(
+                    report.complete,
+                    "{congestion:?}, SACK {sack}, timestamps {timestamps}"
+                );
+            }
+        }
+    }
+}
