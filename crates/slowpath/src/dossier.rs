@@ -22,9 +22,22 @@ pub struct Dossier {
     /// Answers for single variants, by their names.
     #[serde(default)]
     pub answers: std::collections::BTreeMap<String, String>,
+    /// Pairs of variants to be compared beside the comparisons with the first variant.
+    #[serde(default)]
+    pub comparisons: Vec<ComparisonWish>,
     /// Changes to single variants whose outcome is predicted and tested.
     #[serde(default)]
     pub proofs: Vec<ProofWish>,
+}
+
+/// Two variants to be compared with each other.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ComparisonWish {
+    /// The variant compared with.
+    pub a: String,
+    /// The variant that is compared.
+    pub b: String,
 }
 
 /// A change whose outcome is to be predicted and tested by a re-run.

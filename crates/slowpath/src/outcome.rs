@@ -6,6 +6,7 @@ use slowpath_report::results::{Basis, Figure, Reference, Results, RunResult, Var
 use slowpath_scenario::figure::{Figure as Published, FigureValue};
 use slowpath_scenario::{Clock, Plan, Standing};
 
+use crate::dossier::ComparisonWish;
 use crate::folder::{Folder, FolderError};
 use crate::import;
 use crate::load::Loaded;
@@ -94,7 +95,7 @@ pub fn results(
     }
     results.scaled = scaled(&results.variants);
     results.environment = environment(runs);
-    results.comparisons = comparisons(&results.variants);
+    results.comparisons = comparisons(&results.variants, &loaded.dossier.comparisons);
     results
 }
 
@@ -119,6 +120,11 @@ fn variant_results(
         let mut result = RunResult::of(&run.record, verdict);
         if let (Some(row), Some(analysis)) = (result.captures.first_mut(), &run.analysis) {
             row.warnings.clone_from(&analysis.capture.quality.warnings);
+        }
+        if let Some(connection) = main_connection(run) {
+            result
+                .retransmitted_segments
+                .get_or_insert(connection.retransmitted_segments);
         }
         result.notes.extend(run.problem.clone());
         out.runs.push(result);
@@ -296,17 +302,24 @@ fn environment(runs: &[Analyzed]) -> Vec<(String, String)> {
     rows
 }
 
-/// Every variant against the first of its clock.
-fn comparisons(variants: &[Variant]) -> Vec<VariantComparison> {
+/// Every variant against the first of its clock, then the pairs that the dossier wishes for.
+fn comparisons(variants: &[Variant], wishes: &[ComparisonWish]) -> Vec<VariantComparison> {
     let mut all = Vec::new();
-    for (index, variant) in variants.iter().enumerate() {
-        if let Some(first) = variants.iter().find(|first| first.clock == variant.clock)
-            && variants
+    for clock in ["lab", "simulated"] {
+        let own: Vec<&Variant> = variants.iter().filter(|variant| variant.clock == clock).collect();
+        let Some((first, others)) = own.split_first() else {
+            continue;
+        };
+        all.extend(
+            others
                 .iter()
-                .position(|candidate| std::ptr::eq(candidate, first))
-                != Some(index)
-        {
-            all.extend(VariantComparison::goodput(first, variant));
+                .filter_map(|other| VariantComparison::goodput(first, other)),
+        );
+        for wish in wishes {
+            let find = |name: &str| own.iter().find(|variant| variant.name == name);
+            if let (Some(a), Some(b)) = (find(&wish.a), find(&wish.b)) {
+                all.extend(VariantComparison::goodput(a, b));
+            }
         }
     }
     all

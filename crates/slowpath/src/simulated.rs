@@ -9,6 +9,7 @@ use slowpath_lab::{PacketSink, Seen, SeenPacket};
 use slowpath_path::{DropCause, ElementId, PacketId, PortId};
 use slowpath_record::{Health, HealthState, Origin, Reason, RunRecord};
 use slowpath_scenario::plan::HostPlan;
+use slowpath_scenario::workload::Iperf3Protocol;
 use slowpath_scenario::{Captures as Wanted, Plan, Stack, Workload};
 use slowpath_sim::{NoSink, Point, Sighting, SimError, SimHost, SimReport, SimSpec, Simulation, Sink};
 use slowpath_units::{Duration, Time};
@@ -34,6 +35,9 @@ pub enum SimulatedError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// Model endpoints cannot do a job.
+    #[error(transparent)]
+    NoProgram(#[from] slowpath_scenario::plan::NoProgram),
     /// The simulator cannot do this job.
     #[error("the simulator cannot do {0} in this version; see LIMITATIONS.md")]
     Unsupported(&'static str),
@@ -86,7 +90,7 @@ pub fn run(
     let client = plan
         .hosts
         .iter()
-        .position(|host| host.name == plan.main_job().client)
+        .position(|host| host.name == reporter(plan))
         .unwrap_or(0);
     let mut record = record(experiment, plan, &report, client);
     record.captures = captures;
@@ -99,7 +103,12 @@ fn record(experiment: &str, plan: &Plan, report: &SimReport, client: usize) -> R
         .transfers(u16::try_from(client).unwrap_or(0))
         .cloned()
         .collect();
-    if transfers.is_empty() || transfers.iter().any(|transfer| !transfer.complete) {
+    let incomplete = if datagrams(plan) {
+        !report.complete
+    } else {
+        transfers.is_empty() || transfers.iter().any(|transfer| !transfer.complete)
+    };
+    if incomplete {
         health.add(Reason {
             code: "incomplete".to_owned(),
             state: HealthState::Invalid,
@@ -125,6 +134,23 @@ fn record(experiment: &str, plan: &Plan, report: &SimReport, client: usize) -> R
         flows: report.flows().cloned().collect(),
         elements: report.elements.clone(),
         notes: Vec::new(),
+    }
+}
+
+/// Whether the measured job sends datagrams, which are counted per flow instead of transferred.
+fn datagrams(plan: &Plan) -> bool {
+    match &plan.main_job().workload {
+        Workload::Udp(_) | Workload::Ping(_) => true,
+        Workload::Iperf3(test) => test.protocol == Iperf3Protocol::Udp,
+        _ => false,
+    }
+}
+
+/// The host whose program says what was transferred: iperf3's sender, otherwise the client.
+fn reporter(plan: &Plan) -> &str {
+    match &plan.main_job().workload {
+        Workload::Iperf3(_) => plan.sender(),
+        _ => &plan.main_job().client,
     }
 }
 
@@ -160,7 +186,7 @@ fn programs(plan: &Plan, host: &HostPlan) -> Result<Vec<(Time, Behaviour)>, Simu
     let mut programs = Vec::new();
     for job in &plan.jobs {
         let Workload::Ftp(transfer) = &job.workload else {
-            return Err(SimulatedError::Unsupported("this kind of workload"));
+            return Ok(slowpath_scenario::plan::programs(plan, host)?);
         };
         programs.extend(ftp::model_programs(plan, job, transfer, host));
         if host.name == job.server {

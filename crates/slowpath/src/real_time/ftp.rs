@@ -15,6 +15,7 @@ use slowpath_scenario::{KernelStack, Stack};
 use slowpath_units::{ByteCount, Duration, Time};
 use slowpath_workload::content::Content;
 use slowpath_workload::drain::Drain;
+use slowpath_workload::external::curl::CurlFtp;
 use slowpath_workload::external::vsftpd::Vsftpd;
 use slowpath_workload::ftp::{self, ClientConfig, Mode, Server, ServerConfig};
 use slowpath_workload::payload::{Sink, Source};
@@ -85,6 +86,9 @@ pub(super) fn run(
         &mut done,
     )?;
     match &client.stack {
+        Stack::Kernel(_) if transfer.client != Player::Builtin => {
+            program_client(lab, plan, client, transfer, listen, context, tell, &mut done)?;
+        }
         Stack::Kernel(stack) => kernel_client(
             lab, plan, client, stack, transfer, listen, context, tell, &mut done,
         )?,
@@ -156,7 +160,7 @@ fn start_server(
             Ok(Serving::Builtin(Some(server)))
         }
         Player::Named(program) => {
-            let folder = Scratch::create()?;
+            let folder = Scratch::create("server")?;
             let root = folder.0.join("files");
             write_content(&root, transfer).map_err(LabRunError::Scratch)?;
             let server = Vsftpd {
@@ -188,7 +192,10 @@ fn start_server(
     }
 }
 
-#[allow(clippy::too_many_arguments)] // one call site; a struct would only rename the arguments
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one call site; a struct would only rename the arguments"
+)]
 fn kernel_client(
     lab: &Lab,
     plan: &Plan,
@@ -212,7 +219,7 @@ fn kernel_client(
             drain: stack.storage.map(drain),
         },
     };
-    let mut config = ClientConfig::new(server, FILE, direction);
+    let mut config = ClientConfig::new(server, path(transfer), direction);
     config.data = socket_options(stack);
     config.mode = match transfer.data {
         DataMode::Passive => Mode::Passive,
@@ -288,6 +295,86 @@ fn model_client(
     }
 }
 
+/// Path of the file on the server.
+fn path(transfer: &FtpTransfer) -> &'static str {
+    match (&transfer.server, transfer.direction) {
+        (Player::Named(_), Direction::Upload) => "incoming/test.bin",
+        _ => FILE,
+    }
+}
+
+/// A transfer by a real client program.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one call site; a struct would only rename the arguments"
+)]
+fn program_client(
+    lab: &Lab,
+    plan: &Plan,
+    client: &HostPlan,
+    transfer: &FtpTransfer,
+    server: SocketAddr,
+    context: &Context,
+    tell: &mut dyn FnMut(&Message),
+    done: &mut Done,
+) -> Result<(), LabRunError> {
+    let folder = Scratch::create("client")?;
+    let upload = (transfer.direction == Direction::Upload).then(|| folder.0.join(FILE));
+    if let Some(file) = &upload {
+        write_file(file, transfer).map_err(LabRunError::Scratch)?;
+    }
+    let curl = CurlFtp {
+        server,
+        path: path(transfer).to_owned(),
+        upload,
+        active: matches!(transfer.data, DataMode::Active | DataMode::ExtendedActive),
+        extended: matches!(
+            transfer.data,
+            DataMode::ExtendedPassive | DataMode::ExtendedActive
+        ),
+        within: plan.deadline,
+    };
+    let program = curl.program().ok_or_else(|| LabRunError::Program {
+        program: "curl".to_owned(),
+        package: "curl",
+    })?;
+    let mut command = program.command();
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let start = lab.now();
+    let mut child = lab.spawn(&client.name, command)?;
+    let failed =
+        |what: &str, source: &dyn std::fmt::Display| LabRunError::Workload(format!("{what}: {source}"));
+    while child
+        .try_wait()
+        .map_err(|error| failed("waiting for curl", &error))?
+        .is_none()
+    {
+        if let Err(stop) = context.check() {
+            let _ = child.kill();
+            return Err(failed("waiting for curl", &stop));
+        }
+        tell(&Message::Progress {
+            bytes: 0,
+            of: size(plan),
+        });
+        std::thread::sleep(POLL);
+    }
+    let output = child
+        .wait_with_output()
+        .map_err(|error| failed("reading curl's output", &error))?;
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    done.programs.push("FTP client: curl".to_owned());
+    done.transfers
+        .push(curl.result(start, &out, &err, output.status.success()));
+    Ok(())
+}
+
 fn socket_options(stack: &KernelStack) -> SocketOptions {
     SocketOptions {
         receive_buffer: stack.receive_buffer.map(ByteCount::new),
@@ -312,9 +399,19 @@ const fn drain(storage: slowpath_scenario::host::Storage) -> Drain {
 fn write_content(root: &Path, transfer: &FtpTransfer) -> io::Result<()> {
     fs::create_dir(root)?;
     if transfer.direction == Direction::Upload {
-        return Ok(());
+        let incoming = root.join(INCOMING);
+        fs::create_dir(&incoming)?;
+        set_mode(&incoming, 0o777)?;
+        return set_mode(root, 0o555);
     }
-    let mut file = io::BufWriter::new(fs::File::create(root.join(FILE))?);
+    write_file(&root.join(FILE), transfer)?;
+    // vsftpd refuses a root that its own user could write to.
+    set_mode(root, 0o555)
+}
+
+/// Writes the random file that the plan's seed decides.
+fn write_file(path: &Path, transfer: &FtpTransfer) -> io::Result<()> {
+    let mut file = io::BufWriter::new(fs::File::create(path)?);
     let content = Content::new(transfer.content_seed);
     let mut chunk = vec![0; 1 << 16];
     let mut offset = 0;
@@ -326,9 +423,7 @@ fn write_content(root: &Path, transfer: &FtpTransfer) -> io::Result<()> {
         file.write_all(&chunk[..length])?;
         offset += length as u64;
     }
-    file.flush()?;
-    // vsftpd refuses a root that its own user could write to.
-    set_mode(root, 0o555)
+    file.flush()
 }
 
 fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
@@ -340,8 +435,8 @@ fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
 struct Scratch(PathBuf);
 
 impl Scratch {
-    fn create() -> Result<Self, LabRunError> {
-        let path = std::env::temp_dir().join(format!("slowpath-{}", std::process::id()));
+    fn create(purpose: &str) -> Result<Self, LabRunError> {
+        let path = std::env::temp_dir().join(format!("slowpath-{}-{purpose}", std::process::id()));
         fs::create_dir_all(&path).map_err(LabRunError::Scratch)?;
         Ok(Self(path))
     }
@@ -356,6 +451,9 @@ impl Drop for Scratch {
 
 /// Name of the file, as in the field report.
 pub(crate) const FILE: &str = "test.bin";
+
+/// Folder for uploads to a real server, whose root must not be writable.
+const INCOMING: &str = "incoming";
 
 /// FTP's control port (RFC 959).
 pub(crate) const CONTROL_PORT: u16 = 21;

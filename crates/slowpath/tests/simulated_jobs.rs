@@ -1,0 +1,95 @@
+//! Jobs other than FTP in simulated time.
+
+use std::path::PathBuf;
+
+use slowpath::folder::Folder;
+use slowpath::simulated;
+use slowpath_record::{HealthState, RunRecord};
+use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
+
+struct Scratch(PathBuf);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn run(name: &str, workload: &str) -> RunRecord {
+    let text = format!(
+        "title = \"t\"\n[network]\nboth = [{{ rate = \"50 Mbit/s\" }}, {{ delay = \"50 ms\" }}]\n[workload]\n{workload}\n"
+    );
+    let experiment = Experiment::read("x.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let options = PlanOptions {
+        variant: "default".to_owned(),
+        repeat: 0,
+        seed: 1,
+        clock: Clock::Simulated,
+        quick: false,
+        size: None,
+    };
+    let plan = experiment.plan(&options, &Fragments::new()).unwrap();
+    let place = std::env::temp_dir().join(format!("slowpath-jobs-{name}-{}", std::process::id()));
+    let scratch = Scratch(place.clone());
+    let folder = Folder::create(&place).unwrap();
+    let record = simulated::run("t", &plan, name, false, &folder).unwrap();
+    drop(scratch);
+    record
+}
+
+#[test]
+fn an_iperf3_window_bounds_the_rate() {
+    let record = run(
+        "window",
+        "kind = \"iperf3\"\nduration = \"20 s\"\nwindow = \"60 KiB\"",
+    );
+    assert_eq!(record.health.state, HealthState::Valid, "{:?}", record.health);
+    let rate: f64 = record
+        .transfers
+        .iter()
+        .map(slowpath_record::TransferResult::goodput_byte_per_s)
+        .sum();
+    let bound = 61_440.0 / 0.1;
+    assert!(
+        (0.85..=1.01).contains(&(rate / bound)),
+        "{rate} B/s against {bound}"
+    );
+}
+
+#[test]
+fn the_server_sends_in_reverse() {
+    let record = run(
+        "reverse",
+        "kind = \"iperf3\"\ndirection = \"reverse\"\nsize = \"10 MiB\"",
+    );
+    assert_eq!(
+        record
+            .transfers
+            .iter()
+            .map(|transfer| transfer.bytes)
+            .sum::<u64>(),
+        10 << 20
+    );
+}
+
+#[test]
+fn datagrams_are_counted_per_flow() {
+    let record = run(
+        "udp",
+        "kind = \"udp\"\nrate = \"20 Mbit/s\"\nlength = \"1000 B\"\nduration = \"2 s\"",
+    );
+    assert_eq!(record.health.state, HealthState::Valid, "{:?}", record.health);
+    let flow = &record.flows[0];
+    // 5000 datagrams of 1000 bytes are 2 s at 20 Mbit/s; the path carries them all.
+    assert!((4_998..=5_001).contains(&flow.received_packets), "{flow:?}");
+}
+
+#[test]
+fn objects_go_over_several_connections() {
+    let record = run(
+        "s3",
+        "kind = \"s3-put\"\nsize = \"1 MiB\"\nrequests = 20\nconcurrency = 4",
+    );
+    assert_eq!(record.health.state, HealthState::Valid, "{:?}", record.health);
+    assert!(record.transfers[0].bytes >= 20 << 20, "{:?}", record.transfers);
+}
