@@ -445,7 +445,14 @@ fn a_byte_count_arrives_in_full() {
         let real = RealServer::start();
         let mut config = tcp(real.1, Direction::Forward);
         config.params.bytes = Some(10_000_001);
-        assert_eq!(run(&config, &context).unwrap().delivered(true), 10_000_001);
+        let report = run(&config, &context).unwrap();
+        assert_eq!(report.accepted(true), 10_000_001);
+        // The real server does not read what is still in its socket when the end of the test comes (#306).
+        assert!(
+            (9_000_000..=10_000_001).contains(&report.delivered(true)),
+            "{}",
+            report.delivered(true)
+        );
         let value = real_client(server.address(), &["-n", "10M"]);
         assert!(sum(&value, "sum_sent") >= 10_485_760.0);
     }

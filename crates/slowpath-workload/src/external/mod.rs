@@ -2,12 +2,14 @@
 //!
 //! A [`Program`] is data: files to write, command line, how to tell that it is ready. The caller writes the
 //! files with [`Program::write_files`], spawns [`Program::command`] in the host's namespace and waits with
-//! [`Ready::wait`] from a thread inside that namespace.
+//! [`Program::wait`] from a thread inside that namespace.
 //!
 //! * [`vsftpd`]: the FTP server of Debian, without root; [`curl`]: a real FTP client.
-//! * [`ssh`]: sshd without root, scp, sftp, pipes and tunnels; [`versitygw`]: an object store.
+//! * [`ssh`]: sshd without root, scp, sftp, pipes and tunnels; [`versitygw`]: an object store;
+//!   [`mod@iperf3`]: the real one.
 
 pub mod curl;
+pub mod iperf3;
 pub mod ssh;
 pub mod versitygw;
 pub mod vsftpd;

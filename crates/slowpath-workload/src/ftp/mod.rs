@@ -4,8 +4,8 @@
 //! number of bytes. [`vsftpd`](crate::external::vsftpd) and [`curl`](crate::external::curl) describe the real
 //! programs for the same job.
 //!
-//! * [`client`]: one GET or PUT on a fresh session.
-//! * [`server`]: sessions in threads, synthetic files or a folder.
+//! * `client`: one GET or PUT on a fresh session.
+//! * `server`: sessions in threads, synthetic files or a folder.
 //! * `wire`: the control connection's lines, replies and addresses.
 
 mod client;

@@ -277,8 +277,11 @@ impl Clockwork {
                 }
             }
         }
-        if end_by == EndBy::Us && self.params.limited() {
-            self.await_acknowledgements();
+        if self.params.limited() {
+            match end_by {
+                EndBy::Us => self.await_acknowledgements(),
+                EndBy::Peer(_) => self.read_the_rest(),
+            }
         }
         let end = self.context.now();
         self.finish(start, end, omitting);
@@ -323,6 +326,31 @@ impl Clockwork {
         for stream in self.streams.iter().filter(|stream| stream.sends) {
             if let Link::Tcp(socket) = &stream.link {
                 crate::watch::linger(socket, Duration::from_secs(60), &self.context);
+            }
+        }
+    }
+
+    /// The end of the test may overtake data that is here but not read yet: goes on as long as some is.
+    fn read_the_rest(&self) {
+        let block = self.setup.block as u64;
+        let blocks = self.params.blocks.map(|blocks| blocks.saturating_mul(block));
+        let wanted = self.params.bytes.or(blocks).unwrap_or(0);
+        let received = || -> u64 {
+            self.streams
+                .iter()
+                .filter(|stream| !stream.sends)
+                .map(|stream| stream.tally.now().bytes)
+                .sum()
+        };
+        if self.streams.iter().all(|stream| stream.sends) {
+            return;
+        }
+        let (mut last, mut since) = (received(), self.context.now());
+        while last < wanted && self.context.now().since(since) < QUIET && self.context.check().is_ok() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            let now = received();
+            if now != last {
+                (last, since) = (now, self.context.now());
             }
         }
     }
@@ -410,6 +438,9 @@ impl Stream {
         self.mark = (counts, tcp);
     }
 }
+
+/// How long no data must have been read before there is none left: a thread that does not get the processor.
+const QUIET: Duration = Duration::from_millis(200);
 
 /// Notices that a test with an amount does not get there, because datagrams were lost.
 struct Stall {

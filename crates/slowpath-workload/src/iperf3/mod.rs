@@ -4,8 +4,8 @@
 //! what the receiver counted, what the sender's kernel merely accepted is shown beside it, and UDP loss is
 //! split into own send errors, receiver socket drops and the path's part.
 //!
-//! * [`client`]: one test against a server; [`server`]: several clients at a time, with limits.
-//! * [`params`]: what a client asks for, as configuration and as JSON; [`report`]: what came out.
+//! * `client`: one test against a server; `server`: several clients at a time, with limits.
+//! * `params`: what a client asks for, as configuration and as JSON; `report`: what came out.
 //! * `wire`: state bytes, cookie and framed JSON; `results`: the exchange at the end.
 //! * `tcp`, `udp`: the threads that move data; `tally`: what they count; `clockwork`: intervals and the end.
 //!
@@ -32,7 +32,7 @@ mod wire;
 
 pub use client::run;
 pub use params::{ClientConfig, Direction, InvalidParams, Pacing, Params, Transport};
-pub use report::{Interval, Report, Side, StreamReport, UdpCounts};
+pub use report::{Interval, RemoteStream, Report, Side, StreamReport, TcpState, UdpCounts};
 pub use server::{Limits, Network, Server, ServerConfig, TestRecord};
 pub use tally::Bursts;
 pub use wire::IperfError;
