@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use slowpath_endpoint::app::{Behaviour, File, FtpServer};
 use slowpath_endpoint::wire::Transmit;
-use slowpath_endpoint::{HostConfig, codec};
+use slowpath_endpoint::{HostConfig, Report, codec};
 use slowpath_lab::{PacketSink, Seen, SeenPacket};
 use slowpath_path::{DropCause, ElementId, PacketId, PortId};
-use slowpath_record::{Health, HealthState, Origin, Reason, RunRecord};
+use slowpath_record::{FlowResult, Health, HealthState, Origin, Reason, RunRecord};
 use slowpath_scenario::plan::HostPlan;
 use slowpath_scenario::workload::Iperf3Protocol;
 use slowpath_scenario::{Captures as Wanted, Plan, Stack, Workload};
@@ -87,21 +87,20 @@ pub fn run(
     } else {
         (simulation.run(&mut NoSink), Vec::new())
     };
-    let client = plan
-        .hosts
-        .iter()
-        .position(|host| host.name == reporter(plan))
-        .unwrap_or(0);
-    let mut record = record(experiment, plan, &report, client);
+    let mut record = record(experiment, plan, &report);
     record.captures = captures;
     Ok(record)
 }
 
-fn record(experiment: &str, plan: &Plan, report: &SimReport, client: usize) -> RunRecord {
+fn record(experiment: &str, plan: &Plan, report: &SimReport) -> RunRecord {
     let mut health = Health::valid();
     let transfers: Vec<_> = report
-        .transfers(u16::try_from(client).unwrap_or(0))
-        .cloned()
+        .reports
+        .iter()
+        .filter_map(|(_, report)| match report {
+            Report::Transfer { result, .. } => Some(result.clone()),
+            _ => None,
+        })
         .collect();
     let incomplete = if datagrams(plan) {
         !report.complete
@@ -131,10 +130,29 @@ fn record(experiment: &str, plan: &Plan, report: &SimReport, client: usize) -> R
         captures: Vec::new(),
         series: report.series.clone(),
         transfers,
-        flows: report.flows().cloned().collect(),
+        flows: flows(report),
         elements: report.elements.clone(),
         notes: Vec::new(),
     }
+}
+
+/// Flows as counted at both ends: the source and the sink of a flow each know one half.
+fn flows(report: &SimReport) -> Vec<FlowResult> {
+    let mut flows: Vec<FlowResult> = Vec::new();
+    for half in report.flows() {
+        match flows.iter_mut().find(|flow| flow.name == half.name) {
+            None => flows.push(half.clone()),
+            Some(flow) => {
+                flow.sent_packets = flow.sent_packets.max(half.sent_packets);
+                flow.sent_bytes = flow.sent_bytes.max(half.sent_bytes);
+                flow.received_packets = flow.received_packets.max(half.received_packets);
+                flow.received_bytes = flow.received_bytes.max(half.received_bytes);
+                flow.jitter = flow.jitter.or(half.jitter);
+                flow.goodput_byte_per_s = flow.goodput_byte_per_s.max(half.goodput_byte_per_s);
+            }
+        }
+    }
+    flows
 }
 
 /// Whether the measured job sends datagrams, which are counted per flow instead of transferred.
@@ -186,7 +204,9 @@ fn programs(plan: &Plan, host: &HostPlan) -> Result<Vec<(Time, Behaviour)>, Simu
     let mut programs = Vec::new();
     for job in &plan.jobs {
         let Workload::Ftp(transfer) = &job.workload else {
-            return Ok(slowpath_scenario::plan::programs(plan, host)?);
+            let modelled = slowpath_sim::programs::programs(plan, job, host);
+            programs.extend(modelled.ok_or(SimulatedError::Unsupported("this kind of workload"))?);
+            continue;
         };
         programs.extend(ftp::model_programs(plan, job, transfer, host));
         if host.name == job.server {
