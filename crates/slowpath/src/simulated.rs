@@ -97,6 +97,10 @@ fn record(experiment: &str, plan: &Plan, report: &SimReport) -> RunRecord {
     let transfers: Vec<_> = report
         .reports
         .iter()
+        .filter(|(host, _)| {
+            let host = plan.hosts.get(usize::from(*host));
+            host.is_some_and(|host| host.name == reporter(plan))
+        })
         .filter_map(|(_, report)| match report {
             Report::Transfer { result, .. } => Some(result.clone()),
             _ => None,
