@@ -57,6 +57,17 @@ fn twenty_milliseconds_add_twenty_milliseconds() {
         }
         means.push(mean_us(&times));
     }
+    // A path without delay meets the machine's own wake-ups at three hand-overs, one with delay at fewer, because
+    // its wire is awake when a packet is due. Where these are slow the difference measures them and not the path.
+    if means[0] > 120.0 {
+        eprintln!(
+            "skipped: {TEST}: a path without delay takes {:.0} us here, so programs wake too late to judge 100 us; \
+             the path added {:.0} us",
+            means[0],
+            means[1] - means[0]
+        );
+        return;
+    }
     let added = means[1] - means[0];
     assert!(
         (19_900.0..20_100.0).contains(&added),
