@@ -37,15 +37,15 @@ pub const PROBES: &[Probe] = &[
     },
     Probe {
         id: "window-low",
-        title: "window at a stall, low",
+        title: "frequent window, lower",
         unit: "byte",
-        measure: |c| stall_windows(c).map(|w| w.0),
+        measure: |c| lower_windows(c).map(|w| w.0),
     },
     Probe {
         id: "window-high",
-        title: "window at a stall, high",
+        title: "frequent window, higher",
         unit: "byte",
-        measure: |c| stall_windows(c).map(|w| w.1),
+        measure: |c| lower_windows(c).map(|w| w.1),
     },
     Probe {
         id: "initial-window",
@@ -84,27 +84,21 @@ fn steady_window(connection: &Connection) -> Option<f64> {
     most_frequent(later(&connection.graphs.window).map(|point| point.value))
 }
 
-/// The lower and the higher of the two windows that stood most often when the sender stalled.
+/// The two windows advertised most often after the most frequent one, the lower first.
 ///
-/// Waiting for the window to move counts: a stall is a pause of the data longer than three quarters of a round trip.
-fn stall_windows(connection: &Connection) -> Option<(f64, f64)> {
-    let window = &connection.graphs.window;
-    let mut counts: Vec<(f64, u32)> = Vec::new();
-    for (begin, _) in stalls(connection, 0.75) {
-        let next = window.partition_point(|point| point.at_s <= begin);
-        let value = window.get(next.checked_sub(1)?)?.value;
-        match counts
-            .iter_mut()
-            .find(|(known, _)| known.total_cmp(&value).is_eq())
-        {
-            Some((_, count)) => *count += 1,
-            None => counts.push((value, 1)),
-        }
-    }
+/// A slow reader leaves whole segments unread, so its windows take few values: the full one and some below it.
+fn lower_windows(connection: &Connection) -> Option<(f64, f64)> {
+    let mut sorted: Vec<f64> = later(&connection.graphs.window)
+        .map(|point| point.value)
+        .collect();
+    sorted.sort_by(f64::total_cmp);
+    let mut counts: Vec<(f64, usize)> = sorted
+        .chunk_by(|a, b| a.total_cmp(b).is_eq())
+        .map(|group| (group[0], group.len()))
+        .collect();
     counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.total_cmp(&b.0)));
-    let first = counts.first()?.0;
-    let second = counts.get(1).map_or(first, |(value, _)| *value);
-    Some((first.min(second), first.max(second)))
+    let (second, third) = (counts.get(1)?.0, counts.get(2)?.0);
+    Some((second.min(third), second.max(third)))
 }
 
 fn largest_window(connection: &Connection) -> Option<f64> {
@@ -130,27 +124,23 @@ fn window_collapse(connection: &Connection) -> Option<f64> {
 
 /// Median over the bins of the I/O graph, without the first and last tenth of the transfer.
 fn plateau(connection: &Connection) -> Option<f64> {
-    let io = &connection.graphs.io;
-    let begin = io.first()?.at_s;
-    // Bins of one second, as people read the graph.
-    let mut bytes: Vec<u64> = Vec::new();
-    let mut from = begin;
-    let mut sum = 0;
-    for bin in io {
-        while bin.at_s >= from + 1.0 {
-            bytes.push(std::mem::take(&mut sum));
-            from += 1.0;
-        }
-        sum += bin.bytes;
+    let bin = connection.graphs.io_bin_s;
+    if bin <= 0.0 {
+        return None;
     }
-    let skip = bytes.len() / 10;
-    median(
-        bytes
-            .get(skip..bytes.len() - skip)?
-            .iter()
-            .map(|bytes| *bytes as f64 * 8.0)
-            .collect(),
-    )
+    // Spans of a second, as people read the graph, or of one bin where bins are longer.
+    let least = 1.0 - bin / 2.0;
+    let mut rates = Vec::new();
+    let (mut bytes, mut span) = (0, 0.0);
+    for one in &connection.graphs.io {
+        bytes += one.bytes;
+        span += bin;
+        if span >= least {
+            rates.push(std::mem::take(&mut bytes) as f64 * 8.0 / std::mem::take(&mut span));
+        }
+    }
+    let skip = rates.len() / 10;
+    median(rates.get(skip..rates.len() - skip)?.to_vec())
 }
 
 fn initial_plateau(connection: &Connection) -> Option<f64> {
@@ -170,20 +160,21 @@ fn initial_plateau(connection: &Connection) -> Option<f64> {
 /// A burst comes each round trip, so a stall that is more than waiting for acknowledgements leaves one out: it is
 /// a pause longer than one and a half round trips.
 fn rhythm(connection: &Connection) -> Option<f64> {
-    let begins: Vec<f64> = stalls(connection, 1.5).map(|(begin, _)| begin).collect();
+    let begins: Vec<f64> = stalls(connection).collect();
     let (first, last) = (begins.first()?, begins.last()?);
     (begins.len() > 2).then(|| (last - first) / (begins.len() - 1) as f64)
 }
 
-/// Pauses between data segments longer than `round_trips` of the shortest: begin and end.
-fn stalls(connection: &Connection, round_trips: f64) -> impl Iterator<Item = (f64, f64)> + '_ {
-    let least = connection.rtt_s.min * round_trips;
+/// When each pause of the data longer than one and a half of the shortest round trips begins.
+fn stalls(connection: &Connection) -> impl Iterator<Item = f64> + '_ {
+    let least = connection.rtt_s.min * 1.5;
     connection
         .graphs
         .segments
         .windows(2)
         .map(|pair| (pair[0].at_s, pair[1].at_s))
         .filter(move |(begin, end)| end - begin > least)
+        .map(|(begin, _)| begin)
 }
 
 /// The points after the first tenth of the time.

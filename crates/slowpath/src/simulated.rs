@@ -35,9 +35,6 @@ pub enum SimulatedError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// Model endpoints cannot do a job.
-    #[error(transparent)]
-    NoProgram(#[from] slowpath_scenario::plan::NoProgram),
     /// The simulator cannot do this job.
     #[error("the simulator cannot do {0} in this version; see LIMITATIONS.md")]
     Unsupported(&'static str),

@@ -3,7 +3,6 @@
 mod digest;
 mod endpoint;
 mod lower;
-mod programs;
 mod resolve;
 
 use std::net::Ipv4Addr;
@@ -18,7 +17,6 @@ use slowpath_units::{ByteCount, Duration};
 pub(crate) use endpoint::congestion_control;
 pub(crate) use lower::limit;
 pub use lower::{NotModelled, network_spec};
-pub use programs::{NoProgram, programs};
 pub use resolve::PlanError;
 
 use crate::experiment::Captures;
