@@ -98,11 +98,36 @@ fn attempt(job: &Path, tell: &mut dyn FnMut(&Message)) -> Result<(), WorkerError
     // Whoever started this process wants the result; nobody else does.
     let _ = slowpath_sys::process::set_parent_death_signal(SIGKILL);
     let privilege = slowpath_lab::enter().map_err(LabRunError::from)?;
+    make_scratch(&assignment.folder);
     let folder = Folder::open(&assignment.folder);
     let record = real_time::run(&assignment, privilege, tell)?;
     folder.write_record(&assignment.name, &record)?;
     Ok(())
 }
+
+/// Where programs of the run may leave files.
+///
+/// In a worker this is a file system of its own, which the kernel takes away with the process, however it ends.
+pub(crate) fn scratch() -> PathBuf {
+    SCRATCH.get().cloned().unwrap_or_else(std::env::temp_dir)
+}
+
+/// Mounts a private file system over a folder that nobody else in this process needs; without one the system's own
+/// folder for temporary files serves, and only a kill leaves something there.
+fn make_scratch(results: &Path) {
+    let results = std::fs::canonicalize(results).unwrap_or_else(|_| results.to_owned());
+    let free = |at: &&&str| Path::new(at).is_dir() && !results.starts_with(at);
+    let Some(at) = ["/mnt", "/media", "/srv"].iter().find(free) else {
+        return;
+    };
+    let mounted = slowpath_sys::namespace::unshare_mounts()
+        .and_then(|()| slowpath_sys::namespace::mount_tmpfs(Path::new(at)));
+    if mounted.is_ok() {
+        let _ = SCRATCH.set(PathBuf::from(at));
+    }
+}
+
+static SCRATCH: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
 
 /// Writes one message as a line.
 ///

@@ -436,7 +436,7 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn create(purpose: &str) -> Result<Self, LabRunError> {
-        let path = std::env::temp_dir().join(format!("slowpath-{}-{purpose}", std::process::id()));
+        let path = crate::worker::scratch().join(format!("slowpath-{}-{purpose}", std::process::id()));
         fs::create_dir_all(&path).map_err(LabRunError::Scratch)?;
         Ok(Self(path))
     }
