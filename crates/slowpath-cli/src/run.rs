@@ -20,6 +20,11 @@ use crate::terminal;
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     let loaded = Loaded::open(&args.experiment, &[]).map_err(|error| Failure::usage(error.to_string()))?;
     terminal::warnings(&loaded);
+    if !args.sweeps.is_empty() {
+        return Err(Failure::usage(
+            "--sweep does not run in this version; write the values as variants".to_owned(),
+        ));
+    }
     for name in &args.variants {
         if loaded.experiment.variant(name).is_none() {
             let known: Vec<&str> = loaded
