@@ -184,7 +184,7 @@ impl Display {
                     self.bar = Some(ProgressBar::new(1_000).with_style(style));
                 }
             }
-            Event::Started { name, .. } => {
+            Event::Started { name } => {
                 self.running.insert((*name).to_owned(), (0, 0));
             }
             Event::Progress { name, bytes, of } => {

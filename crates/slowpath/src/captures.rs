@@ -6,7 +6,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use slowpath_capture::{PacketInfo, PcapngWriter, SectionInfo, TapDirection, TapId, TapInfo, TapStatistics};
@@ -288,11 +288,4 @@ fn open(spec: &CaptureSpec, point: &str) -> Result<Opened, (PathBuf, io::Error)>
     };
     let opened = File::create(&path).and_then(|file| PcapngWriter::new(BufWriter::new(file), &section));
     opened.map(|writer| (file, writer)).map_err(|error| (path, error))
-}
-
-/// Removes the captures of a run that came to nothing.
-pub fn remove(folder: &Path, references: &[CaptureRef]) {
-    for reference in references {
-        let _ = std::fs::remove_file(folder.join(&reference.file));
-    }
 }

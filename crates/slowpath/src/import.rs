@@ -1,6 +1,6 @@
 //! Existing captures: from a file to an analysis.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use slowpath_analyze::{Analysis, Analyzer};
@@ -36,21 +36,6 @@ pub enum ImportError {
 /// [`ImportError`].
 pub fn analyze_file(path: &Path) -> Result<Analysis, ImportError> {
     ReadCapture::open(path).map(ReadCapture::analysis)
-}
-
-/// Reads and analyses a capture from any reader.
-///
-/// # Errors
-/// [`ImportError`], with an empty path.
-pub fn analyze_stream(input: impl Read + Send + 'static) -> Result<Analysis, ImportError> {
-    let reader = PacketReader::new(input).map_err(|source| ImportError::Open {
-        path: PathBuf::new(),
-        source,
-    })?;
-    analyze(reader).map_err(|source| ImportError::Read {
-        path: PathBuf::new(),
-        source,
-    })
 }
 
 /// A capture read whole, ready to be analysed or matched with another.
@@ -110,9 +95,4 @@ fn follow(reader: &mut PacketReader) -> io::Result<Analyzer> {
         analyzer.push(&record, reader.conversations());
     }
     Ok(analyzer)
-}
-
-fn analyze(mut reader: PacketReader) -> io::Result<Analysis> {
-    let analyzer = follow(&mut reader)?;
-    Ok(analyzer.finish(reader.conversations(), &reader.summary()))
 }

@@ -130,31 +130,13 @@ fn command(settings: &Settings) -> String {
 
 /// A point in time as RFC 3339 writes it, in UTC, to the second.
 fn stamp(at: std::time::SystemTime) -> String {
-    let seconds = at
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_secs();
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Civil date from days since 1970-01-01 (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
-    let shifted = days + 719_468;
-    let era = shifted / 146_097;
-    let day_of_era = shifted % 146_097;
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
-        rest / 3_600,
-        rest / 60 % 60,
-        rest % 60
-    )
+    let since = at.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    // ISO 8601's basic form, `20261121T115959Z`, with the extended form's separators put in.
+    let mut text = slowpath_workload::s3::sign::date(since.as_secs());
+    for (place, separator) in [(13, ':'), (11, ':'), (6, '-'), (4, '-')] {
+        text.insert(place, separator);
+    }
+    text
 }
 
 /// Prints the table, the answers and where the report lies.

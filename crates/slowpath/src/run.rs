@@ -58,8 +58,6 @@ pub enum Event<'a> {
     Started {
         /// Its name.
         name: &'a str,
-        /// How long it will take at most, in seconds, if that can be said.
-        expected_s: Option<f64>,
     },
     /// A run got on.
     Progress {
@@ -288,10 +286,7 @@ pub fn execute(
                 folder: folder.root().to_owned(),
             });
         }
-        observe(Event::Started {
-            name: &run.name,
-            expected_s: None,
-        });
+        observe(Event::Started { name: &run.name });
         match crate::simulated::run(experiment, &run.plan, &run.name, options.capture, folder) {
             Ok(record) => {
                 folder.write_record(&run.name, &record)?;
@@ -369,10 +364,7 @@ impl Pool<'_> {
                 .position(|run| schedule::may_start(&run.job, &now, self.options.places))
             {
                 let run = waiting.remove(next).expect("the position was just found");
-                observe(Event::Started {
-                    name: &run.name,
-                    expected_s: None,
-                });
+                observe(Event::Started { name: &run.name });
                 self.start(run, &sender)?;
                 continue;
             }
