@@ -33,6 +33,7 @@ fn record(goodput: f64) -> RunRecord {
         health: Health::valid(),
         captures: Vec::new(),
         series: Vec::new(),
+        curves: Vec::new(),
         transfers: vec![TransferResult {
             name: "RETR test".into(),
             bytes: BYTES,

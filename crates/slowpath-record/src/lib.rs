@@ -5,19 +5,21 @@
 //!
 //! * [`run`]: [`RunRecord`], its origin, environment, captures and workload results. Start here.
 //! * [`health`]: whether the run may be believed, and why not.
-//! * [`series`]: time series sampled during a run.
+//! * [`series`]: time series sampled during a run; [`curve`]: one quantity against another.
 //! * [`packets`]: decoded packets as an analysis wants them, whoever produced them.
 //! * [`counters`]: what happened to packets inside the network, per element and cause.
 
 #![forbid(unsafe_code)]
 
 pub mod counters;
+pub mod curve;
 pub mod health;
 pub mod packets;
 pub mod run;
 pub mod series;
 
 pub use counters::{ElementCounters, Traffic};
+pub use curve::Curve;
 pub use health::{Health, HealthState, Reason};
 pub use run::{CaptureRef, Environment, FlowResult, Origin, RunRecord, TransferResult};
 pub use series::Series;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use slowpath_units::{Duration, Time};
 
 use crate::counters::ElementCounters;
+use crate::curve::Curve;
 use crate::health::Health;
 use crate::series::Series;
 
@@ -41,6 +42,9 @@ pub struct RunRecord {
     /// Sampled time series.
     #[serde(default)]
     pub series: Vec<Series>,
+    /// Measurements repeated over a range of one setting.
+    #[serde(default)]
+    pub curves: Vec<Curve>,
     /// What the application transferred, one entry for each transfer.
     #[serde(default)]
     pub transfers: Vec<TransferResult>,

@@ -130,6 +130,7 @@ fn record(experiment: &str, plan: &Plan, report: &SimReport) -> RunRecord {
         health,
         captures: Vec::new(),
         series: report.series.clone(),
+        curves: Vec::new(),
         transfers,
         flows: flows(report),
         elements: report.elements.clone(),

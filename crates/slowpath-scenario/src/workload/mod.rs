@@ -16,7 +16,7 @@ pub use ftp::{DataMode, FtpTransfer, Program};
 pub use iperf3::{Iperf3Direction, Iperf3Protocol, Iperf3Test};
 pub use s3::{S3Load, S3Operation};
 pub use ssh::{SshMethod, SshTransfer};
-pub use streams::{Command, FrameStream, Ping, StreamProtocol, UdpStream};
+pub use streams::{Command, FrameStream, Ping, StreamProtocol, ThroughputSearch, UdpStream};
 
 /// One job between two hosts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

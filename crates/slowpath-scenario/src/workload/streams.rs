@@ -54,6 +54,21 @@ pub struct FrameStream {
     pub load: Ratio,
     /// How long it runs.
     pub duration: Duration,
+    /// Loads at which the whole run is repeated, with every stream at the same load: loss against offered load.
+    #[serde(default)]
+    pub loads: Vec<Ratio>,
+    /// The search for the highest load that still goes through, by frame size.
+    #[serde(default)]
+    pub search: Option<ThroughputSearch>,
+}
+
+/// The highest load at which no more than an allowed share of the frames is lost (RFC 2544, section 26.1).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThroughputSearch {
+    /// Sizes of the frames with FCS, in bytes.
+    pub sizes: Vec<ByteCount>,
+    /// Shares that may be lost; RFC 2544 allows none.
+    pub allowed_loss: Vec<Ratio>,
 }
 
 /// Protocols a generator can send.
@@ -129,13 +144,32 @@ pub(super) fn read_frames(fields: &Fields<'_>, name: &str) -> Option<Workload> {
     let frame = required(fields, "frame", fields.positive::<ByteCount>("frame"));
     let line = required(fields, "line", fields.positive::<BitRate>("line"));
     let load = required(fields, "load", fields.positive::<Ratio>("load"));
-    if let Some(frame) = frame
-        && !(64..=1_518).contains(&frame.bytes())
+    let sizes = quantities::<ByteCount>(fields, "frame_sizes");
+    let allowed_loss = quantities::<Ratio>(fields, "allowed_loss");
+    let checked = frame.map(|frame| ("frame", frame));
+    for (key, size) in checked
+        .into_iter()
+        .chain(sizes.iter().map(|size| ("frame_sizes", *size)))
     {
-        let span = fields.entry("frame").map_or(fields.span(), |e| e.node.span);
+        if !(64..=1_518).contains(&size.bytes()) {
+            let span = fields.entry(key).map_or(fields.span(), |e| e.node.span);
+            fields.issues().push(
+                Diagnostic::error(span, format!("no Ethernet frame has {} bytes", size.bytes()))
+                    .help("write \"64 B\" to \"1518 B\", with FCS"),
+            );
+        }
+    }
+    if sizes.is_empty() && !allowed_loss.is_empty() {
+        fields.missing(
+            "frame_sizes",
+            "write the sizes to search, such as [\"64 B\", \"1518 B\"]",
+        );
+    }
+    let loads = quantities::<Ratio>(fields, "loads");
+    if loads.iter().any(|load| load.ppb() == 0) {
+        let span = fields.entry("loads").map_or(fields.span(), |e| e.node.span);
         fields.issues().push(
-            Diagnostic::error(span, format!("no Ethernet frame has {} bytes", frame.bytes()))
-                .help("write \"64 B\" to \"1518 B\", with FCS"),
+            Diagnostic::error(span, "a load of nothing loses nothing").help("write \"10 %\" and above"),
         );
     }
     Some(Workload::Frames(FrameStream {
@@ -144,10 +178,31 @@ pub(super) fn read_frames(fields: &Fields<'_>, name: &str) -> Option<Workload> {
         duration: fields
             .positive("duration")
             .map_or(Duration::from_secs(10), |d| d.value),
+        loads,
+        search: (!sizes.is_empty()).then(|| ThroughputSearch {
+            sizes,
+            allowed_loss: if allowed_loss.is_empty() {
+                vec![Ratio::ZERO]
+            } else {
+                allowed_loss
+            },
+        }),
         frame: frame?,
         line: line?,
         load: load?,
     }))
+}
+
+/// A list of quantities; empty where the key is missing.
+fn quantities<T: crate::fields::Quantity>(fields: &Fields<'_>, key: &'static str) -> Vec<T> {
+    let Some(list) = fields.list(key) else {
+        return Vec::new();
+    };
+    list.value
+        .iter()
+        .filter_map(|(path, node)| crate::fields::parse_quantity(path, node, fields.issues()))
+        .map(|quantity| quantity.value)
+        .collect()
 }
 
 pub(super) fn read_command(fields: &Fields<'_>) -> Option<Workload> {

@@ -115,6 +115,7 @@ pub fn run(
         health: report.health,
         captures: Vec::new(),
         series: done.series,
+        curves: Vec::new(),
         transfers: done.transfers,
         flows: Vec::new(),
         elements: report.elements,
