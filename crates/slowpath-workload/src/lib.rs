@@ -11,6 +11,7 @@
 //! * [`context`]: [`Context`] and [`Cancel`]; [`guard`]: [`Permission`].
 //! * [`socket`]: [`SocketOptions`], and what the kernel made of them.
 //! * [`watch`]: samples of `TCP_INFO` while a transfer runs; [`progress`]: bytes per second at the application.
+//! * `service`: a server's thread and its end.
 //! * [`content`]: test data from a seed; [`payload`]: sources and sinks; [`drain`]: a slow reader.
 //! * [`ftp`]: FTP client and server.
 //! * [`iperf3`]: client and server, compatible with the real one.
@@ -36,6 +37,7 @@ pub mod payload;
 pub mod probe;
 pub mod progress;
 pub mod s3;
+mod service;
 pub mod socket;
 pub mod stream;
 pub mod sweep;

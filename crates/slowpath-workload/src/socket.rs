@@ -1,7 +1,7 @@
 //! TCP sockets with chosen options, and blocking calls that honour deadline and cancel flag.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
 
 use serde::{Deserialize, Serialize};
@@ -175,6 +175,31 @@ impl SocketOptions {
         Ok(listener)
     }
 
+    /// Listens with TCP, and opens a UDP socket of the same number; with port 0 a number that is free for both.
+    pub(crate) fn listen_both(
+        &self,
+        at: SocketAddr,
+        backlog: i32,
+        open_udp: impl Fn(SocketAddr) -> io::Result<UdpSocket>,
+    ) -> Result<(TcpListener, UdpSocket, SocketAddr), SocketError> {
+        let mut tries = if at.port() == 0 { 20 } else { 1 };
+        loop {
+            tries -= 1;
+            let listener = self.listen(at, backlog)?;
+            let address = listener
+                .local_addr()
+                .map_err(|source| SocketError::io("asking for the address of", at, source))?;
+            match open_udp(address) {
+                Ok(udp) => return Ok((listener, udp, address)),
+                Err(error) if tries == 0 => {
+                    return Err(SocketError::io("listening with UDP on", address, error));
+                }
+                // Another program has this number for UDP: take another one.
+                Err(_) => {}
+            }
+        }
+    }
+
     /// Sets the options on an open socket; those that act in the handshake are too late on a connected one.
     ///
     /// # Errors
@@ -327,16 +352,7 @@ pub(crate) fn read(
     doing: &'static str,
     context: &Context,
 ) -> Result<usize, SocketError> {
-    loop {
-        context
-            .check()
-            .map_err(|stop| SocketError::stopped(doing, stop))?;
-        match (&mut &*stream).read(buffer) {
-            Ok(count) => return Ok(count),
-            Err(error) if retry(&error) => {}
-            Err(error) => return Err(SocketError::io(doing, peer(stream), error)),
-        }
-    }
+    again(stream, doing, context, |mut stream| stream.read(buffer))
 }
 
 /// Writes some bytes; at least one.
@@ -346,12 +362,22 @@ pub(crate) fn write(
     doing: &'static str,
     context: &Context,
 ) -> Result<usize, SocketError> {
+    again(stream, doing, context, |mut stream| stream.write(bytes))
+}
+
+/// Makes a call until it succeeds, fails for good, or the context ends.
+pub(crate) fn again<T>(
+    stream: &TcpStream,
+    doing: &'static str,
+    context: &Context,
+    mut call: impl FnMut(&TcpStream) -> io::Result<T>,
+) -> Result<T, SocketError> {
     loop {
         context
             .check()
             .map_err(|stop| SocketError::stopped(doing, stop))?;
-        match (&mut &*stream).write(bytes) {
-            Ok(count) => return Ok(count),
+        match call(stream) {
+            Ok(done) => return Ok(done),
             Err(error) if retry(&error) => {}
             Err(error) => return Err(SocketError::io(doing, peer(stream), error)),
         }

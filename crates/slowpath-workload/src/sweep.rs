@@ -2,6 +2,9 @@
 //!
 //! A [`Reflector`] at the far end answers each probe with the mark that it arrived with, under the same mark. So
 //! one table shows per code point: what was sent, what arrived there, what arrived back, loss each way and delay.
+//! [`tcp`] adds whether a SYN with the mark arrives, and the rate of a connection under it.
+
+pub mod tcp;
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
@@ -15,7 +18,7 @@ use slowpath_sys::{clock, message, sockopt};
 use slowpath_units::{BitRate, Duration};
 
 use crate::context::Context;
-use crate::socket::{self, SocketError};
+use crate::socket::{self, SocketError, SocketOptions};
 use crate::stream::StreamError;
 
 /// Which probes to send.
@@ -287,38 +290,43 @@ fn prepare(socket: &UdpSocket, v6: bool) -> std::io::Result<()> {
     }
 }
 
-/// Answers the probes of [`sweep`]; an answer is never longer than its probe.
+/// Answers the probes of [`sweep`], with an answer never longer than its probe, and counts the bytes of
+/// [`tcp::tcp_sweep`].
 #[derive(Debug)]
 pub struct Reflector {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl Reflector {
-    /// Answers on `at` from a thread of its own; port 0 takes a free one.
+    /// Answers UDP and TCP on `at` from threads of its own; port 0 takes a free one.
     ///
     /// # Errors
     /// The address cannot be listened on.
     pub fn start(at: SocketAddr, context: &Context) -> Result<Self, SocketError> {
         let io = |source| SocketError::io("answering probes on", at, source);
-        let socket = UdpSocket::bind(at).map_err(io)?;
+        let (listener, socket, address) =
+            SocketOptions::default().listen_both(at, 64, |address| UdpSocket::bind(address))?;
+        tcp::keep_syns(&listener).map_err(io)?;
         prepare(&socket, at.is_ipv6()).map_err(io)?;
         socket.set_read_timeout(Some(Context::SLICE)).map_err(io)?;
-        let address = socket.local_addr().map_err(io)?;
         let stop = Arc::new(AtomicBool::new(false));
-        let thread = std::thread::Builder::new()
-            .name("reflector".to_owned())
-            .spawn({
-                let (stop, context) = (Arc::clone(&stop), context.clone());
-                move || reflect(&socket, &stop, &context)
-            })
-            .map_err(io)?;
-        Ok(Self {
+        let probes = std::thread::Builder::new().name("reflector".to_owned()).spawn({
+            let (stop, context) = (Arc::clone(&stop), context.clone());
+            move || reflect(&socket, &stop, &context)
+        });
+        let mut reflector = Self {
             address,
-            stop,
-            thread: Some(thread),
-        })
+            stop: Arc::clone(&stop),
+            threads: vec![probes.map_err(io)?],
+        };
+        let context = context.clone();
+        let connections = std::thread::Builder::new()
+            .name("reflector-tcp".to_owned())
+            .spawn(move || tcp::serve(&listener, address, &stop, &context));
+        reflector.threads.push(connections.map_err(io)?);
+        Ok(reflector)
     }
 
     /// The address that it answers on.
@@ -330,7 +338,8 @@ impl Reflector {
 impl Drop for Reflector {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
+        for thread in self.threads.drain(..) {
+            // A panic in it has already ended its half of the reflector.
             let _ = thread.join();
         }
     }

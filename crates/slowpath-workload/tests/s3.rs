@@ -15,8 +15,8 @@ fn pinned() -> &'static str {
 use slowpath_units::{ByteCount, Duration};
 use slowpath_workload::content::Content;
 use slowpath_workload::s3::{
-    Client, Credentials, Endpoint, LoadConfig, MemoryServer, Operation, PayloadHash, S3Error, ServerConfig,
-    run,
+    Authorities, Client, ClientTls, Credentials, Endpoint, LoadConfig, MemoryServer, Operation, PayloadHash,
+    S3Error, ServerConfig, ServerTls, run,
 };
 use slowpath_workload::{Context, SocketOptions};
 
@@ -45,6 +45,7 @@ fn endpoint(address: SocketAddr) -> Endpoint {
         bucket: "bucket".to_owned(),
         credentials: credentials(),
         payload_hash: PayloadHash::Unsigned,
+        tls: None,
         socket: SocketOptions {
             congestion_control: Some(pinned().to_owned()),
             no_delay: true,
@@ -214,5 +215,80 @@ fn a_real_store_takes_and_gives() {
         let report = run(&config, &context).unwrap();
         assert_eq!(report.failures(), 0, "{:?}", report.requests);
         assert_eq!(report.bytes(), 4 * (12 << 20));
+    }
+}
+
+/// A certificate for `name` with its key, and the settings of an endpoint that has them.
+fn certificate(name: &str) -> (String, ServerTls) {
+    let made = rcgen::generate_simple_self_signed(vec![name.to_owned()]).unwrap();
+    let pem = made.cert.pem();
+    let tls = ServerTls::from_pem(pem.as_bytes(), made.signing_key.serialize_pem().as_bytes()).unwrap();
+    (pem, tls)
+}
+
+#[test]
+fn objects_come_back_over_tls() {
+    let context = context();
+    let (pem, tls) = certificate("127.0.0.1");
+    let server = server(|config| config.tls = Some(tls), &context);
+    let authorities = Authorities::Pem(pem.into_bytes());
+    for part_size in [None, Some(ByteCount::new(70_000))] {
+        for operation in [Operation::Put, Operation::Get] {
+            let mut config = load(server.address(), operation);
+            config.part_size = part_size;
+            config.endpoint.tls = Some(ClientTls::new("127.0.0.1", &authorities).unwrap());
+            let report = run(&config, &context).unwrap();
+            assert_eq!(
+                (report.failures(), report.bytes()),
+                (0, 12 * 300_000),
+                "{:?}",
+                report.requests
+            );
+            // The connection carries more than the content: it is encrypted.
+            let carried: u64 = report
+                .connections
+                .iter()
+                .filter_map(|log| log.last())
+                .map(|last| last.bytes_acked.max(last.bytes_received))
+                .sum();
+            assert!(carried > report.bytes(), "{carried}");
+        }
+    }
+}
+
+#[test]
+fn certificates_that_do_not_fit_are_refused() {
+    let context = context();
+    let (pem, tls) = certificate("127.0.0.1");
+    let (other, _) = certificate("127.0.0.1");
+    let (elsewhere, tls_elsewhere) = certificate("store.example");
+    let own = server(|config| config.tls = Some(tls), &context);
+    let wrong_name = server(|config| config.tls = Some(tls_elsewhere), &context);
+    let plain = server(|_| {}, &context);
+    for (address, believed, expected) in [
+        (own.address(), &other, "authority"),
+        (wrong_name.address(), &elsewhere, "for the name"),
+        (plain.address(), &pem, "TLS"),
+    ] {
+        let mut endpoint = endpoint(address);
+        let authorities = Authorities::Pem(believed.clone().into_bytes());
+        endpoint.tls = Some(ClientTls::new("127.0.0.1", &authorities).unwrap());
+        let error = Client::new(&endpoint, &context)
+            .create_bucket()
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
+    // A client without TLS at an endpoint with it gets an error too, not a hang.
+    assert!(
+        Client::new(&endpoint(own.address()), &context)
+            .create_bucket()
+            .is_err()
+    );
+    for (name, text) in [("127.0.0.1", "no certificate"), ("not a name", &pem)] {
+        assert!(
+            ClientTls::new(name, &Authorities::Pem(text.as_bytes().to_vec())).is_err(),
+            "{name}"
+        );
     }
 }

@@ -16,6 +16,7 @@ use crate::context::{Cancel, Context};
 use crate::drain::Drain;
 use crate::payload::{self, PayloadError, Sink, Source};
 use crate::progress::Progress;
+use crate::service::Service;
 use crate::socket::{self, SocketError, SocketOptions};
 use crate::watch::{self, ConnectionLog, Sampler};
 
@@ -81,9 +82,8 @@ pub struct ServerTransfer {
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
-    cancel: Cancel,
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    service: Service,
 }
 
 #[derive(Debug)]
@@ -135,18 +135,15 @@ impl Server {
             sessions: AtomicUsize::new(0),
             transfers: Mutex::default(),
         });
-        let thread = std::thread::Builder::new()
-            .name("ftp-server".to_owned())
-            .spawn({
-                let (shared, cancel) = (Arc::clone(&shared), cancel.clone());
-                move || shared.accept_all(&listener, &cancel)
-            })
-            .map_err(|source| SocketError::io("starting a thread to listen on", at, source))?;
+        let service = Service::spawn("ftp-server", cancel.clone(), {
+            let shared = Arc::clone(&shared);
+            move || shared.accept_all(&listener, &cancel)
+        })
+        .map_err(|source| SocketError::io("starting a thread to listen on", at, source))?;
         Ok(Self {
             address,
-            cancel,
             shared,
-            thread: Some(thread),
+            service,
         })
     }
 
@@ -166,22 +163,8 @@ impl Server {
 
     /// Ends all sessions and returns every transfer.
     pub fn stop(mut self) -> Vec<ServerTransfer> {
-        self.end();
+        self.service.end();
         self.transfers()
-    }
-
-    fn end(&mut self) {
-        self.cancel.cancel();
-        if let Some(thread) = self.thread.take() {
-            // A panicked session has already been counted out; its transfer is missing, nothing else.
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.end();
     }
 }
 

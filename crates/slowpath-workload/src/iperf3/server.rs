@@ -23,6 +23,7 @@ use super::report::{Report, Side};
 use super::results::{self, Account};
 use super::wire::{COOKIE_LEN, Control, Cookie, IperfError, State};
 use crate::context::{Cancel, Context};
+use crate::service::Service;
 use crate::socket::{self, SocketError, SocketOptions};
 use crate::watch::Sampler;
 
@@ -113,9 +114,8 @@ pub struct TestRecord {
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
-    cancel: Cancel,
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    service: Service,
 }
 
 #[derive(Debug)]
@@ -165,7 +165,7 @@ impl Server {
     /// # Errors
     /// The address cannot be listened on, or no thread can be started.
     pub fn start(config: ServerConfig, context: &Context) -> Result<Self, SocketError> {
-        let (listener, udp, address) = listen(&config)?;
+        let (listener, udp, address) = config.options.listen_both(config.listen, 512, open_udp)?;
         let cancel = Cancel::new();
         // Either flag stops the server; sessions look at its own, which follows the run's.
         let own = context.clone().with_cancel(cancel.clone());
@@ -176,18 +176,15 @@ impl Server {
             records: Mutex::default(),
         });
         let run = context.clone();
-        let thread = std::thread::Builder::new()
-            .name("iperf3-server".to_owned())
-            .spawn({
-                let shared = Arc::clone(&shared);
-                move || Door::new(&shared, listener, udp).keep(&run)
-            })
-            .map_err(|source| SocketError::io("starting a thread to listen on", address, source))?;
+        let service = Service::spawn("iperf3-server", cancel, {
+            let shared = Arc::clone(&shared);
+            move || Door::new(&shared, listener, udp).keep(&run)
+        })
+        .map_err(|source| SocketError::io("starting a thread to listen on", address, source))?;
         Ok(Self {
             address,
-            cancel,
             shared,
-            thread: Some(thread),
+            service,
         })
     }
 
@@ -203,22 +200,8 @@ impl Server {
 
     /// Ends all tests and returns the records that were not taken yet.
     pub fn stop(mut self) -> Vec<TestRecord> {
-        self.end();
+        self.service.end();
         self.take_records()
-    }
-
-    fn end(&mut self) {
-        self.cancel.cancel();
-        if let Some(thread) = self.thread.take() {
-            // A panic in the thread has already ended the server.
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.end();
     }
 }
 
@@ -226,34 +209,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Opens TCP and UDP sockets of the same number.
-fn listen(config: &ServerConfig) -> Result<(TcpListener, UdpSocket, SocketAddr), SocketError> {
-    let at = config.listen;
-    let mut tries = if at.port() == 0 { 20 } else { 1 };
-    loop {
-        tries -= 1;
-        let listener = config.options.listen(at, 512)?;
-        let address = listener
-            .local_addr()
-            .map_err(|source| SocketError::io("asking for the address of", at, source))?;
-        match open_udp(address) {
-            Ok(udp) => {
-                udp.set_nonblocking(true)
-                    .map_err(|source| SocketError::io("listening on", address, source))?;
-                return Ok((listener, udp, address));
-            }
-            Err(error) if tries == 0 => return Err(SocketError::io("listening with UDP on", address, error)),
-            // Another program has this number for UDP: take another one.
-            Err(_) => {}
-        }
-    }
-}
-
 /// A UDP socket that shares its address with others; a connected one gets its peer's datagrams.
 fn open_udp(address: SocketAddr) -> io::Result<UdpSocket> {
     let domain = socket2::Domain::for_address(address);
     let socket = socket2::Socket::new(domain, socket2::Type::DGRAM, None)?;
     socket.set_reuse_address(true)?;
+    socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
     Ok(socket.into())
 }

@@ -7,9 +7,10 @@ use slowpath_units::Time;
 
 use super::http::{Head, HttpError, Length, Reader};
 use super::sign::{self, Credentials, PayloadHash, Request};
+use super::tls::{ClientTls, Wire};
 use crate::content::Content;
 use crate::context::Context;
-use crate::socket::{self, SocketError, SocketOptions};
+use crate::socket::{SocketError, SocketOptions};
 
 /// Where the objects are.
 #[derive(Debug, Clone)]
@@ -26,6 +27,8 @@ pub struct Endpoint {
     pub payload_hash: PayloadHash,
     /// Options of the connections.
     pub socket: SocketOptions,
+    /// TLS; plain HTTP if absent.
+    pub tls: Option<ClientTls>,
 }
 
 /// A request that failed.
@@ -118,7 +121,7 @@ pub(super) enum Take {
 pub struct Client<'a> {
     endpoint: &'a Endpoint,
     context: &'a Context,
-    connection: Option<(Arc<TcpStream>, Reader)>,
+    connection: Option<(Wire, Reader)>,
     /// Connections opened so far.
     pub(super) opened: Vec<Arc<TcpStream>>,
 }
@@ -264,8 +267,8 @@ impl<'a> Client<'a> {
         Ok(answer.timing)
     }
 
-    /// The connection in use, opened if there is none.
-    pub(super) fn connection(&mut self) -> Result<&Arc<TcpStream>, S3Error> {
+    /// Opens the connection, if there is none; with TLS up to the end of the handshake.
+    pub(super) fn open(&mut self) -> Result<(), S3Error> {
         if self.connection.is_none() {
             let stream = Arc::new(
                 self.endpoint
@@ -273,12 +276,10 @@ impl<'a> Client<'a> {
                     .connect(self.endpoint.address, self.context)?,
             );
             self.opened.push(Arc::clone(&stream));
-            self.connection = Some((stream, Reader::new()));
+            let wire = Wire::client(stream, self.endpoint.tls.as_ref(), self.context)?;
+            self.connection = Some((wire, Reader::new()));
         }
-        match &self.connection {
-            Some((stream, _)) => Ok(stream),
-            None => Err(S3Error::Config("no connection")),
-        }
+        Ok(())
     }
 
     pub(super) fn request(
@@ -317,12 +318,13 @@ impl<'a> Client<'a> {
         self.context.admit(self.endpoint.address.ip())?;
         let context = self.context;
         let head = self.head(method, key, query, headers, body);
-        self.connection()?;
+        self.open()?;
         let Some((stream, reader)) = &mut self.connection else {
             return Err(S3Error::Config("no connection"));
         };
         let doing = "sending a request to";
-        let sent = socket::write_all(stream, head.as_bytes(), doing, context)
+        let sent = stream
+            .write_all(head.as_bytes(), doing, context)
             .and_then(|()| send_body(stream, body, context));
         // A server that refuses may answer and close before it has read everything: its answer counts.
         let answer = reader.head(stream, context);
@@ -445,17 +447,17 @@ impl<'a> Client<'a> {
     }
 }
 
-fn send_body(stream: &TcpStream, body: Body<'_>, context: &Context) -> Result<(), SocketError> {
+fn send_body(stream: &mut Wire, body: Body<'_>, context: &Context) -> Result<(), HttpError> {
     let doing = "sending an object to";
     match body {
-        Body::Bytes(bytes) => socket::write_all(stream, bytes, doing, context),
+        Body::Bytes(bytes) => stream.write_all(bytes, doing, context),
         Body::Content { content, offset, len } => {
             let mut buffer = vec![0_u8; BLOCK.min(usize::try_from(len).unwrap_or(BLOCK)).max(1)];
             let mut at = 0;
             while at < len {
                 let count = buffer.len().min(usize::try_from(len - at).unwrap_or(usize::MAX));
                 content.fill(offset + at, &mut buffer[..count]);
-                socket::write_all(stream, &buffer[..count], doing, context)?;
+                stream.write_all(&buffer[..count], doing, context)?;
                 context
                     .spend(count as u64)
                     .map_err(|stop| SocketError::stopped(doing, stop))?;

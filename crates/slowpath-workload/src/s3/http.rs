@@ -1,9 +1,8 @@
 //! HTTP/1.1 (RFC 9112), as much of it as object stores need: bodies with a length or in chunks.
 
-use std::net::TcpStream;
-
+use super::tls::Wire;
 use crate::context::Context;
-use crate::socket::{self, SocketError};
+use crate::socket::SocketError;
 
 /// A message that is not HTTP, or more of it than is sensible.
 #[derive(Debug, thiserror::Error)]
@@ -11,12 +10,33 @@ pub enum HttpError {
     /// The connection failed or the context ended.
     #[error(transparent)]
     Socket(#[from] SocketError),
+    /// The two sides do not agree on TLS, or the certificate is not believed.
+    #[error("TLS with {peer}: {source}; {}", tls_hint(source))]
+    Tls {
+        /// The other end.
+        peer: std::net::SocketAddr,
+        /// What rustls found.
+        source: rustls::Error,
+    },
     /// The other side closed the connection in the middle.
     #[error("the other side closed the connection {0}")]
     Closed(&'static str),
     /// The message cannot be read.
     #[error("not an HTTP message: {0}")]
     Malformed(String),
+}
+
+fn tls_hint(error: &rustls::Error) -> &'static str {
+    match error {
+        rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer) => {
+            "its authority is not among those believed: give the authority's certificate"
+        }
+        rustls::Error::InvalidCertificate(_) => {
+            "the certificate must be valid now, and for the name in the address"
+        }
+        rustls::Error::InvalidMessage(_) => "does the store speak TLS on this port?",
+        _ => "the store's own log may say more",
+    }
 }
 
 /// The first line and the headers of a message.
@@ -110,19 +130,19 @@ impl Reader {
     }
 
     /// Reads more; 0 at the end of the stream.
-    fn fill(&mut self, stream: &TcpStream, context: &Context) -> Result<usize, HttpError> {
+    fn fill(&mut self, stream: &mut Wire, context: &Context) -> Result<usize, HttpError> {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
         } else if self.end == self.buffer.len() {
             self.buffer.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
         }
-        let len = socket::read(stream, &mut self.buffer[self.end..], "reading from", context)?;
+        let len = stream.read(&mut self.buffer[self.end..], "reading from", context)?;
         self.end += len;
         Ok(len)
     }
 
-    fn line(&mut self, stream: &TcpStream, context: &Context) -> Result<Option<String>, HttpError> {
+    fn line(&mut self, stream: &mut Wire, context: &Context) -> Result<Option<String>, HttpError> {
         loop {
             let held = &self.buffer[self.start..self.end];
             if let Some(at) = held.iter().position(|byte| *byte == b'\n') {
@@ -149,7 +169,7 @@ impl Reader {
     }
 
     /// The next message's head; nothing if the other side closed before it.
-    pub(super) fn head(&mut self, stream: &TcpStream, context: &Context) -> Result<Option<Head>, HttpError> {
+    pub(super) fn head(&mut self, stream: &mut Wire, context: &Context) -> Result<Option<Head>, HttpError> {
         let Some(first) = self.line(stream, context)? else {
             return Ok(None);
         };
@@ -179,7 +199,7 @@ impl Reader {
     pub(super) fn body(
         &mut self,
         length: Length,
-        stream: &TcpStream,
+        stream: &mut Wire,
         context: &Context,
         take: &mut dyn FnMut(&[u8]) -> Result<(), HttpError>,
     ) -> Result<u64, HttpError> {
@@ -221,7 +241,7 @@ impl Reader {
     fn bytes(
         &mut self,
         wanted: u64,
-        stream: &TcpStream,
+        stream: &mut Wire,
         context: &Context,
         take: &mut dyn FnMut(&[u8]) -> Result<(), HttpError>,
     ) -> Result<u64, HttpError> {
@@ -250,17 +270,18 @@ mod tests {
 
     fn read(text: &[u8]) -> Result<(Head, Vec<u8>), HttpError> {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut sender = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (stream, _) = listener.accept().unwrap();
+        let mut stream = Wire::plain(std::sync::Arc::new(stream));
         sender.write_all(text).unwrap();
         drop(sender);
         let context = Context::new().with_timeout(slowpath_units::Duration::from_secs(5));
         let mut reader = Reader::new();
         let head = reader
-            .head(&stream, &context)?
+            .head(&mut stream, &context)?
             .ok_or(HttpError::Closed("at once"))?;
         let mut body = Vec::new();
-        reader.body(Length::of_response(&head)?, &stream, &context, &mut |bytes| {
+        reader.body(Length::of_response(&head)?, &mut stream, &context, &mut |bytes| {
             body.extend_from_slice(bytes);
             Ok(())
         })?;

@@ -206,7 +206,7 @@ pub fn run(config: &LoadConfig, context: &Context) -> Result<LoadReport, S3Error
     if multipart {
         let mut client = Client::new(&config.endpoint, context);
         for (object, upload) in (0..).zip(&mut uploads) {
-            upload.id = Some(client.begin_upload(&name(config, object))?);
+            upload.id = Some(client.begin_upload(&name(&config.prefix, object))?);
             let parts = tasks.iter().filter(|task| task.object == object).count();
             upload.tags = vec![None; parts];
         }
@@ -299,8 +299,9 @@ fn tasks(config: &LoadConfig) -> Result<Vec<Task>, S3Error> {
     Ok(tasks)
 }
 
-fn name(config: &LoadConfig, object: u32) -> String {
-    format!("{}{object:06}", config.prefix)
+/// The name of an object of a load.
+pub fn name(prefix: &str, object: u32) -> String {
+    format!("{prefix}{object:06}")
 }
 
 /// Completes the uploads whose parts all arrived; the time of that is part of the load.
@@ -314,7 +315,7 @@ fn complete(config: &LoadConfig, context: &Context, uploads: Vec<Upload>, reques
             continue;
         };
         let start = context.now();
-        let done = client.complete_upload(&name(config, object), &id, &tags);
+        let done = client.complete_upload(&name(&config.prefix, object), &id, &tags);
         let part = u32::try_from(tags.len()).unwrap_or(u32::MAX).saturating_add(1);
         requests.push(request_result(object, part, 0, start, context, 0, done));
     }
@@ -382,9 +383,9 @@ impl Worker<'_> {
     }
 
     fn perform(&mut self, task: Task) -> Result<(u64, Timing), S3Error> {
-        self.client.connection()?;
+        self.client.open()?;
         self.watch();
-        let key = name(self.config, task.object);
+        let key = name(&self.config.prefix, task.object);
         let content = Content::new(self.config.seed.wrapping_add(u64::from(task.object)));
         match (self.config.operation, task.part) {
             (Operation::Put, 0) => self

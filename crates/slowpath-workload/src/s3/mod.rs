@@ -8,8 +8,9 @@
 //! * [`load`]: many requests; [`client`]: single ones on one connection.
 //! * [`sign`]: AWS Signature Version 4; `http`: HTTP/1.1, as much of it as object stores need.
 //! * [`server`]: a small endpoint in memory, for tests and for experiments without storage behind them.
+//! * [`tls`]: TLS for both, with rustls.
 //!
-//! Not here: TLS (plain HTTP only), virtual-hosted addressing (path style only), retries (a failed request is a
+//! Not here: virtual-hosted addressing (path style only), retries (a failed request is a
 //! result, not something to hide).
 
 pub mod client;
@@ -17,8 +18,10 @@ mod http;
 pub mod load;
 pub mod server;
 pub mod sign;
+pub mod tls;
 
 pub use client::{Client, Endpoint, S3Error};
 pub use load::{LoadConfig, LoadReport, Operation, RequestResult, run};
 pub use server::{MemoryServer, ServerConfig};
 pub use sign::{Credentials, PayloadHash};
+pub use tls::{Authorities, ClientTls, ServerTls, TlsError};

@@ -13,7 +13,9 @@ use slowpath_units::Duration;
 use super::client::element;
 use super::http::{Head, HttpError, Length, Reader};
 use super::sign::{Credentials, Request};
+use super::tls::{ServerTls, Wire};
 use crate::context::{Cancel, Context};
+use crate::service::Service;
 use crate::socket::{self, SocketError, SocketOptions};
 
 /// How the endpoint behaves.
@@ -25,6 +27,8 @@ pub struct ServerConfig {
     pub credentials: Option<Credentials>,
     /// Options of the connections.
     pub socket: SocketOptions,
+    /// TLS; plain HTTP if absent.
+    pub tls: Option<ServerTls>,
     /// Delay before each answer.
     pub think: Duration,
     /// Whether every connection ends with its first answer.
@@ -45,6 +49,7 @@ impl ServerConfig {
                 no_delay: true,
                 ..SocketOptions::default()
             },
+            tls: None,
             think: Duration::ZERO,
             close: false,
             capacity: 1 << 30,
@@ -57,9 +62,9 @@ impl ServerConfig {
 #[derive(Debug)]
 pub struct MemoryServer {
     address: SocketAddr,
-    cancel: Cancel,
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    /// Ends the threads with this value.
+    _service: Service,
 }
 
 #[derive(Debug)]
@@ -91,18 +96,15 @@ impl MemoryServer {
             config,
             store: Mutex::default(),
         });
-        let thread = std::thread::Builder::new()
-            .name("s3-server".to_owned())
-            .spawn({
-                let (shared, cancel, context) = (Arc::clone(&shared), cancel.clone(), context.clone());
-                move || accept_all(&shared, &listener, &cancel, &context)
-            })
-            .map_err(io)?;
+        let service = Service::spawn("s3-server", cancel.clone(), {
+            let (shared, context) = (Arc::clone(&shared), context.clone());
+            move || accept_all(&shared, &listener, &cancel, &context)
+        })
+        .map_err(io)?;
         Ok(Self {
             address,
-            cancel,
             shared,
-            thread: Some(thread),
+            _service: service,
         })
     }
 
@@ -122,16 +124,6 @@ impl MemoryServer {
     }
 }
 
-impl Drop for MemoryServer {
-    fn drop(&mut self) {
-        self.cancel.cancel();
-        if let Some(thread) = self.thread.take() {
-            // A panic in the thread has already ended the server.
-            let _ = thread.join();
-        }
-    }
-}
-
 fn accept_all(shared: &Arc<Shared>, listener: &TcpListener, cancel: &Cancel, run: &Context) {
     let own = run.clone().with_cancel(cancel.clone());
     let mut threads: Vec<JoinHandle<()>> = Vec::new();
@@ -147,7 +139,7 @@ fn accept_all(shared: &Arc<Shared>, listener: &TcpListener, cancel: &Cancel, run
         let (shared, context) = (Arc::clone(shared), own.clone());
         let serve = move || {
             // A client that is gone or does not speak HTTP: nobody is left to be told.
-            let _ = serve(&shared, &stream, peer, &context);
+            let _ = serve(&shared, stream, peer, &context);
         };
         if let Ok(thread) = std::thread::Builder::new()
             .name("s3-connection".to_owned())
@@ -202,7 +194,10 @@ impl Response {
     }
 }
 
-fn serve(shared: &Shared, stream: &TcpStream, peer: SocketAddr, context: &Context) -> Result<(), HttpError> {
+fn serve(shared: &Shared, stream: TcpStream, peer: SocketAddr, context: &Context) -> Result<(), HttpError> {
+    let patience = context.clone().with_timeout(IDLE);
+    let mut wire = Wire::server(Arc::new(stream), shared.config.tls.as_ref(), &patience)?;
+    let stream = &mut wire;
     let mut reader = Reader::new();
     loop {
         let idle = context.clone().with_timeout(IDLE);
@@ -213,7 +208,7 @@ fn serve(shared: &Shared, stream: &TcpStream, peer: SocketAddr, context: &Contex
             .header("expect")
             .is_some_and(|value| value.eq_ignore_ascii_case("100-continue"))
         {
-            socket::write_all(stream, b"HTTP/1.1 100 Continue\r\n\r\n", "answering", context)?;
+            stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n", "answering", context)?;
         }
         let mut body = Vec::new();
         let mut too_much = false;
@@ -248,7 +243,7 @@ fn serve(shared: &Shared, stream: &TcpStream, peer: SocketAddr, context: &Contex
 }
 
 fn send(
-    stream: &TcpStream,
+    stream: &mut Wire,
     response: &Response,
     close: bool,
     is_head: bool,
@@ -278,9 +273,9 @@ fn send(
         "\r\n"
     });
     let doing = "answering";
-    socket::write_all(stream, text.as_bytes(), doing, context)?;
+    stream.write_all(text.as_bytes(), doing, context)?;
     if !is_head {
-        socket::write_all(stream, content, doing, context)?;
+        stream.write_all(content, doing, context)?;
     }
     Ok(())
 }
