@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::measure::{MeasureArgs, ServeArgs};
+
 /// Finds out why a bulk transfer over a network path is slow, and proves it.
 #[derive(Debug, Parser)]
 #[command(
@@ -40,9 +42,9 @@ pub(crate) enum Command {
     List,
     /// Say what this machine permits, and how to fix what it does not
     Doctor,
-    /// Measure a live path with one tool: iperf3://HOST, ftp://..., s3://..., ping://HOST, trace://HOST
+    /// Measure a live path with one tool: iperf3, ftp, ssh, s3, ping, trace, mtu, sweep
     Measure(MeasureArgs),
-    /// An iperf3-compatible server
+    /// Be the other end: an iperf3-compatible server and more
     Serve(ServeArgs),
     /// One run in a process of its own (not for people)
     #[command(hide = true)]
@@ -175,52 +177,4 @@ pub(crate) struct CompareArgs {
     /// Exit with 1 if a variant became slower
     #[arg(long)]
     pub(crate) check: bool,
-}
-
-/// `slowpath measure`.
-#[derive(Debug, Args)]
-pub(crate) struct MeasureArgs {
-    /// What to measure: iperf3://HOST[:PORT], ping://HOST, ...
-    pub(crate) target: String,
-    /// Duration of the test in seconds
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=3600))]
-    pub(crate) seconds: u32,
-    /// Parallel streams
-    #[arg(long, short = 'P', default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=128))]
-    pub(crate) parallel: u32,
-    /// The server sends
-    #[arg(long, short = 'R')]
-    pub(crate) reverse: bool,
-    /// UDP instead of TCP, at this rate
-    #[arg(long, value_name = "RATE")]
-    pub(crate) udp: Option<String>,
-    /// Congestion control of the sender
-    #[arg(long, value_name = "NAME")]
-    pub(crate) congestion_control: Option<String>,
-    /// DSCP of the packets sent, from the SYN on
-    #[arg(long, value_name = "DSCP")]
-    pub(crate) dscp: Option<String>,
-    /// Send load to an address that is not local; needs --cap
-    #[arg(long, requires = "cap")]
-    pub(crate) allow_remote_load: bool,
-    /// Most bytes that may be sent to an address that is not local, e.g. '500 MB'
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) cap: Option<String>,
-    /// Form of the answer
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
-}
-
-/// `slowpath serve`.
-#[derive(Debug, Args)]
-pub(crate) struct ServeArgs {
-    /// Port
-    #[arg(long, default_value_t = 5201)]
-    pub(crate) port: u16,
-    /// Address to listen on
-    #[arg(long, default_value = "127.0.0.1")]
-    pub(crate) address: std::net::IpAddr,
-    /// End after this many tests
-    #[arg(long)]
-    pub(crate) tests: Option<u32>,
 }

@@ -23,7 +23,7 @@ use clap::Parser;
 use args::{Cli, Command};
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(measure::spell_out(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();

@@ -16,6 +16,7 @@
 //! * [`interrupt`]: Ctrl-C as a flag.
 //! * [`shell`]: any program over an emulated path; [`explain`]: what a capture says, with what would help.
 //! * [`measure`]: a live path; [`devices`]: what configurations mean.
+//! * [`standing`]: validation that is repeated as a whole.
 //! * [`doctor`]: what this machine permits.
 //! * [`dossier`]: what a reader needs beside the figures.
 
@@ -23,6 +24,7 @@
 
 pub mod captures;
 pub mod catalog;
+mod counts;
 pub mod devices;
 pub mod doctor;
 pub mod dossier;
@@ -42,15 +44,16 @@ pub mod run;
 pub mod schedule;
 pub mod shell;
 pub mod simulated;
+pub mod standing;
 pub mod worker;
 
 pub use slowpath_lab::LabReport;
-pub use slowpath_packet::mark::InvalidDscp;
+pub use slowpath_packet::mark::{Dscp, InvalidDscp};
 pub use slowpath_record::{HealthState, RunRecord};
 pub use slowpath_report::{Results, Style};
 pub use slowpath_scenario::Clock;
-pub use slowpath_units::{Duration, ParseError};
-pub use slowpath_workload::Cancel;
+pub use slowpath_units::{BitRate, ByteCount, Duration, ParseError};
+pub use slowpath_workload::{Cancel, SocketOptions};
 
 /// The word for a state of health.
 pub const fn health_word(state: HealthState) -> &'static str {

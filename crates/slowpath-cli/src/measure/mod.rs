@@ -1,0 +1,405 @@
+//! `slowpath measure` and `slowpath serve`: from arguments to jobs, progress, and answers.
+
+mod amounts;
+mod args;
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use slowpath::measure::serve::{Event, Limits};
+use slowpath::measure::{self, Guard, Job, MeasureError, Progress, Remote};
+use slowpath::measure::{ftp, iperf3, mtu, ping, s3, serve, ssh, sweep, trace};
+use slowpath::{Cancel, Duration, SocketOptions};
+
+use crate::exit::{self, Failure};
+use args::{Form, SocketArgs, Tool};
+
+pub(crate) use args::{MeasureArgs, ServeArgs};
+
+/// The command line with `measure iperf3://HOST` written as `measure iperf3 iperf3://HOST`: a target's scheme names the
+/// tool, wherever it stands among the options.
+pub(crate) fn spell_out(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = words.collect();
+    if words.get(1).is_none_or(|word| word != "measure") {
+        return words;
+    }
+    let is_named = words
+        .get(2)
+        .and_then(|word| word.to_str())
+        .is_some_and(|word| args::TOOLS.contains(&word));
+    let scheme = words
+        .iter()
+        .skip(2)
+        .find_map(|word| word.to_str()?.split_once("://"))
+        .map(|(scheme, _)| OsString::from(scheme));
+    if let (false, Some(scheme)) = (is_named, scheme) {
+        words.insert(2, scheme);
+    }
+    words
+}
+
+/// Measures a live path and prints what came out.
+pub(crate) fn measure(args: &MeasureArgs) -> Result<u8, Failure> {
+    let common = args.tool.common();
+    let job = job(&args.tool)?;
+    let cancel = cancel_on_interrupt();
+    let guard = Guard {
+        cancel: cancel.clone(),
+        deadline: common
+            .deadline
+            .unwrap_or_else(|| job.expected().map_or(USUAL_DEADLINE, |span| span + GRACE)),
+        remote: common.cap.filter(|_| common.allow_remote_load).map(|cap| Remote {
+            cap,
+            rate: common.max_rate,
+        }),
+    };
+    let shows = !common.quiet && io::stderr().is_terminal();
+    let expected = job.expected();
+    let answer = measure::measure(&job, &guard, &mut |progress| {
+        if shows {
+            show(progress, expected);
+        }
+    });
+    if shows {
+        eprint!("\r\x1b[K");
+    }
+    let answer = answer.map_err(|error| match error {
+        MeasureError::Address(_) | MeasureError::Settings(_) | MeasureError::Refused(_) => {
+            Failure::usage(error.to_string())
+        }
+        MeasureError::Tool { .. } => Failure::machine(error.to_string()),
+    })?;
+    let mut out = io::stdout().lock();
+    let written = match common.format {
+        Form::Text => answer.write_text(&mut out),
+        Form::Json => writeln!(out, "{:#}", answer.json()),
+    };
+    written
+        .and_then(|()| out.flush())
+        .map_err(|error| Failure::machine(format!("printing the answer failed: {error}")))?;
+    Ok(match answer.incomplete() {
+        None => exit::DONE,
+        Some(_) => exit::INVALID,
+    })
+}
+
+/// One line that overwrites itself.
+fn show(progress: Progress, expected: Option<Duration>) {
+    let elapsed = progress.elapsed.seconds();
+    let of = expected.map_or(String::new(), |span| format!(" of {:.0}", span.seconds()));
+    let moved = if progress.bytes > 0 {
+        format!(
+            "  {:.1} MB  {:.1} Mbit/s",
+            progress.bytes as f64 / 1e6,
+            progress.bit_per_s / 1e6
+        )
+    } else {
+        String::new()
+    };
+    eprint!("\r\x1b[K{elapsed:6.1}{of} s{moved}");
+    // A terminal that is gone needs no progress.
+    let _ = io::stderr().flush();
+}
+
+fn job(tool: &Tool) -> Result<Job, Failure> {
+    Ok(match tool {
+        Tool::Iperf3(args) => Job::Iperf3(iperf3_spec(args)?),
+        Tool::Ftp(args) => Job::Ftp(ftp::Spec {
+            target: args.target.clone(),
+            upload: args.upload,
+            output: args.output.clone(),
+            mode: match args.mode {
+                args::FtpMode::Passive => ftp::Mode::Passive,
+                args::FtpMode::Epsv => ftp::Mode::ExtendedPassive,
+                args::FtpMode::Active => ftp::Mode::Active,
+                args::FtpMode::Eprt => ftp::Mode::ExtendedActive,
+            },
+            socket: socket(&args.socket),
+        }),
+        Tool::Ssh(args) => Job::Ssh(ssh::Spec {
+            target: args.target.clone(),
+            upload: args.upload,
+            methods: args
+                .methods
+                .iter()
+                .map(|method| match method {
+                    args::SshMethod::Scp => ssh::Method::Scp,
+                    args::SshMethod::ScpLegacy => ssh::Method::ScpLegacy,
+                    args::SshMethod::Sftp => ssh::Method::Sftp,
+                    args::SshMethod::Pipe => ssh::Method::Pipe,
+                })
+                .collect(),
+            ip_qos: args.ip_qos.clone(),
+            options: args.options.clone(),
+            config: args.config.clone(),
+        }),
+        Tool::S3(args) => Job::S3(s3_spec(args)?),
+        Tool::Ping(args) => Job::Ping(ping::Spec {
+            target: args.target.clone(),
+            count: args.count,
+            interval: args.interval,
+            size: usize::from(args.size),
+            dont_fragment: args.df,
+            dscp: args.dscp,
+        }),
+        Tool::Trace(args) => Job::Trace(trace::Spec {
+            target: args.target.clone(),
+            method: match args.method {
+                args::Probe::Icmp => trace::Method::Icmp,
+                args::Probe::Udp => trace::Method::Udp,
+                args::Probe::Tcp => trace::Method::Tcp,
+            },
+            port: args.port,
+            max_hops: args.max_hops,
+            probes: args.probes,
+            wait: args.wait,
+            dscp: args.dscp,
+        }),
+        Tool::Mtu(args) => Job::Mtu(mtu::Spec {
+            target: args.target.clone(),
+            from: args.from,
+            to: args.to,
+        }),
+        Tool::Sweep(args) => Job::Sweep(sweep::Spec {
+            target: args.target.clone(),
+            marks: args.marks.clone(),
+            probes: args.probes,
+            size: usize::from(args.size),
+            rate: args.rate,
+            tcp: args.tcp,
+            load: args.load,
+        }),
+    })
+}
+
+fn iperf3_spec(args: &args::Iperf3Args) -> Result<iperf3::Spec, Failure> {
+    let burst = args.rate.unwrap_or_default();
+    let rate = match (args.rate, args.udp) {
+        (Some(given), _) => given.rate,
+        (None, true) => Some(iperf3::USUAL_UDP_RATE),
+        (None, false) => None,
+    };
+    let length = args
+        .length
+        .map(|length| u32::try_from(length.bytes()))
+        .transpose()
+        .map_err(|_| Failure::usage("--length: a write or datagram has at most 1 MiB".to_owned()))?;
+    let params = iperf3::Params {
+        transport: if args.udp {
+            iperf3::Transport::Udp
+        } else {
+            iperf3::Transport::Tcp
+        },
+        direction: match (args.reverse, args.bidir) {
+            (true, _) => iperf3::Direction::Reverse,
+            (_, true) => iperf3::Direction::Bidirectional,
+            _ => iperf3::Direction::Forward,
+        },
+        duration: Duration::from_secs(u64::from(args.seconds)),
+        omit: Duration::from_secs(u64::from(args.omit)),
+        bytes: args.bytes.map(slowpath::ByteCount::bytes),
+        blocks: args.blocks,
+        parallel: args.parallel,
+        block: length,
+        rate,
+        burst: burst.burst,
+        fq_rate: args.fq_rate,
+        window: args.socket.window,
+        mss: args.socket.mss,
+        congestion_control: args.socket.congestion_control.clone(),
+        tos: args
+            .tos
+            .or(args.socket.dscp.map(|dscp| dscp.value() << 2))
+            .unwrap_or(0),
+        no_delay: args.no_delay,
+        zero_copy: args.zero_copy,
+        counters_64bit: args.udp && !args.counters_32bit,
+        server_output: args.server_output,
+        repeating_payload: args.repeating_payload,
+        dont_fragment: args.dont_fragment,
+        title: args.title.clone(),
+        extra_data: args.extra_data.clone(),
+    };
+    Ok(iperf3::Spec {
+        target: args.target.clone(),
+        params,
+        pacing: match args.pacing {
+            args::Spacing::Exact => iperf3::Pacing::Exact,
+            args::Spacing::Iperf3 => iperf3::Pacing::Ticks(Duration::from_millis(1)),
+            args::Spacing::OldIperf3 => iperf3::Pacing::Ticks(Duration::from_millis(100)),
+        },
+        interval: Duration::from_secs(u64::from(args.interval)),
+    })
+}
+
+fn s3_spec(args: &args::S3Args) -> Result<s3::Spec, Failure> {
+    let tls = match (&args.ca, args.tls) {
+        (Some(path), _) => Some(s3::Authorities::Pem(read(path, "the certificate authorities")?)),
+        (None, true) => Some(s3::Authorities::System),
+        (None, false) => None,
+    };
+    Ok(s3::Spec {
+        target: args.target.clone(),
+        credentials: credentials(&args.region)?,
+        put: args.operation != args::S3Operation::Get,
+        get: args.operation != args::S3Operation::Put,
+        size: args.size,
+        part_size: args.part_size,
+        requests: args.requests,
+        concurrency: args.concurrency,
+        prefix: args.prefix.clone(),
+        payload_hash: if args.hash_payload {
+            s3::PayloadHash::Sha256
+        } else {
+            s3::PayloadHash::Unsigned
+        },
+        tls,
+        keep: args.keep,
+        verify: args.verify,
+        socket: socket(&args.socket),
+    })
+}
+
+fn read(path: &Path, what: &str) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path)
+        .map_err(|error| Failure::usage(format!("reading {what} from {}: {error}", path.display())))
+}
+
+/// The keys that S3's own tools use.
+fn credentials(region: &str) -> Result<s3::Credentials, Failure> {
+    let key = |name: &str| {
+        std::env::var(name).map_err(|_| {
+            Failure::usage(format!(
+                "the environment variable {name} is not set; an S3 store needs AWS_ACCESS_KEY_ID and \
+                 AWS_SECRET_ACCESS_KEY"
+            ))
+        })
+    };
+    Ok(s3::Credentials {
+        access_key: key("AWS_ACCESS_KEY_ID")?,
+        secret_key: key("AWS_SECRET_ACCESS_KEY")?,
+        region: region.to_owned(),
+    })
+}
+
+fn socket(args: &SocketArgs) -> SocketOptions {
+    SocketOptions {
+        receive_buffer: args.window,
+        send_buffer: args.window,
+        congestion_control: args.congestion_control.clone(),
+        mss: args.mss,
+        dscp: args.dscp,
+        ..SocketOptions::default()
+    }
+}
+
+/// Serves clients until it is told to end.
+pub(crate) fn serve(args: &ServeArgs) -> Result<u8, Failure> {
+    let cancel = cancel_on_interrupt();
+    let spec = serve::Spec {
+        address: args.address,
+        port: args.port,
+        reflector: Some(args.sweep_port).filter(|port| *port != 0),
+        ftp: args.ftp.map(|port| (port, args.ftp_size)),
+        s3: args
+            .s3
+            .map(|port| Ok((port, args.s3_capacity, credentials("us-east-1")?)))
+            .transpose()?,
+        limits: Limits {
+            tests: usize::from(args.max_tests),
+            streams: args.max_streams,
+            duration: args.max_duration,
+            rate: args.max_rate,
+            allowed: args.allowed.clone(),
+            ..Limits::default()
+        },
+        tests: args.tests,
+    };
+    let mut out = io::stdout().lock();
+    serve::serve(&spec, &cancel, &mut |event| {
+        // A reader that is gone does not end the service.
+        let _ = tell(&event, &mut out);
+    })
+    .map_err(|error| {
+        Failure::machine(format!(
+            "{error}; another program may have the port: choose one with --port or --sweep-port"
+        ))
+    })?;
+    Ok(exit::DONE)
+}
+
+fn tell(event: &Event, out: &mut dyn Write) -> io::Result<()> {
+    match event {
+        Event::Listening(what, address) => eprintln!("slowpath: serving {what} on {address}; Ctrl-C ends it"),
+        Event::Test(record) => match &record.outcome {
+            Ok(report) => {
+                writeln!(out, "iperf3 client {}", record.client)?;
+                measure::Answer::write_text(report, out)?;
+            }
+            Err(error) => writeln!(out, "iperf3 client {}: {error}", record.client)?,
+        },
+        Event::Ftp(done) => writeln!(
+            out,
+            "ftp {}: {} bytes in {:.3} s",
+            done.transfer.name,
+            done.transfer.bytes,
+            done.transfer.duration().seconds()
+        )?,
+    }
+    out.flush()
+}
+
+fn cancel_on_interrupt() -> Cancel {
+    let cancel = Cancel::new();
+    let flag = crate::run::interrupt_flag();
+    let raised = cancel.clone();
+    std::thread::spawn(move || {
+        while !flag.load(std::sync::atomic::Ordering::Relaxed) {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        raised.cancel();
+    });
+    cancel
+}
+
+/// Time for set-up and results beyond a job's own.
+const GRACE: Duration = Duration::from_secs(30);
+/// For jobs that do not know how long they take.
+const USUAL_DEADLINE: Duration = Duration::from_secs(600);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheme_names_the_tool() {
+        let cases: &[(&[&str], &[&str])] = &[
+            (
+                &["slowpath", "measure", "iperf3://h", "-R"],
+                &["slowpath", "measure", "iperf3", "iperf3://h", "-R"],
+            ),
+            (
+                &["slowpath", "measure", "-R", "iperf3://h"],
+                &["slowpath", "measure", "iperf3", "-R", "iperf3://h"],
+            ),
+            (
+                &["slowpath", "measure", "ping", "h"],
+                &["slowpath", "measure", "ping", "h"],
+            ),
+            (
+                &["slowpath", "measure", "ping", "ping://h"],
+                &["slowpath", "measure", "ping", "ping://h"],
+            ),
+            (
+                &["slowpath", "measure", "--help"],
+                &["slowpath", "measure", "--help"],
+            ),
+            (&["slowpath", "run", "s3://x"], &["slowpath", "run", "s3://x"]),
+        ];
+        for (given, expected) in cases {
+            let spelled = spell_out(given.iter().map(OsString::from));
+            assert_eq!(spelled, expected.iter().map(OsString::from).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Measuring a live path with one tool.
+//!
+//! A [`Job`] says what to measure, a [`Guard`] what is permitted; [`measure`] does it, tells how far it is, and returns
+//! an [`Answer`] that writes itself for people (80 columns, the answer first) and for programs.
+//!
+//! * [`address`]: `TOOL://USER@HOST:PORT/PATH`, and the address behind a name.
+//! * [`iperf3`]: rate over TCP and UDP; [`ftp`], [`ssh`], [`s3`]: one file or many objects.
+//! * [`ping`], [`trace`], [`mtu`]: probes; [`sweep`]: how each DSCP fares.
+//! * [`serve`]: the other end for all of these.
+//! * `text`: what the answers have in common.
+
+pub mod address;
+pub mod ftp;
+pub mod iperf3;
+pub mod mtu;
+pub mod ping;
+pub mod s3;
+pub mod serve;
+pub mod ssh;
+pub mod sweep;
+mod text;
+pub mod trace;
+
+use std::io::{self, Write};
+use std::sync::mpsc;
+use std::time::Instant;
+
+use serde_json::Value;
+use slowpath_units::{BitRate, ByteCount, Duration};
+use slowpath_workload::{Cancel, Context, Permission};
+
+use address::AddressError;
+
+/// What to measure, and with which tool.
+#[derive(Debug, Clone)]
+pub enum Job {
+    /// An iperf3 test.
+    Iperf3(iperf3::Spec),
+    /// One FTP transfer.
+    Ftp(ftp::Spec),
+    /// Copies with the real OpenSSH programs.
+    Ssh(ssh::Spec),
+    /// Objects of a store.
+    S3(s3::Spec),
+    /// Round trips.
+    Ping(ping::Spec),
+    /// The way.
+    Trace(trace::Spec),
+    /// The largest packet.
+    Mtu(mtu::Spec),
+    /// Every DSCP.
+    Sweep(sweep::Spec),
+}
+
+/// What is permitted, and for how long.
+#[derive(Debug, Clone)]
+pub struct Guard {
+    /// Stops the job.
+    pub cancel: Cancel,
+    /// The job ends at the latest after this.
+    pub deadline: Duration,
+    /// Load on addresses that are not local: explicitly allowed, with a cap. Such an address is refused without.
+    pub remote: Option<Remote>,
+}
+
+/// Bounds for load on addresses that are not local.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Remote {
+    /// Most bytes, both directions and all connections together.
+    pub cap: ByteCount,
+    /// Highest rate of each sending socket.
+    pub rate: BitRate,
+}
+
+/// How far a job is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Time since its begin.
+    pub elapsed: Duration,
+    /// Application bytes moved so far.
+    pub bytes: u64,
+    /// Bit/s since the last report.
+    pub bit_per_s: f64,
+}
+
+/// What came of a job.
+pub trait Answer: Send {
+    /// Writes it for people: at most 80 columns, the answer in the first line, every figure with its unit.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()>;
+
+    /// The whole as JSON.
+    fn json(&self) -> Value;
+
+    /// Why the figures are not those of a whole measurement, if they are not.
+    fn incomplete(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Why nothing was measured.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// The target is not understood.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// Settings that make no sense together.
+    #[error("{0}")]
+    Settings(String),
+    /// The address may not be loaded.
+    #[error(
+        "{0} is not a local address, and load on it was not allowed; where the users of that path agree, allow it \
+         with --allow-remote-load and a cap such as --cap '500 MB'"
+    )]
+    Refused(std::net::IpAddr),
+    /// The tool failed.
+    #[error("measuring {target} with {tool}: {source}")]
+    Tool {
+        /// Which tool.
+        tool: &'static str,
+        /// The target as the user gave it.
+        target: String,
+        /// What it said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl MeasureError {
+    fn tool(
+        tool: &'static str,
+        target: impl ToString,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        let source = source.into();
+        if let Some(refused) = find_refused(source.as_ref()) {
+            return Self::Refused(refused);
+        }
+        Self::Tool {
+            tool,
+            target: target.to_string(),
+            source,
+        }
+    }
+}
+
+/// Refused load, wherever in a chain of errors it stands.
+fn find_refused(error: &(dyn std::error::Error + 'static)) -> Option<std::net::IpAddr> {
+    use slowpath_workload::Refused;
+    use slowpath_workload::ftp::FtpError;
+    use slowpath_workload::iperf3::IperfError;
+    use slowpath_workload::probe::ProbeError;
+    use slowpath_workload::s3::S3Error;
+    use slowpath_workload::stream::StreamError;
+    let refused = match (
+        error.downcast_ref::<IperfError>(),
+        error.downcast_ref::<FtpError>(),
+        error.downcast_ref::<S3Error>(),
+        error.downcast_ref::<ProbeError>(),
+        error.downcast_ref::<StreamError>(),
+        error.downcast_ref::<Refused>(),
+    ) {
+        (Some(IperfError::Refused(refused)), ..)
+        | (_, Some(FtpError::Refused(refused)), ..)
+        | (_, _, Some(S3Error::Refused(refused)), ..)
+        | (_, _, _, Some(ProbeError::Refused(refused)), ..)
+        | (_, _, _, _, Some(StreamError::Refused(refused)), _)
+        | (_, _, _, _, _, Some(refused)) => refused,
+        _ => return None,
+    };
+    match refused {
+        Refused::Flag(address) => Some(*address),
+        Refused::Deadline(_) => None,
+    }
+}
+
+/// Does a job; `progress` hears five times a second how far it is.
+///
+/// # Errors
+/// [`MeasureError`]; load on an address that is not local is refused without [`Guard::remote`].
+pub fn measure(
+    job: &Job,
+    guard: &Guard,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Box<dyn Answer>, MeasureError> {
+    let context = guard.context();
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        let (done, finished) = mpsc::channel::<()>();
+        let worker = scope.spawn({
+            let context = context.clone();
+            move || {
+                let answer = job.perform(&context);
+                drop(done);
+                answer
+            }
+        });
+        let (mut last_bytes, mut last_at) = (0, begun);
+        while let Err(mpsc::RecvTimeoutError::Timeout) = finished.recv_timeout(TICK) {
+            let (bytes, now) = (context.spent(), Instant::now());
+            let span = now.duration_since(last_at).as_secs_f64();
+            progress(Progress {
+                elapsed: begun.elapsed().into(),
+                bytes,
+                bit_per_s: bytes.saturating_sub(last_bytes) as f64 * 8.0 / span.max(1e-9),
+            });
+            (last_bytes, last_at) = (bytes, now);
+        }
+        match worker.join() {
+            Ok(answer) => answer,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+impl Job {
+    fn perform(&self, context: &Context) -> Result<Box<dyn Answer>, MeasureError> {
+        Ok(match self {
+            Self::Iperf3(spec) => Box::new(iperf3::run(spec, context)?),
+            Self::Ftp(spec) => Box::new(ftp::run(spec, context)?),
+            Self::Ssh(spec) => Box::new(ssh::run(spec, context)?),
+            Self::S3(spec) => Box::new(s3::run(spec, context)?),
+            Self::Ping(spec) => Box::new(ping::run(spec, context)?),
+            Self::Trace(spec) => Box::new(trace::run(spec, context)?),
+            Self::Mtu(spec) => Box::new(mtu::run(spec, context)?),
+            Self::Sweep(spec) => Box::new(sweep::run(spec, context)?),
+        })
+    }
+
+    /// How long the job needs by its own settings, where that is known.
+    pub fn expected(&self) -> Option<Duration> {
+        match self {
+            Self::Iperf3(spec) => spec.expected(),
+            Self::Ping(spec) => Some(spec.expected()),
+            Self::Sweep(spec) => Some(spec.expected()),
+            _ => None,
+        }
+    }
+}
+
+impl Guard {
+    fn context(&self) -> Context {
+        let context = Context::new()
+            .with_cancel(self.cancel.clone())
+            .with_timeout(self.deadline);
+        match self.remote {
+            None => context,
+            Some(Remote { cap, rate }) => context.with_permission(Permission::Remote { bytes: cap, rate }),
+        }
+    }
+}
+
+const TICK: std::time::Duration = std::time::Duration::from_millis(200);
