@@ -12,6 +12,27 @@ pub fn bit_rate(value: f64) -> String {
     format!("{} {prefix}bit/s", significant(scaled))
 }
 
+/// The unit in which a document's rates are shown: that of the published figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RateUnit {
+    /// Application bytes per second, decimal prefixes.
+    #[default]
+    Bytes,
+    /// Application bits per second, decimal prefixes.
+    Bits,
+}
+
+impl RateUnit {
+    /// A rate given in bytes per second, in this unit.
+    pub fn show(self, byte_per_s: f64) -> String {
+        match self {
+            Self::Bytes => byte_rate(byte_per_s),
+            Self::Bits => bit_rate(byte_per_s * 8.0),
+        }
+    }
+}
+
 /// A number of bytes with thousands separated: `52,428,800 B`.
 pub fn bytes(value: f64) -> String {
     format!("{} B", grouped(value, 0))

@@ -11,6 +11,8 @@ use slowpath_diagnose::investigation::{Conclusion, Outcome, Test};
 use slowpath_diagnose::stats::{Comparison, Summary};
 use slowpath_record::{Health, HealthState, RunRecord};
 
+use crate::quantity::RateUnit;
+
 /// The version of the document's form.
 pub const SCHEMA: &str = "slowpath/run/1";
 
@@ -41,6 +43,9 @@ pub struct Results {
     /// The published document with which the figures are compared.
     #[serde(default)]
     pub source: Option<Source>,
+    /// The unit in which rates are shown: that of the published figures.
+    #[serde(default)]
+    pub rate_unit: RateUnit,
     /// Path, workload and whatever else all variants share: label and value.
     #[serde(default)]
     pub setup: Vec<(String, String)>,
@@ -48,6 +53,9 @@ pub struct Results {
     pub variants: Vec<Variant>,
     /// Statements about pairs of variants.
     pub comparisons: Vec<VariantComparison>,
+    /// Variants that were run in both clocks.
+    #[serde(default)]
+    pub twins: Vec<Twin>,
     /// Predictions that were tested by a re-run.
     #[serde(default)]
     pub proofs: Vec<Proof>,
@@ -77,6 +85,16 @@ impl Results {
     /// The variant of that name.
     pub fn variant(&self, name: &str) -> Option<&Variant> {
         self.variants.iter().find(|v| v.name == name)
+    }
+
+    /// A variant's name, with its clock where the results hold both clocks.
+    pub fn label(&self, variant: &Variant) -> String {
+        let both = self.variants.iter().any(|v| v.clock != variant.clock);
+        if both {
+            format!("{} ({})", variant.name, variant.clock)
+        } else {
+            variant.name.clone()
+        }
     }
 
     /// The worst health of any run; valid when there is none.
@@ -216,15 +234,18 @@ impl Variant {
         self.runs.iter().map(|r| r.health.state).max().unwrap_or_default()
     }
 
-    /// Recomputes [`Variant::goodput_byte_per_s`] and the reference's ratio from the runs.
-    pub fn summarize(&mut self) {
-        let values: Vec<f64> = self
-            .runs
+    /// Goodput of the runs that count, in bytes per second: complete ones that are not invalid.
+    pub fn rates(&self) -> Vec<f64> {
+        self.runs
             .iter()
             .filter(|r| r.health.state != HealthState::Invalid && r.complete)
             .map(|r| r.goodput_byte_per_s)
-            .collect();
-        self.goodput_byte_per_s = Summary::of(&values);
+            .collect()
+    }
+
+    /// Recomputes [`Variant::goodput_byte_per_s`] and the reference's ratio from the runs.
+    pub fn summarize(&mut self) {
+        self.goodput_byte_per_s = Summary::of(&self.rates());
         if let Some(reference) = &mut self.reference {
             reference.ratio = self
                 .goodput_byte_per_s
@@ -294,6 +315,9 @@ pub struct RunResult {
 impl RunResult {
     /// Takes from a record what the report needs; the verdict comes from analysis.
     pub fn of(record: &RunRecord, verdict: Option<Verdict>) -> Self {
+        if record.transfers.is_empty() && !record.flows.is_empty() {
+            return Self::of_flows(record, verdict);
+        }
         let bytes = record.transfers.iter().map(|t| t.bytes).sum();
         let start = record.transfers.iter().map(|t| t.start).min().unwrap_or_default();
         let end = record.transfers.iter().map(|t| t.end).max().unwrap_or_default();
@@ -310,6 +334,36 @@ impl RunResult {
             retransmitted_segments: sum_known(record.transfers.iter().map(|t| t.retransmitted_segments)),
             complete: !record.transfers.is_empty() && record.transfers.iter().all(|t| t.complete),
             errors: record.transfers.iter().filter_map(|t| t.error.clone()).collect(),
+            seed: record.seed,
+            repeat: record.repeat,
+            flows: record.flows.iter().map(FlowRow::of).collect(),
+            health: record.health.clone(),
+            verdict: if invalid { None } else { verdict },
+            captures: record.captures.iter().map(CaptureRow::of).collect(),
+            notes: record.notes.clone(),
+        }
+    }
+}
+
+impl RunResult {
+    /// A run without transfers: its goodput is what all flows delivered together.
+    fn of_flows(record: &RunRecord, verdict: Option<Verdict>) -> Self {
+        let invalid = record.health.state == HealthState::Invalid;
+        let goodput: f64 = record.flows.iter().map(|f| f.goodput_byte_per_s).sum();
+        // The slowest flow lasts longest; bytes over rate is its time.
+        let duration = record
+            .flows
+            .iter()
+            .filter(|f| f.goodput_byte_per_s > 0.0)
+            .map(|f| f.received_bytes as f64 / f.goodput_byte_per_s)
+            .fold(0.0, f64::max);
+        Self {
+            bytes: record.flows.iter().map(|f| f.received_bytes).sum(),
+            duration_s: duration,
+            goodput_byte_per_s: goodput,
+            retransmitted_segments: None,
+            complete: !invalid,
+            errors: Vec::new(),
             seed: record.seed,
             repeat: record.repeat,
             flows: record.flows.iter().map(FlowRow::of).collect(),
@@ -470,16 +524,9 @@ pub struct VariantComparison {
 
 impl VariantComparison {
     /// Compares the goodput of two variants' valid runs; `None` when one has none.
-    pub fn goodput(a: &Variant, b: &Variant) -> Option<Self> {
-        let values = |v: &Variant| -> Vec<f64> {
-            let counted = v
-                .runs
-                .iter()
-                .filter(|r| r.health.state != HealthState::Invalid && r.complete);
-            counted.map(|r| r.goodput_byte_per_s).collect()
-        };
-        let result = Comparison::welch(&values(a), &values(b))?;
-        let sentence = crate::compare::sentence(&a.name, &b.name, &result);
+    pub fn goodput(a: &Variant, b: &Variant, unit: RateUnit) -> Option<Self> {
+        let result = Comparison::welch(&a.rates(), &b.rates())?;
+        let sentence = crate::compare::sentence(&a.name, &b.name, &result, unit);
         Some(Self {
             a: a.name.clone(),
             b: b.name.clone(),
@@ -487,6 +534,51 @@ impl VariantComparison {
             result,
             expected: None,
             sentence,
+        })
+    }
+}
+
+/// One variant in both clocks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Twin {
+    /// The variant.
+    pub variant: String,
+    /// Published goodput, byte/s.
+    pub published_byte_per_s: Option<f64>,
+    /// Goodput in real time.
+    pub lab: Summary,
+    /// Goodput in simulated time.
+    pub simulated: Summary,
+    /// Simulated over lab, of the geometric means.
+    pub ratio: f64,
+    /// Lower end of the ratio's 95 % interval (Welch on logarithms); absent with a single run on either side.
+    pub low95: Option<f64>,
+    /// Upper end of it.
+    pub high95: Option<f64>,
+    /// The limit found in the lab.
+    pub lab_limit: Option<Limit>,
+    /// The limit found in simulated time.
+    pub simulated_limit: Option<Limit>,
+}
+
+impl Twin {
+    /// Compares the same variant in both clocks; `None` when one has no valid run.
+    pub fn of(lab: &Variant, simulated: &Variant) -> Option<Self> {
+        let logarithms = |variant: &Variant| -> Vec<f64> {
+            let rates = variant.rates().into_iter();
+            rates.filter(|rate| *rate > 0.0).map(f64::ln).collect()
+        };
+        let difference = Comparison::welch(&logarithms(lab), &logarithms(simulated))?;
+        Some(Self {
+            variant: lab.name.clone(),
+            published_byte_per_s: lab.reference.as_ref().map(|r| r.goodput_byte_per_s),
+            lab: lab.goodput_byte_per_s.clone()?,
+            simulated: simulated.goodput_byte_per_s.clone()?,
+            ratio: (difference.b.mean - difference.a.mean).exp(),
+            low95: difference.low95.map(f64::exp),
+            high95: difference.high95.map(f64::exp),
+            lab_limit: lab.verdict.as_ref().map(|verdict| verdict.limit),
+            simulated_limit: simulated.verdict.as_ref().map(|verdict| verdict.limit),
         })
     }
 }
@@ -597,6 +689,8 @@ pub enum NoteKind {
     Correction,
     /// What these results cannot say.
     Limitation,
+    /// Something found out that the source could not explain.
+    Finding,
     /// Anything else worth reading.
     Remark,
 }
@@ -609,6 +703,7 @@ impl NoteKind {
             Self::Excluded => "Excluded",
             Self::Correction => "Where the source errs",
             Self::Limitation => "What this cannot say",
+            Self::Finding => "Found out",
             Self::Remark => "Remarks",
         }
     }

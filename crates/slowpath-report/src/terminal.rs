@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use slowpath_record::HealthState;
 
-use crate::quantity::{byte_rate, grouped, with_unit};
-use crate::results::{Basis, NoteKind, ProofOutcome, Results, Variant};
+use crate::quantity::{RateUnit, byte_rate, grouped, percent, with_unit};
+use crate::results::{Basis, NoteKind, ProofOutcome, Results, RunResult, Variant};
 use crate::text::{Style, Tone, columns, fit, left, right, wrap};
 
 /// Writes the table alone: published, measured with its 95 % interval, ratio, limit, health.
@@ -18,7 +18,11 @@ use crate::text::{Style, Tone, columns, fit, left, right, wrap};
 /// Those of `out`.
 pub fn write_table(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let unit = Unit::of(results);
-    let rows: Vec<Row> = results.variants.iter().map(|v| Row::of(v, unit)).collect();
+    let rows: Vec<Row> = results
+        .variants
+        .iter()
+        .map(|v| Row::of(v, &short_label(results, v), unit))
+        .collect();
     let head = Row {
         cells: [
             "variant".into(),
@@ -42,6 +46,119 @@ pub fn write_table(results: &Results, style: Style, out: &mut dyn Write) -> io::
     writeln!(out, "{}", "-".repeat(rule.min(style.width)))?;
     for row in &rows {
         layout.write(row, style, false, out)?;
+    }
+    Ok(())
+}
+
+/// A name for the table: where both clocks stand in it, those of simulated time are marked.
+fn short_label(results: &Results, variant: &Variant) -> String {
+    if results.label(variant) != variant.name && variant.clock == "simulated" {
+        format!("{} ~", variant.name)
+    } else {
+        variant.name.clone()
+    }
+}
+
+/// Writes published, lab and simulated figures side by side, one line a variant.
+fn write_twins(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let unit = Unit::of(results);
+    let longest = results.twins.iter().map(|twin| columns(&twin.variant)).max();
+    let name = longest
+        .unwrap_or(0)
+        .clamp(7, style.width.saturating_sub(56).max(8));
+    let line = |cells: [&str; 5]| {
+        format!(
+            "{}  {}  {}  {}  {}",
+            left(&fit(cells[0], name), name),
+            right(cells[1], 9),
+            right(cells[2], 9),
+            right(cells[3], 9),
+            cells[4]
+        )
+    };
+    let head = line([unit.name, "published", "lab", "simulated", "sim/lab, 95 % CI"]);
+    writeln!(out, "{}", style.bold(&head))?;
+    for twin in &results.twins {
+        let interval = match (twin.low95, twin.high95) {
+            (Some(low), Some(high)) => format!("{:.3} ({low:.2} to {high:.2})", twin.ratio),
+            _ => format!("{:.3} (one run a side)", twin.ratio),
+        };
+        let published = twin
+            .published_byte_per_s
+            .map_or("-".to_owned(), |rate| unit.show(rate));
+        let (lab, simulated) = (unit.show(twin.lab.mean), unit.show(twin.simulated.mean));
+        writeln!(
+            out,
+            "{}",
+            line([&twin.variant, &published, &lab, &simulated, &interval])
+        )?;
+        if twin.lab_limit != twin.simulated_limit {
+            let limit =
+                |limit: Option<slowpath_analyze::Limit>| limit.map_or("-", slowpath_analyze::Limit::name);
+            let text = format!(
+                "limited by {} in the lab, {} in simulated time",
+                limit(twin.lab_limit),
+                limit(twin.simulated_limit)
+            );
+            style.paragraph(&text, "  ! ", "    ", Tone::Care, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a run's flows say more than its goodput: datagrams, or several flows at once.
+fn shows_flows(run: &RunResult) -> bool {
+    run.flows.len() > 1 || run.flows.iter().any(|flow| flow.jitter_s.is_some())
+}
+
+/// Writes each flow's traffic, one line a flow and variant, of the first run.
+fn write_flows(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let rows: Vec<[String; 6]> = results
+        .variants
+        .iter()
+        .filter_map(|variant| Some((variant, variant.runs.first().filter(|run| shows_flows(run))?)))
+        .flat_map(|(variant, run)| {
+            let name = short_label(results, variant);
+            run.flows.iter().enumerate().map(move |(index, flow)| {
+                [
+                    if index == 0 { name.clone() } else { String::new() },
+                    flow.name.clone(),
+                    grouped(flow.sent_packets as f64, 0),
+                    grouped(flow.received_packets as f64, 0),
+                    percent(flow.loss_fraction),
+                    results.rate_unit.show(flow.goodput_byte_per_s),
+                ]
+            })
+        })
+        .collect();
+    let head = ["variant", "flow", "sent", "received", "lost", "delivered"].map(str::to_owned);
+    let widths: Vec<usize> = (0..6)
+        .map(|i| {
+            rows.iter()
+                .chain([&head])
+                .map(|row| columns(&row[i]))
+                .max()
+                .unwrap_or(0)
+        })
+        .collect();
+    let rest: usize = widths[1..].iter().sum::<usize>() + 10;
+    let first = widths[0].min(style.width.saturating_sub(rest).max(8));
+    for (number, row) in [&head].into_iter().chain(&rows).enumerate() {
+        let mut line = left(&fit(&row[0], first), first);
+        for i in 1..6 {
+            line.push_str("  ");
+            line.push_str(&if i == 1 {
+                left(&row[i], widths[i])
+            } else {
+                right(&row[i], widths[i])
+            });
+        }
+        let line = line.trim_end();
+        if number == 0 {
+            writeln!(out, "{}", style.bold(line))?;
+        } else {
+            writeln!(out, "{line}")?;
+        }
     }
     Ok(())
 }
@@ -72,14 +189,35 @@ pub fn write_summary(
     writeln!(out)?;
     write_table(results, style, out)?;
     legend(results, style, out)?;
+    if results
+        .variants
+        .iter()
+        .any(|v| v.runs.first().is_some_and(shows_flows))
+    {
+        writeln!(out)?;
+        write_flows(results, style, out)?;
+    }
+    if !results.twins.is_empty() {
+        writeln!(out)?;
+        write_twins(results, style, out)?;
+    }
     writeln!(out)?;
     if let Some(answer) = &results.answer {
         style.paragraph(answer, "", "", Tone::Plain, out)?;
         writeln!(out)?;
     }
     for variant in &results.variants {
-        if let Some(sentence) = variant.sentence() {
-            style.paragraph(sentence, &format!("{}: ", variant.name), "  ", Tone::Plain, out)?;
+        let said = |other: &Variant| other.clock != variant.clock && other.sentence() == variant.sentence();
+        let twice = variant.clock == "simulated"
+            && results.variants.iter().any(|v| v.name == variant.name && said(v));
+        if let Some(sentence) = variant.sentence().filter(|_| !twice) {
+            style.paragraph(
+                sentence,
+                &format!("{}: ", short_label(results, variant)),
+                "  ",
+                Tone::Plain,
+                out,
+            )?;
         }
         for run in &variant.runs {
             for reason in &run.health.reasons {
@@ -139,7 +277,12 @@ pub fn write_summary(
             style.paragraph(&comparison.sentence, "", "  ", Tone::Plain, out)?;
         }
     }
-    let counted = [NoteKind::Assumption, NoteKind::Excluded, NoteKind::Correction];
+    let counted = [
+        NoteKind::Finding,
+        NoteKind::Assumption,
+        NoteKind::Excluded,
+        NoteKind::Correction,
+    ];
     let notes: Vec<_> = results
         .notes
         .iter()
@@ -176,6 +319,9 @@ fn legend(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()
     }
     if has(Basis::Predicted) {
         parts.push("p = predicted by a model fitted elsewhere");
+    }
+    if results.variants.iter().any(|v| short_label(results, v) != v.name) {
+        parts.push("~ = simulated time");
     }
     if results.variants.iter().any(|v| v.scaled.is_some()) {
         parts.push("* = shortened transfer");
@@ -224,6 +370,19 @@ impl Unit {
             .chain(published)
             .filter(|v| *v > 0.0)
             .fold(f64::INFINITY, f64::min);
+        if results.rate_unit == RateUnit::Bits {
+            return if smallest.is_finite() && smallest < 12_500.0 {
+                Self {
+                    name: "kbit/s",
+                    size: 125.0,
+                }
+            } else {
+                Self {
+                    name: "Mbit/s",
+                    size: 125e3,
+                }
+            };
+        }
         if smallest.is_finite() && smallest >= 1e6 {
             Self {
                 name: "MB/s",
@@ -244,7 +403,7 @@ impl Unit {
             if scaled.abs() >= 1000.0 {
                 0
             } else {
-                1 + usize::from(self.size > 1e3)
+                1 + usize::from(self.size > 1e3 && scaled.abs() < 100.0)
             },
         )
     }
@@ -256,7 +415,7 @@ struct Row {
 }
 
 impl Row {
-    fn of(variant: &Variant, unit: Unit) -> Self {
+    fn of(variant: &Variant, name: &str, unit: Unit) -> Self {
         let goodput = variant.goodput_byte_per_s.as_ref();
         let measured = goodput.map_or("-".to_owned(), |g| match g.half_width() {
             Some(half) => format!("{} ± {}", unit.show(g.mean), unit.show(half)),
@@ -287,11 +446,7 @@ impl Row {
         };
         Self {
             cells: [
-                format!(
-                    "{}{}",
-                    variant.name,
-                    if variant.scaled.is_some() { " *" } else { "" }
-                ),
+                format!("{}{}", name, if variant.scaled.is_some() { " *" } else { "" }),
                 reference.map_or("-".to_owned(), |r| unit.show(r.goodput_byte_per_s)),
                 measured,
                 ratio,

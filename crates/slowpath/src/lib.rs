@@ -23,6 +23,7 @@
 
 pub mod captures;
 pub mod catalog;
+mod counts;
 pub mod devices;
 pub mod doctor;
 pub mod dossier;
@@ -45,12 +46,12 @@ pub mod simulated;
 pub mod worker;
 
 pub use slowpath_lab::LabReport;
-pub use slowpath_packet::mark::{Dscp, InvalidDscp};
+pub use slowpath_packet::mark::InvalidDscp;
 pub use slowpath_record::{HealthState, RunRecord};
 pub use slowpath_report::{Results, Style};
 pub use slowpath_scenario::Clock;
-pub use slowpath_units::{BitRate, ByteCount, Duration, ParseError};
-pub use slowpath_workload::{Cancel, SocketOptions};
+pub use slowpath_units::{Duration, ParseError};
+pub use slowpath_workload::Cancel;
 
 /// The word for a state of health.
 pub const fn health_word(state: HealthState) -> &'static str {

@@ -1,8 +1,11 @@
 //! From the records of a results folder to the document behind the report.
 
+use std::borrow::Cow;
+
 use slowpath_analyze::{Analysis, Limit, Verdict};
 use slowpath_record::{HealthState, RunRecord};
-use slowpath_report::results::{Basis, Figure, Reference, Results, RunResult, Variant, VariantComparison};
+use slowpath_report::quantity::RateUnit;
+use slowpath_report::results::{Basis, Figure, Reference, Results, RunResult, Twin, Variant, VariantComparison};
 use slowpath_scenario::figure::{Figure as Published, FigureValue};
 use slowpath_scenario::{Clock, Plan, Standing};
 
@@ -10,7 +13,7 @@ use crate::dossier::ComparisonWish;
 use crate::folder::{Folder, FolderError};
 use crate::import;
 use crate::load::Loaded;
-use crate::{probes, prove};
+use crate::{counts, probes, prove};
 
 /// A run with what its captures say.
 #[derive(Debug, Clone)]
@@ -93,9 +96,11 @@ pub fn results(
                 .push(variant_results(loaded, variant, ending, &own, plan.as_ref()));
         }
     }
+    results.rate_unit = rate_unit(loaded);
+    results.twins = twins(&results.variants);
     results.scaled = scaled(&results.variants);
     results.environment = environment(runs);
-    results.comparisons = comparisons(&results.variants, &loaded.dossier.comparisons);
+    results.comparisons = comparisons(&results.variants, &loaded.dossier.comparisons, results.rate_unit);
     results
 }
 
@@ -117,7 +122,7 @@ fn variant_results(
     };
     for run in &ordered {
         let verdict = main_connection(run).map(|connection| connection.verdict.clone());
-        let mut result = RunResult::of(&run.record, verdict);
+        let mut result = RunResult::of(&measured(&run.record, plan), verdict);
         if let (Some(row), Some(analysis)) = (result.captures.first_mut(), &run.analysis) {
             row.warnings.clone_from(&analysis.capture.quality.warnings);
         }
@@ -160,14 +165,54 @@ fn variant_results(
     out
 }
 
+/// The record with the transfers of the measured job alone; what other jobs moved beside it is not its goodput.
+fn measured<'a>(record: &'a RunRecord, plan: Option<&Plan>) -> Cow<'a, RunRecord> {
+    let background: Vec<&str> = plan
+        .iter()
+        .flat_map(|plan| &plan.jobs)
+        .skip(1)
+        .map(|job| job.name.as_str())
+        .collect();
+    let other = |name: &str| background.contains(&name);
+    if !record.transfers.iter().any(|transfer| other(&transfer.name)) {
+        return Cow::Borrowed(record);
+    }
+    let mut own = record.clone();
+    own.transfers.retain(|transfer| !other(&transfer.name));
+    Cow::Owned(own)
+}
+
+/// Rates are shown in bits where the source publishes throughput in bits.
+fn rate_unit(loaded: &Loaded) -> RateUnit {
+    let published = loaded
+        .experiment
+        .variants
+        .iter()
+        .flat_map(|variant| &variant.figures)
+        .find(|figure| matches!(figure.id.as_str(), "goodput" | "throughput"));
+    match published.map(|figure| figure.value) {
+        Some(FigureValue::BitsPerSecond(_)) => RateUnit::Bits,
+        _ => RateUnit::Bytes,
+    }
+}
+
+/// The variants that were run in both clocks.
+fn twins(variants: &[Variant]) -> Vec<Twin> {
+    let of = |clock: &'static str| variants.iter().filter(move |variant| variant.clock == clock);
+    of("lab")
+        .filter_map(|lab| Twin::of(lab, of("simulated").find(|other| other.name == lab.name)?))
+        .collect()
+}
+
 /// Compares one published figure with what the runs show.
 fn add_figure(out: &mut Variant, figure: &Published, runs: &[&Analyzed], plan: Option<&Plan>) {
     let basis = basis(figure.standing, plan);
     let tolerance = figure.tolerance.map(slowpath_units::Ratio::fraction);
-    if figure.id == "goodput" {
+    if figure.id == "goodput" || figure.id == "throughput" {
+        let bits = matches!(figure.value, FigureValue::BitsPerSecond(_));
         out.basis = basis;
         out.reference = Some(Reference {
-            goodput_byte_per_s: figure.value.as_f64(),
+            goodput_byte_per_s: figure.value.as_f64() / if bits { 8.0 } else { 1.0 },
             ratio: None,
             runs_byte_per_s: Vec::new(),
             tolerance,
@@ -187,10 +232,12 @@ fn add_figure(out: &mut Variant, figure: &Published, runs: &[&Analyzed], plan: O
         let measured = valid().filter_map(|run| probe.measure(main_connection(run)?));
         (probe.title, probe.unit, measured.collect())
     } else {
-        (figure.id.as_str(), unit_of(figure.value), Vec::new())
+        let measured = valid().filter_map(|run| counts::measure(&figure.id, figure.value, &run.record));
+        (figure.id.as_str(), unit_of(figure.value), measured.collect())
     };
+    let title = counts::title(&figure.id).unwrap_or_else(|| title.to_owned());
     out.figures.push(Figure {
-        name: title.to_owned(),
+        name: title,
         unit: unit.to_owned(),
         published: Some(figure.value.as_f64()),
         measured: (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64),
@@ -221,7 +268,7 @@ const fn unit_of(value: FigureValue) -> &'static str {
         FigureValue::Time(_) => "s",
         FigureValue::Bytes(_) => "byte",
         FigureValue::Packets(_) => "packet",
-        FigureValue::Share(_) => "",
+        FigureValue::Share(_) => "fraction",
     }
 }
 
@@ -303,7 +350,7 @@ fn environment(runs: &[Analyzed]) -> Vec<(String, String)> {
 }
 
 /// Every variant against the first of its clock, then the pairs that the dossier wishes for.
-fn comparisons(variants: &[Variant], wishes: &[ComparisonWish]) -> Vec<VariantComparison> {
+fn comparisons(variants: &[Variant], wishes: &[ComparisonWish], unit: RateUnit) -> Vec<VariantComparison> {
     let mut all = Vec::new();
     for clock in ["lab", "simulated"] {
         let own: Vec<&Variant> = variants.iter().filter(|variant| variant.clock == clock).collect();
@@ -313,12 +360,12 @@ fn comparisons(variants: &[Variant], wishes: &[ComparisonWish]) -> Vec<VariantCo
         all.extend(
             others
                 .iter()
-                .filter_map(|other| VariantComparison::goodput(first, other)),
+                .filter_map(|other| VariantComparison::goodput(first, other, unit)),
         );
         for wish in wishes {
             let find = |name: &str| own.iter().find(|variant| variant.name == name);
             if let (Some(a), Some(b)) = (find(&wish.a), find(&wish.b)) {
-                all.extend(VariantComparison::goodput(a, b));
+                all.extend(VariantComparison::goodput(a, b, unit));
             }
         }
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use slowpath_report::compare::FolderComparison;
 use slowpath_report::graphs::GraphSet;
+use slowpath_report::results::Variant;
 use slowpath_report::{Results, Style, json, terminal};
 use slowpath_scenario::{Clock, PlanOptions};
 
@@ -30,7 +31,7 @@ pub fn write(loaded: &Loaded, settings: &Settings, root: &Path) -> Result<Result
     json::write_results(&results, &mut text).expect("writing to memory does not fail");
     folder.write("result.json", &text)?;
     let mut page = Vec::new();
-    slowpath_report::html::write_report(&results, &graphs(&runs), &mut page)
+    slowpath_report::html::write_report(&results, &graphs(&results, &runs), &mut page)
         .expect("writing to memory does not fail");
     folder.write("report.html", &page)?;
     Ok(results)
@@ -98,7 +99,7 @@ fn read(root: &Path) -> Result<Results, CompareError> {
 }
 
 /// The graphs of each variant's first two runs; more would make the page heavy and say little new.
-fn graphs(runs: &[Analyzed]) -> Vec<GraphSet> {
+fn graphs(results: &Results, runs: &[Analyzed]) -> Vec<GraphSet> {
     runs.iter()
         .filter(|run| run.record.repeat < GRAPHED_RUNS && !crate::prove::is_proof(&run.name))
         .filter_map(|run| {
@@ -108,8 +109,11 @@ fn graphs(runs: &[Analyzed]) -> Vec<GraphSet> {
                 .captures
                 .first()
                 .map_or("capture", |capture| capture.point.as_str());
+            let clock = if run.name.ends_with(".simulated") { "simulated" } else { "lab" };
+            let own = |v: &&Variant| v.name == run.record.variant && v.clock == clock;
+            let variant = results.variants.iter().find(own)?;
             Some(GraphSet {
-                variant: run.record.variant.clone(),
+                variant: results.label(variant),
                 run: run.record.repeat,
                 label: format!("run {}, at the {point}", run.record.repeat + 1),
                 graphs: connection.graphs.clone(),

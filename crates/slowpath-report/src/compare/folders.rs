@@ -8,7 +8,7 @@ use slowpath_diagnose::stats::{Comparison, Outcome};
 use slowpath_record::HealthState;
 
 use super::sentence;
-use crate::quantity::byte_rate;
+use crate::quantity::{RateUnit, byte_rate};
 use crate::results::{Results, Variant};
 use crate::text::{Style, Tone, columns, fit, left, right, wrap};
 
@@ -154,7 +154,12 @@ impl VariantChange {
         let goodput = Comparison::welch(&values(a), &values(b));
         let limits = [a, b].map(|v| v.verdict.as_ref().map(|v| v.limit));
         let said = match &goodput {
-            Some(c) => sentence(&format!("{} in A", a.name), &format!("{} in B", b.name), c),
+            Some(c) => sentence(
+                &format!("{} in A", a.name),
+                &format!("{} in B", b.name),
+                c,
+                RateUnit::default(),
+            ),
             None => format!("{}: no valid run on one side, nothing can be said.", a.name),
         };
         let changed = match limits {

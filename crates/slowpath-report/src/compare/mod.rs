@@ -8,11 +8,11 @@ use slowpath_diagnose::stats::{Comparison, Outcome};
 pub use captures::{CaptureComparison, Difference};
 pub use folders::{FolderComparison, VariantChange};
 
-use crate::quantity::byte_rate;
+use crate::quantity::RateUnit;
 
-/// What a comparison of goodput says, `b` against `a`.
-pub fn sentence(a: &str, b: &str, c: &Comparison) -> String {
-    let means = format!("{} against {}", byte_rate(c.b.mean), byte_rate(c.a.mean));
+/// What a comparison of goodput says, `b` against `a`, with rates in `unit`.
+pub fn sentence(a: &str, b: &str, c: &Comparison, unit: RateUnit) -> String {
+    let means = format!("{} against {}", unit.show(c.b.mean), unit.show(c.a.mean));
     match c.outcome {
         Outcome::Higher | Outcome::Lower => {
             let word = if c.outcome == Outcome::Higher {
@@ -31,8 +31,8 @@ pub fn sentence(a: &str, b: &str, c: &Comparison) -> String {
         }
         Outcome::NotShown => format!(
             "No difference shown between {b} and {a}: {means}; the difference of the means lies between {} and {} ({}).",
-            signed(c.low95.unwrap_or(f64::NAN)),
-            signed(c.high95.unwrap_or(f64::NAN)),
+            signed(c.low95.unwrap_or(f64::NAN), unit),
+            signed(c.high95.unwrap_or(f64::NAN), unit),
             p_text(c)
         ),
         Outcome::TooFew => {
@@ -49,7 +49,7 @@ fn p_text(c: &Comparison) -> String {
     }
 }
 
-fn signed(value: f64) -> String {
+fn signed(value: f64, unit: RateUnit) -> String {
     let sign = if value < 0.0 { "-" } else { "+" };
-    format!("{sign}{}", byte_rate(value.abs()))
+    format!("{sign}{}", unit.show(value.abs()))
 }

@@ -1,6 +1,6 @@
 //! A logarithmic axis in per cent of its width.
 
-use crate::quantity::byte_rate;
+use crate::quantity::RateUnit;
 
 /// An axis over positive values; positions are per cent of the width, with some room at both ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,18 +35,23 @@ impl LogAxis {
     }
 
     /// Ticks at 1, 2 and 5 of each decade, or fewer where they would crowd.
-    pub(super) fn ticks(self) -> Vec<(f64, String)> {
+    pub(super) fn ticks(self, unit: RateUnit) -> Vec<(f64, String)> {
+        // Round numbers of the unit shown.
+        let size = match unit {
+            RateUnit::Bytes => 1.0,
+            RateUnit::Bits => 0.125,
+        };
         let steps: &[f64] = if self.high - self.low > 2.4 {
             &[1.0]
         } else {
             &[1.0, 2.0, 5.0]
         };
         #[expect(clippy::cast_possible_truncation, reason = "decades of a rate")]
-        let (first, last) = (self.low.floor() as i32, self.high.ceil() as i32);
+        let (first, last) = (self.low.floor() as i32, self.high.ceil() as i32 + 1);
         (first..=last)
-            .flat_map(|decade| steps.iter().map(move |s| s * 10f64.powi(decade)))
+            .flat_map(|decade| steps.iter().map(move |s| s * size * 10f64.powi(decade)))
             .filter(|v| v.log10() >= self.low && v.log10() <= self.high)
-            .map(|v| (self.place(v), byte_rate(v)))
+            .map(|v| (self.place(v), unit.show(v)))
             .collect()
     }
 }
@@ -64,16 +69,22 @@ mod tests {
             "{places:?}"
         );
         assert!(places[1] > 3.0 && places[3] < 97.0, "{places:?}");
-        let ticks = axis.ticks();
+        let ticks = axis.ticks(RateUnit::Bytes);
         assert!(
             ticks.iter().any(|t| t.1 == "1 MB/s") && ticks.len() >= 4,
             "{ticks:?}"
         );
+        let ticks = axis.ticks(RateUnit::Bits);
+        assert!(ticks.iter().any(|t| t.1 == "10 Mbit/s"), "{ticks:?}");
     }
 
     #[test]
     fn equal_values_and_none_still_have_an_axis() {
         assert!((LogAxis::over([5e4, 5e4].into_iter(), 1.0).place(5e4) - 50.0).abs() < 0.1);
-        assert!(!LogAxis::over(std::iter::empty(), 1.0).ticks().is_empty());
+        assert!(
+            !LogAxis::over(std::iter::empty(), 1.0)
+                .ticks(RateUnit::Bytes)
+                .is_empty()
+        );
     }
 }

@@ -1,15 +1,17 @@
 //! From [`Results`] to what the report's template shows.
 
 use serde::Serialize;
+use slowpath_analyze::Limit;
 use slowpath_diagnose::stats::{Summary, median};
 use slowpath_record::HealthState;
 
 use super::axis::LogAxis;
 use super::shared::{SetView, Toned, VerdictPart};
 use crate::graphs::GraphSet;
-use crate::quantity::{byte_rate, bytes, grouped, percent, seconds, with_unit};
+use crate::quantity::{RateUnit, bytes, grouped, percent, seconds, with_unit};
 use crate::results::{
-    Basis, CaptureRow, Figure, FlowRow, Note, NoteKind, Proof, ProofOutcome, Results, RunResult, Variant,
+    Basis, CaptureRow, Figure, FlowRow, Note, NoteKind, Proof, ProofOutcome, Results, RunResult, Twin,
+    Variant,
 };
 
 #[derive(Debug, Serialize)]
@@ -27,6 +29,7 @@ pub(super) struct ReportView {
     variants: Vec<VariantView>,
     figures: Vec<FigureView>,
     comparisons: Vec<String>,
+    twins: Vec<TwinView>,
     proofs: Vec<ProofView>,
     notes: Vec<NoteGroup>,
     seed: u64,
@@ -37,10 +40,11 @@ pub(super) struct ReportView {
 
 pub(super) fn view(results: &Results, graphs: &[GraphSet]) -> ReportView {
     let axis = LogAxis::over(results.variants.iter().flat_map(rates), 1.0);
-    let figures = results
-        .variants
-        .iter()
-        .flat_map(|v| v.figures.iter().map(move |f| FigureView::of(&v.name, f)));
+    let figures = results.variants.iter().flat_map(|v| {
+        v.figures
+            .iter()
+            .map(move |f| FigureView::of(&results.label(v), f))
+    });
     ReportView {
         experiment: results.experiment.clone(),
         title: results.title.clone(),
@@ -54,15 +58,24 @@ pub(super) fn view(results: &Results, graphs: &[GraphSet]) -> ReportView {
             parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
         }),
         has_published: results.variants.iter().any(|v| v.reference.is_some()),
-        ticks: axis.ticks(),
+        ticks: axis.ticks(results.rate_unit),
         variants: results
             .variants
             .iter()
-            .map(|v| VariantView::of(v, axis, graphs))
+            .map(|v| VariantView::of(v, results, axis, graphs))
             .collect(),
         figures: figures.collect(),
         comparisons: results.comparisons.iter().map(|c| c.sentence.clone()).collect(),
-        proofs: results.proofs.iter().map(ProofView::of).collect(),
+        twins: results
+            .twins
+            .iter()
+            .map(|twin| TwinView::of(twin, results.rate_unit))
+            .collect(),
+        proofs: results
+            .proofs
+            .iter()
+            .map(|proof| ProofView::of(proof, results.rate_unit))
+            .collect(),
         notes: note_groups(&results.notes),
         seed: results.seed,
         reproduce: results.reproduce.clone(),
@@ -199,7 +212,8 @@ struct VariantView {
 }
 
 impl VariantView {
-    fn of(variant: &Variant, axis: LogAxis, graphs: &[GraphSet]) -> Self {
+    fn of(variant: &Variant, results: &Results, axis: LogAxis, graphs: &[GraphSet]) -> Self {
+        let unit = results.rate_unit;
         let goodput = variant.goodput_byte_per_s.as_ref();
         let reference = variant.reference.as_ref();
         let interval = goodput.and_then(|g| Some((g.low95?, g.high95?)));
@@ -208,8 +222,8 @@ impl VariantView {
         let outliers = goodput.map(|g| g.outliers.clone()).unwrap_or_default();
         let several = variant.runs.len() > 1;
         Self {
-            name: variant.name.clone(),
-            anchor: anchor(&variant.name),
+            name: results.label(variant),
+            anchor: anchor(&results.label(variant)),
             title: variant.title.clone(),
             clock: variant.clock.clone(),
             sentence: variant
@@ -217,12 +231,12 @@ impl VariantView {
                 .map(str::to_owned)
                 .or_else(|| no_verdict(variant)),
             limit: variant.verdict.as_ref().map(|v| v.limit.name()),
-            measured: goodput.map_or("no valid run".into(), |g| byte_rate(g.mean)),
-            half: goodput.and_then(Summary::half_width).map(byte_rate),
+            measured: goodput.map_or("no valid run".into(), |g| unit.show(g.mean)),
+            half: goodput.and_then(Summary::half_width).map(|half| unit.show(half)),
             interval: interval.map_or("–".into(), |(l, h)| {
-                format!("{} – {}", byte_rate(l.max(0.0)), byte_rate(h))
+                format!("{} – {}", unit.show(l.max(0.0)), unit.show(h))
             }),
-            published: reference.map(|r| byte_rate(r.goodput_byte_per_s)),
+            published: reference.map(|r| unit.show(r.goodput_byte_per_s)),
             ratio: reference.and_then(|r| r.ratio).map_or("–".into(), ratio_text),
             basis: variant.basis.word(),
             basis_class: basis_class(variant.basis),
@@ -259,10 +273,10 @@ impl VariantView {
             verdict: variant.verdict.as_ref().map(VerdictPart::of),
             runs: (0..)
                 .zip(&variant.runs)
-                .map(|(i, r)| RunView::of(r, outliers.contains(&i)))
+                .map(|(i, r)| RunView::of(r, outliers.contains(&i), unit))
                 .collect(),
             flows: first
-                .map(|r| r.flows.iter().map(FlowView::of).collect())
+                .map(|r| r.flows.iter().map(|flow| FlowView::of(flow, unit)).collect())
                 .unwrap_or_default(),
             configuration: variant.configuration.clone(),
             captures: variant
@@ -273,7 +287,7 @@ impl VariantView {
                 .collect(),
             sets: graphs
                 .iter()
-                .filter(|g| g.variant == variant.name)
+                .filter(|g| g.variant == results.label(variant))
                 .map(SetView::of)
                 .collect(),
         }
@@ -293,14 +307,14 @@ struct RunView {
 }
 
 impl RunView {
-    fn of(run: &RunResult, outlier: bool) -> Self {
+    fn of(run: &RunResult, outlier: bool, unit: RateUnit) -> Self {
         let mut reasons: Vec<String> = run.health.reasons.iter().map(|r| r.text.clone()).collect();
         reasons.extend(run.errors.iter().cloned());
         reasons.extend(run.notes.iter().cloned());
         Self {
             number: run.repeat + 1,
             duration: seconds(run.duration_s),
-            goodput: byte_rate(run.goodput_byte_per_s),
+            goodput: unit.show(run.goodput_byte_per_s),
             again: run
                 .retransmitted_segments
                 .map_or("–".into(), |n| grouped(n as f64, 0)),
@@ -318,17 +332,19 @@ struct FlowView {
     sent: String,
     received: String,
     reference: Option<String>,
+    goodput: String,
     lost: String,
     jitter: String,
 }
 
 impl FlowView {
-    fn of(flow: &FlowRow) -> Self {
+    fn of(flow: &FlowRow, unit: RateUnit) -> Self {
         Self {
             name: flow.name.clone(),
             sent: grouped(flow.sent_packets as f64, 0),
             received: grouped(flow.received_packets as f64, 0),
             reference: flow.reference.get("received_packets").map(|r| grouped(*r, 0)),
+            goodput: unit.show(flow.goodput_byte_per_s),
             lost: percent(flow.loss_fraction),
             jitter: flow.jitter_s.map_or("–".into(), seconds),
         }
@@ -395,6 +411,42 @@ impl FigureView {
     }
 }
 
+/// A variant in both clocks.
+#[derive(Debug, Serialize)]
+struct TwinView {
+    variant: String,
+    published: String,
+    lab: String,
+    simulated: String,
+    ratio: String,
+    interval: String,
+    lab_limit: &'static str,
+    simulated_limit: &'static str,
+    same: bool,
+}
+
+impl TwinView {
+    fn of(twin: &Twin, unit: RateUnit) -> Self {
+        let limit = |limit: Option<Limit>| limit.map_or("–", Limit::name);
+        Self {
+            variant: twin.variant.clone(),
+            published: twin
+                .published_byte_per_s
+                .map_or("–".into(), |rate| unit.show(rate)),
+            lab: unit.show(twin.lab.mean),
+            simulated: unit.show(twin.simulated.mean),
+            ratio: ratio_text(twin.ratio),
+            interval: match (twin.low95, twin.high95) {
+                (Some(low), Some(high)) => format!("{} – {}", ratio_text(low), ratio_text(high)),
+                _ => "one run a side".to_owned(),
+            },
+            lab_limit: limit(twin.lab_limit),
+            simulated_limit: limit(twin.simulated_limit),
+            same: twin.lab_limit == twin.simulated_limit,
+        }
+    }
+}
+
 #[derive(Debug, Serialize)]
 struct ProofPlaces {
     before: f64,
@@ -423,7 +475,7 @@ struct ProofView {
 }
 
 impl ProofView {
-    fn of(proof: &Proof) -> Self {
+    fn of(proof: &Proof, unit: RateUnit) -> Self {
         let p = &proof.predicted_byte_per_s;
         let known = [
             Some(proof.before_byte_per_s),
@@ -446,14 +498,16 @@ impl ProofView {
                 ProofOutcome::Refuted => "bad",
                 ProofOutcome::Undecided => "care",
             },
-            before: byte_rate(proof.before_byte_per_s),
+            before: unit.show(proof.before_byte_per_s),
             predicted: match p.high {
-                Some(h) => format!("{} to {}", byte_rate(p.low), byte_rate(h)),
-                None => format!("at least {}", byte_rate(p.low)),
+                Some(h) => format!("{} to {}", unit.show(p.low), unit.show(h)),
+                None => format!("at least {}", unit.show(p.low)),
             },
-            measured: proof.measured_byte_per_s.map_or("no valid run".into(), byte_rate),
-            next_limit: proof.next_limit.map(slowpath_analyze::Limit::name),
-            measured_limit: proof.measured_limit.map(slowpath_analyze::Limit::name),
+            measured: proof
+                .measured_byte_per_s
+                .map_or("no valid run".into(), |rate| unit.show(rate)),
+            next_limit: proof.next_limit.map(Limit::name),
+            measured_limit: proof.measured_limit.map(Limit::name),
             sentence: proof.sentence.clone(),
             x: ProofPlaces {
                 before,
@@ -487,6 +541,7 @@ struct NoteGroup {
 
 fn note_groups(notes: &[Note]) -> Vec<NoteGroup> {
     let order = [
+        NoteKind::Finding,
         NoteKind::Correction,
         NoteKind::Assumption,
         NoteKind::Excluded,

@@ -19,6 +19,7 @@ use slowpath_analyze::{
 };
 use slowpath_record::health::{Health, HealthState, Reason};
 use slowpath_report::explain::{ConfigurationText, Explanation, RemedyView};
+use slowpath_report::quantity::RateUnit;
 use slowpath_report::results::{
     Basis, CaptureRow, Figure, FlowRow, Note, NoteKind, PredictedRange, Proof, ProofOutcome, Reference,
     Results, RunResult, Source, Variant, VariantComparison,
@@ -266,8 +267,8 @@ pub(crate) fn results() -> Results {
     )];
     r.variants[4].scaled = Some("4 MiB instead of 50 MiB".into());
     r.comparisons = vec![
-        VariantComparison::goodput(&r.variants[1], &r.variants[2]).unwrap(),
-        VariantComparison::goodput(&r.variants[3], &r.variants[4]).unwrap(),
+        VariantComparison::goodput(&r.variants[1], &r.variants[2], RateUnit::Bytes).unwrap(),
+        VariantComparison::goodput(&r.variants[3], &r.variants[4], RateUnit::Bytes).unwrap(),
     ];
     r.proofs = vec![
         Proof {
