@@ -16,6 +16,7 @@
 //! * [`interrupt`]: Ctrl-C as a flag.
 //! * [`shell`]: any program over an emulated path; [`explain`]: what a capture says, with what would help.
 //! * [`measure`]: a live path; [`devices`]: what configurations mean.
+//! * [`standing`]: validation that is repeated as a whole.
 //! * [`doctor`]: what this machine permits.
 //! * [`dossier`]: what a reader needs beside the figures.
 
@@ -43,6 +44,7 @@ pub mod run;
 pub mod schedule;
 pub mod shell;
 pub mod simulated;
+pub mod standing;
 pub mod worker;
 
 pub use slowpath_lab::LabReport;
