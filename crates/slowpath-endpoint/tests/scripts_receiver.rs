@@ -2,8 +2,8 @@
 
 mod support;
 
-use slowpath_endpoint::tcp::Config;
-use slowpath_endpoint::wire::Flags;
+use slowpath_endpoint::tcp::{Config, ReceiveWindow};
+use slowpath_endpoint::wire::{Flags, Transport};
 use slowpath_packet::Ecn;
 use support::script::{Offer, Script};
 
@@ -15,10 +15,14 @@ fn plain(script: &mut Script, offset: u32, len: u32) {
     script.data(offset, len, Ecn::NotEct, Flags::ACK);
 }
 
-/// Linux after its quick acknowledgements at the start are used up.
+/// Linux after its quick acknowledgements at the start are used up, with a window that cannot grow.
 fn calm() -> Script {
     let mut config = Config::linux();
     config.ack.quick = 0;
+    config.receive = ReceiveWindow::Fixed {
+        bytes: 2 * 44 * 1460,
+        share_256: 128,
+    };
     receiver(config)
 }
 
@@ -48,6 +52,38 @@ fn a_connection_starts_with_quick_acknowledgements() {
         plain(&mut script, 1 + i * 1460, 1460);
         script.expect_ack(1 + (i + 1) * 1460);
     }
+}
+
+#[test]
+fn while_the_window_grows_every_segment_is_acknowledged_at_once() {
+    let mut config = Config::linux();
+    config.ack.quick = 0;
+    config.receive = ReceiveWindow::Fixed {
+        bytes: 2 * 72_000,
+        share_256: 128,
+    };
+    let mut script = receiver(config);
+    let (mut offset, mut last) = (1, 0);
+    // The SYN's window was 64,240 bytes; two segments more come with each.
+    loop {
+        plain(&mut script, offset, 1000);
+        offset += 1000;
+        script.conn.read(script.now, u64::MAX);
+        let Some(packet) = script.conn.poll_transmit(script.now) else {
+            break;
+        };
+        let Transport::Tcp(tcp) = packet.header.transport else {
+            panic!()
+        };
+        assert!(tcp.window > last, "{} after {last}", tcp.window);
+        last = tcp.window;
+    }
+    assert_eq!(
+        u32::from(last) << 2,
+        71_000,
+        "all of the buffer but the segment at hand"
+    );
+    assert!((3..10).contains(&(offset / 1000)), "{offset}");
 }
 
 #[test]
@@ -104,7 +140,7 @@ fn a_router_offers_its_buffer_less_what_is_unread() {
 #[test]
 fn windows_never_shrink_and_close_when_nobody_reads() {
     let mut config = Config::linux();
-    config.receive = slowpath_endpoint::tcp::ReceiveWindow::Fixed {
+    config.receive = ReceiveWindow::Fixed {
         bytes: 65_536,
         share_256: 128,
     };
@@ -123,7 +159,7 @@ fn windows_never_shrink_and_close_when_nobody_reads() {
         plain(&mut script, offset, 1460);
         offset += 1460;
         while let Some(packet) = script.conn.poll_transmit(script.now) {
-            let slowpath_endpoint::wire::Transport::Tcp(tcp) = packet.header.transport else {
+            let Transport::Tcp(tcp) = packet.header.transport else {
                 panic!()
             };
             let right = tcp.ack.0.wrapping_sub(5_000_000) + u32::from(tcp.window);
@@ -185,13 +221,39 @@ fn the_buffer_grows_with_what_is_read_in_a_round_trip() {
             offset += 1460;
             script.conn.read(script.now, u64::MAX);
             while let Some(packet) = script.conn.poll_transmit(script.now) {
-                let slowpath_endpoint::wire::Transport::Tcp(tcp) = packet.header.transport else {
+                let Transport::Tcp(tcp) = packet.header.transport else {
                     panic!()
                 };
-                largest = largest.max(u32::from(tcp.window) << 7);
+                largest = largest.max(u32::from(tcp.window) << 10);
             }
         }
     }
-    // 64 KiB at the start; the largest of 6 MiB at half use is 3 MiB.
-    assert!(largest > 500_000 && largest <= 3_145_728, "{largest}");
+    // 64 KiB at the start; it follows what is read and stays far below the largest of 32 MiB.
+    assert!(largest > 1_000_000 && largest <= 8_000_000, "{largest}");
+}
+
+#[test]
+fn reports_after_the_third_are_gathered_for_a_millisecond() {
+    let mut script = calm();
+    // Two segments give the receiver a round trip of 100 ms to judge by.
+    for i in 0..80 {
+        plain(&mut script, 1 + i * 1000, 1000);
+        script.now = support::script::ms(100 + u64::from(i) * 5);
+        script.conn.advance(script.now);
+        script.conn.read(script.now, u64::MAX);
+        while script.conn.poll_transmit(script.now).is_some() {}
+    }
+    let base = 80_001;
+    for i in 0..3 {
+        plain(&mut script, base + 1000 + i * 1000, 1000);
+        script.expect_ack(base);
+    }
+    for i in 3..6 {
+        plain(&mut script, base + 1000 + i * 1000, 1000);
+        script.nothing();
+    }
+    script.now += slowpath_units::Duration::from_millis(1);
+    script.conn.advance(script.now);
+    let ack = script.expect_ack(base);
+    assert_eq!(script.blocks(&ack), [(base + 1000, base + 7000)]);
 }

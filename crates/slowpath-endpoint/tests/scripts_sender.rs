@@ -367,11 +367,11 @@ fn segments_wait_for_a_train_of_a_millisecond() {
     while script.conn.poll_transmit(script.now).is_some() {}
     script.at(400).ack(30_001);
     while script.conn.poll_transmit(script.now).is_some() {}
-    // Acknowledgements of one segment each: every second one lets two out.
+    // Acknowledgements of one segment each, not before they are expected: every second one lets two out.
     let mut trains = Vec::new();
     let first = script.info().acknowledged;
     for step in 1..=8_u32 {
-        script.now = slowpath_units::Time::from_nanos(500_000_000 + u64::from(step) * 200_000);
+        script.now = slowpath_units::Time::from_nanos(520_000_000 + u64::from(step) * 200_000);
         script.conn.advance(script.now);
         script.ack(u32::try_from(first).unwrap() + 1 + step * 1000);
         let mut train = 0;

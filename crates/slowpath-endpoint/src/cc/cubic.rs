@@ -168,7 +168,7 @@ impl Algorithm for Cubic {
         if self.delay_min.is_none_or(|min| rtt < min) {
             self.delay_min = Some(rtt);
         }
-        if self.hystart && !self.start.found && window.in_slow_start() && window.cwnd >= HYSTART_LOW_WINDOW {
+        if self.hystart && !self.start.found && window.in_slow_start() {
             let delay_min = self.delay_min.unwrap_or(rtt);
             self.start.update(view, window, rtt, delay_min);
         }
@@ -200,6 +200,10 @@ impl HyStart {
     fn update(&mut self, view: &View, window: &mut Window, rtt: Duration, delay_min: Duration) {
         if view.una > self.end {
             self.begin_round(view);
+        }
+        // Rounds are counted from the first acknowledgement on, whatever the window.
+        if window.cwnd < HYSTART_LOW_WINDOW {
+            return;
         }
         // An unbroken train of ACKs as long as half the path: the path is full.
         if view.now.since(self.last_ack) <= ACK_SPACING {

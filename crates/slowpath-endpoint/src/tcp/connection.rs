@@ -356,6 +356,7 @@ impl Connection {
         if self.syn_tries <= 1 {
             self.sender.rtt.sample(now, now.since(self.syn_sent), 1, 1);
         }
+        self.receiver.idle = self.sender.rtt.timeout();
         self.sender.start_control(now);
     }
 

@@ -3,7 +3,6 @@
 //! | | Linux | here | why |
 //! |---|---|---|---|
 //! | memory of a segment | `truesize` of its buffer | payload at the configured share of the buffer | no buffers here |
-//! | compressed SACKs | up to 44 in 1 ms | every out-of-order segment is acknowledged | as before 4.18 |
 //! | windows | never shrink | the same | RFC 9293, section 3.8.6 |
 
 use std::collections::BTreeMap;
@@ -32,6 +31,11 @@ pub struct ReceiverCounters {
 #[derive(Debug, Clone)]
 pub(crate) struct Receiver {
     policy: ReceiveWindow,
+    /// Share of the buffer that data may fill, in 256ths, once a full segment has been seen.
+    share: u64,
+    weighed: bool,
+    /// A pause that ends the habit of delaying acknowledgements (Linux: the retransmission timeout).
+    pub(crate) idle: Duration,
     every: u32,
     delay: Duration,
     min_delay: Duration,
@@ -68,6 +72,7 @@ pub(crate) struct Receiver {
     unacked_segments: u32,
     pub(crate) ack_now: bool,
     pub(crate) ack_due: Option<Time>,
+    compressing: Compression,
     last_arrival: Option<Time>,
     ato: Duration,
     pub(crate) ts_recent: u32,
@@ -75,6 +80,18 @@ pub(crate) struct Receiver {
     pub(crate) ecn: bool,
     pub(crate) echo_congestion: bool,
     pub(crate) counters: ReceiverCounters,
+}
+
+/// Gathering of reports about out-of-order segments (`tcp_comp_sack_delay_ns`).
+#[derive(Debug, Clone)]
+struct Compression {
+    longest: Duration,
+    /// Where the gap was that is being reported.
+    at: u64,
+    /// Reports of it that went out at once.
+    plain: u32,
+    /// Segments that wait to be reported.
+    waiting: u32,
 }
 
 /// Receive-buffer autotuning (`tcp_rcv_space_adjust`): how much was read in one round trip.
@@ -96,9 +113,17 @@ impl Receiver {
             ReceiveWindow::Fixed { bytes, share_256 } => (bytes, share_256),
             ReceiveWindow::Exact { buffer, .. } => (buffer, 256),
         };
-        let clamp = u64::from(buffer) * u64::from(share) / 256;
+        // Before a full segment has been weighed, Linux takes half the buffer for data (`TCP_DEFAULT_SCALING_RATIO`).
+        let first_share = share.min(match config.receive {
+            ReceiveWindow::Exact { .. } => 256,
+            _ => 128,
+        });
+        let clamp = u64::from(buffer) * u64::from(first_share) / 256;
         Self {
             policy: config.receive,
+            share: u64::from(share.max(1)),
+            weighed: false,
+            idle: config.recovery.initial_rto,
             every: config.ack.every.max(1),
             delay: config.ack.delay,
             min_delay: config.ack.min_delay,
@@ -132,6 +157,12 @@ impl Receiver {
             unacked_segments: 0,
             ack_now: false,
             ack_due: None,
+            compressing: Compression {
+                longest: config.ack.compress,
+                at: 0,
+                plain: 0,
+                waiting: 0,
+            },
             last_arrival: None,
             ato: config.ack.min_delay,
             ts_recent: 0,
@@ -204,6 +235,7 @@ impl Receiver {
         self.counters.segments += u64::from(len > 0);
         self.note_congestion(ecn);
         self.pace_acks(now);
+        self.weigh(payload.len());
         if fin {
             self.fin = Some(end);
         }
@@ -216,11 +248,12 @@ impl Receiver {
         if end + u64::from(fin) <= self.nxt {
             self.counters.duplicates += 1;
             self.dsack = Some((start, end));
+            self.quick = self.quick.max(self.quick_after_idle);
             self.ack_now = true;
             return false;
         }
         if start > self.nxt {
-            self.take_out_of_order(start, end, payload);
+            self.take_out_of_order(now, start, end, payload);
             return false;
         }
         self.take_in_order(now, start, end, payload);
@@ -261,15 +294,15 @@ impl Receiver {
             self.ack_now = true;
         }
         self.measure_rtt_by_window(now);
-        self.grow_window();
+        self.grow_window(end - start);
         self.unacked_segments += u32::from(end > start);
         self.schedule_ack(now);
     }
 
-    fn take_out_of_order(&mut self, start: u64, end: u64, payload: Payload<'_>) {
+    fn take_out_of_order(&mut self, now: Time, start: u64, end: u64, payload: Payload<'_>) {
         self.counters.out_of_order += 1;
-        self.ack_now = true;
         if end == start {
+            self.ack_now = true;
             return;
         }
         let first = self.ranges.partition_point(|range| range.1 < start);
@@ -299,7 +332,35 @@ impl Receiver {
         self.recent.insert(0, merged);
         self.recent.truncate(8);
         self.keep(start, start, end, payload);
-        self.grow_window();
+        self.grow_window(end - start);
+        if let ReceiveWindow::Autotuned { maximum, .. } = self.policy {
+            self.grow_buffer(self.space.space, maximum);
+        }
+        self.report_gap(now);
+    }
+
+    /// A segment came out of order: says so at once, or together with those that follow (`__tcp_ack_snd_check`).
+    fn report_gap(&mut self, now: Time) {
+        let compressing = &mut self.compressing;
+        if compressing.at != self.nxt {
+            compressing.at = self.nxt;
+            compressing.plain = 0;
+        }
+        let longest = match self.space.rtt {
+            Some(rtt) => compressing.longest.min(rtt / 20),
+            None => compressing.longest,
+        };
+        let at_once = self.quick > 0 || self.dsack.is_some() || longest == Duration::ZERO;
+        if at_once || compressing.waiting >= COMPRESSED_AT_MOST {
+            self.ack_now = true;
+        } else if compressing.plain < 3 {
+            compressing.plain += 1;
+            self.ack_now = true;
+        } else {
+            compressing.waiting += 1;
+            let due = now + longest;
+            self.ack_due = Some(self.ack_due.map_or(due, |known| known.min(due)));
+        }
     }
 
     /// Stores real bytes from offset `from` on; `start` is where the payload begins.
@@ -372,7 +433,7 @@ impl Receiver {
                 self.ato = self.ato / 2 + floor / 2;
             } else if gap < self.ato {
                 self.ato = (self.ato / 2 + gap).min(self.delay);
-            } else if gap > self.delay + self.delay {
+            } else if gap > self.idle {
                 self.quick = self.quick.max(self.quick_after_idle);
             }
         }
@@ -395,6 +456,7 @@ impl Receiver {
         self.ack_now = false;
         self.ack_due = None;
         self.unacked_segments = 0;
+        self.compressing.waiting = 0;
         self.quick = self.quick.saturating_sub(1);
         self.last_ack_sent = self.nxt;
         self.counters.acknowledgements += u64::from(pure);
@@ -439,6 +501,9 @@ impl Receiver {
     /// A timestamp echo measures the round trip from the receiver's side (`tcp_rcv_rtt_measure_ts`).
     pub(crate) fn note_rtt(&mut self, rtt: Duration) {
         self.space.rtt = Some(match self.space.rtt {
+            Some(old) if rtt < old => rtt,
+            // A longer one says nothing while the application has not read everything.
+            Some(old) if self.unread > 0 => old,
             Some(old) => old.saturating_sub(old / 8) + rtt / 8,
             None => rtt,
         });
@@ -502,11 +567,27 @@ impl Receiver {
         owed || (2 * current <= self.clamp && now > 0 && now >= 2 * current)
     }
 
-    /// Opens the window further while segments come in (`tcp_grow_window`).
-    fn grow_window(&mut self) {
-        if !matches!(self.policy, ReceiveWindow::Exact { .. }) {
-            let room = self.clamp.min(self.free_space()).saturating_sub(self.ssthresh);
+    /// The first full segment shows how much of the buffer data take (`tcp_measure_rcv_mss`).
+    fn weigh(&mut self, len: u32) {
+        if self.weighed || len < self.mss || matches!(self.policy, ReceiveWindow::Exact { .. }) {
+            return;
+        }
+        self.weighed = true;
+        self.clamp = self.buffer * self.share / 256;
+        if self.shift == 0 {
+            self.clamp = self.clamp.min(65_535);
+        }
+    }
+
+    /// Opens the window further while segments come in, and says so at once (`tcp_grow_window`).
+    fn grow_window(&mut self, len: u64) {
+        if matches!(self.policy, ReceiveWindow::Exact { .. }) || len < 128 {
+            return;
+        }
+        let room = self.clamp.min(self.free_space()).saturating_sub(self.ssthresh);
+        if room > 0 {
             self.ssthresh += room.min(2 * u64::from(self.mss));
+            self.quick |= 1;
         }
     }
 
@@ -527,10 +608,7 @@ impl Receiver {
 
     /// Grows the buffer when more than before is read in a round trip (`tcp_rcv_space_adjust`).
     fn autotune(&mut self, now: Time) {
-        let ReceiveWindow::Autotuned {
-            maximum, share_256, ..
-        } = self.policy
-        else {
+        let ReceiveWindow::Autotuned { maximum, .. } = self.policy else {
             return;
         };
         let Some(rtt) = self.space.rtt else { return };
@@ -538,21 +616,36 @@ impl Receiver {
             return;
         }
         let position = 1 + self.read;
-        let copied = position - self.space.seq;
+        // What still waits to be read was not asked for in this round trip.
+        let copied = (position - self.space.seq).saturating_sub(self.unread);
         if copied > self.space.space {
-            let old = self.space.space.max(1);
-            self.space.space = copied;
-            let window = 2 * copied;
-            let grow = u128::from(window) * u128::from(copied - old) / u128::from(old);
-            let window = u128::from(window) + 2 * grow + u128::from(self.waiting);
-            let buffer = window * 256 / u128::from(share_256.max(1));
-            let buffer = u64::try_from(buffer).unwrap_or(u64::MAX).min(u64::from(maximum));
-            if buffer > self.buffer {
-                self.buffer = buffer;
-                self.clamp = buffer * u64::from(share_256) / 256;
-            }
+            self.grow_buffer(copied, maximum);
         }
         self.space.seq = position;
         self.space.since = now;
     }
+
+    /// The buffer becomes what `copied` bytes in a round trip ask for (`tcp_rcvbuf_grow`).
+    fn grow_buffer(&mut self, copied: u64, maximum: u32) {
+        let old = self.space.space.max(1);
+        self.space.space = copied;
+        let window = 2 * copied;
+        let grow = u128::from(window) * u128::from(copied.saturating_sub(old)) / u128::from(old);
+        let gap = self.ranges.last().map_or(0, |range| range.1 - self.nxt);
+        let window = u128::from(window) + 2 * grow + u128::from(gap);
+        let share = if self.weighed {
+            self.share
+        } else {
+            self.share.min(128)
+        };
+        let buffer = window * 256 / u128::from(share);
+        let buffer = u64::try_from(buffer).unwrap_or(u64::MAX).min(u64::from(maximum));
+        if buffer > self.buffer {
+            self.buffer = buffer;
+            self.clamp = buffer * share / 256;
+        }
+    }
 }
+
+/// Reports of out-of-order segments that wait at most (`tcp_comp_sack_nr`).
+const COMPRESSED_AT_MOST: u32 = 44;

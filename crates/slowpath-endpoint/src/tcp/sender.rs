@@ -427,11 +427,11 @@ impl Sender {
             self.last_sent
         };
         let chunk = self.peer_window.min(u64::from(cwnd) * mss) / 3;
-        let half_round = self.rtt.smoothed().map_or(Duration::ZERO, |srtt| srtt / 2);
-        let soon = self
-            .board
-            .front()
-            .is_some_and(|head| now.since(head.sent) >= half_round);
+        // Only if the next acknowledgement is near (6.18: within 1 ms, or half a round trip if that is less).
+        let soon = match (self.board.front(), self.rtt.smoothed()) {
+            (Some(head), Some(srtt)) => head.sent + srtt <= now + (srtt / 2).min(DEFER_AT_MOST),
+            (head, _) => head.is_some(),
+        };
         let defer = self.state < State::Recovery
             && now.since(written) <= DEFER_AT_MOST
             && limit < u64::from(most) * mss
