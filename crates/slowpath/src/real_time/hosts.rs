@@ -8,6 +8,7 @@ use slowpath_scenario::{HostPlan, KernelStack, Plan, Stack, Workload};
 use slowpath_units::Time;
 
 use super::ftp;
+use super::stage::MODEL_START;
 
 /// The lab's hosts, model hosts with their programs.
 pub(super) fn specs(plan: &Plan) -> Vec<HostSpec> {
@@ -41,7 +42,14 @@ fn programs(plan: &Plan, host: &HostPlan) -> Vec<(Time, Behaviour)> {
     for job in &plan.jobs {
         if let Workload::Ftp(transfer) = &job.workload {
             programs.extend(ftp::model_programs(plan, job, transfer, host));
+            continue;
         }
+        // A job that no model can do is refused when it is run.
+        let modelled = slowpath_sim::programs::programs(plan, job, host).unwrap_or_default();
+        programs.extend(modelled.into_iter().map(|(at, behaviour)| {
+            let serves = at == Time::ZERO;
+            (if serves { at } else { at + MODEL_START }, behaviour)
+        }));
     }
     programs
 }

@@ -1,21 +1,34 @@
 //! Runs a plan in real time: joins the lab with workloads and captures.
 //!
-//! * [`hosts`]: from a plan's hosts to the lab's.
-//! * `prime`: what must happen before a job.
-//! * [`ftp`]: FTP jobs between kernel hosts and model hosts.
+//! * [`hosts`]: from a plan's hosts to the lab's; `prime`: what must happen before a job.
+//! * `stage`: what all jobs have in common; `scratch`: folders; `programs`: real programs in the hosts;
+//!   `processor`: their processor time; `marks`: DSCP seen on the wire.
+//! * One module for each kind of job: [`ftp`], `iperf3`, `ssh`, `s3`, `streams` (datagrams, frames, ping), `command`.
 
+mod command;
 pub(crate) mod ftp;
 mod hosts;
+mod iperf3;
+mod marks;
 mod prime;
+mod processor;
+mod programs;
+mod scratch;
+mod stage;
+mod streams;
 
 use std::io;
 use std::path::PathBuf;
 
+use slowpath_endpoint::Report;
 use slowpath_lab::{Lab, LabError, LabSpec, PacketSink, Privilege, WireSettings};
-use slowpath_record::{Environment, HealthState, Origin, Reason, RunRecord, Series, TransferResult};
+use slowpath_record::{Environment, FlowResult, HealthState, Origin, Reason, RunRecord};
+use slowpath_scenario::plan::Job;
 use slowpath_scenario::{Captures as Wanted, Plan, Workload};
-use slowpath_workload::{Context, Permission};
+use slowpath_workload::Context;
 
+use self::marks::{Counting, Marks};
+use self::stage::{Done, Stage, Work};
 use crate::captures::{CaptureSpec, Captures};
 use crate::network;
 use crate::worker::{Assignment, Message};
@@ -57,15 +70,6 @@ pub enum LabRunError {
     Scratch(#[source] io::Error),
 }
 
-/// What a job left behind.
-#[derive(Debug, Default)]
-struct Done {
-    transfers: Vec<TransferResult>,
-    series: Vec<Series>,
-    programs: Vec<String>,
-    notes: Vec<String>,
-}
-
 /// Does one assignment and returns its record; captures lie in the results folder.
 ///
 /// # Errors
@@ -86,23 +90,27 @@ pub fn run(
         },
     };
     let captures = capture_files(assignment, &spec)?;
-    let sink = captures
-        .clone()
-        .map(|captures| Box::new(captures) as Box<dyn PacketSink>);
-    let lab = Lab::build(&spec, sink)?;
-    let context = Context::new()
-        .with_permission(Permission::OwnNamespace)
-        .with_timeout(plan.deadline);
-    let job = plan.main_job();
-    let result = prime::prime(&lab, plan, &context).and_then(|()| match &job.workload {
-        Workload::Ftp(transfer) => ftp::run(&lab, plan, job, transfer, &context, tell),
-        _ => Err(LabRunError::Unsupported("this kind of workload")),
+    let marks = Marks::default();
+    let sink = (captures.is_some() || marked(plan)).then(|| {
+        Box::new(Counting {
+            marks: marks.clone(),
+            next: captures.clone(),
+        }) as Box<dyn PacketSink>
     });
+    let lab = Lab::build(&spec, sink)?;
+    let stage = Stage::new(&lab, plan);
+    let context = stage.context();
+    let result = prime::prime(&lab, plan, &context).and_then(|()| all_jobs(&stage, &context, tell));
+    let unclaimed = stage.into_unclaimed();
     let attachment = lab.attachment();
     // What is still on the way at the end belongs into the captures.
     std::thread::sleep(LINGER);
+    let elements = lab.element_names().to_vec();
     let report = lab.finish();
-    let done = result?;
+    let mut done = result?;
+    add_halves(&mut done, unclaimed.iter().chain(&report.reports));
+    let ports: Vec<String> = spec.network.ports.iter().map(|port| port.name.clone()).collect();
+    marks.tell(&ports, &elements, &mut done);
     let mut record = RunRecord {
         schema: slowpath_record::run::SCHEMA.to_owned(),
         origin: Origin::Lab,
@@ -117,7 +125,7 @@ pub fn run(
         series: done.series,
         curves: Vec::new(),
         transfers: done.transfers,
-        flows: Vec::new(),
+        flows: done.flows,
         elements: report.elements,
         notes: done.notes,
     };
@@ -126,6 +134,9 @@ pub fn run(
             Ok(references) => record.captures = references,
             Err((path, source)) => return Err(LabRunError::Capture { path, source }),
         }
+    }
+    for reason in done.reasons {
+        record.health.add(reason);
     }
     for transfer in &record.transfers {
         if let Some(error) = &transfer.error {
@@ -137,6 +148,106 @@ pub fn run(
         }
     }
     Ok(record)
+}
+
+/// Runs every job of the plan to its end, side by side.
+///
+/// The first error of a job is the run's, once all have ended.
+fn all_jobs(
+    stage: &Stage<'_>,
+    main: &Context,
+    tell: &mut dyn FnMut(&Message),
+) -> Result<Done, LabRunError> {
+    let of = size(stage.plan);
+    let results: Vec<Result<Done, LabRunError>> = std::thread::scope(|scope| {
+        let jobs: Vec<_> = stage
+            .plan
+            .jobs
+            .iter()
+            .enumerate()
+            .map(|(number, job)| {
+                // Only the measured job's bytes are the run's progress.
+                let context = if number == 0 { main.clone() } else { stage.context() };
+                scope.spawn(move || one_job(&Work { stage, job, context }))
+            })
+            .collect();
+        while jobs.iter().any(|job| !job.is_finished()) {
+            tell(&Message::Progress {
+                bytes: main.spent().min(of),
+                of,
+            });
+            std::thread::sleep(stage::POLL);
+        }
+        jobs.into_iter()
+            .map(|job| {
+                job.join()
+                    .unwrap_or_else(|_| Err(LabRunError::Workload("a job panicked".to_owned())))
+            })
+            .collect()
+    });
+    let mut all = Done::default();
+    for done in results {
+        let done = done?;
+        all.transfers.extend(done.transfers);
+        all.flows.extend(done.flows);
+        all.series.extend(done.series);
+        all.programs.extend(done.programs);
+        all.notes.extend(done.notes);
+        all.reasons.extend(done.reasons);
+        all.marks.extend(done.marks);
+    }
+    Ok(all)
+}
+
+fn one_job(work: &Work<'_>) -> Result<Done, LabRunError> {
+    let Job { name, workload, .. } = work.job;
+    let mut done = match workload {
+        Workload::Ftp(transfer) => ftp::run(work, transfer),
+        Workload::Iperf3(test) => iperf3::run(work, test),
+        Workload::Udp(stream) => streams::udp(work, stream),
+        Workload::Frames(stream) => streams::frames(work, stream),
+        Workload::Ping(ping) => streams::pings(work, ping),
+        Workload::Command(command) => command::run(work, command),
+        Workload::Ssh(_) | Workload::S3(_) => Err(LabRunError::Unsupported("this kind of workload")),
+    }?;
+    if let [transfer] = done.transfers.as_mut_slice() {
+        transfer.name.clone_from(name);
+    }
+    Ok(done)
+}
+
+/// Adds what model hosts have counted of the jobs' flows; kernel hosts' halves are there already.
+fn add_halves<'r>(done: &mut Done, reports: impl Iterator<Item = &'r (String, Report)>) {
+    for (_, report) in reports {
+        let Report::Flow { result, .. } = report else {
+            continue;
+        };
+        let Some(flow) = done.flows.iter_mut().find(|flow| flow.name == result.name) else {
+            continue;
+        };
+        let FlowResult {
+            received_packets,
+            received_bytes,
+            jitter,
+            goodput_byte_per_s,
+            ..
+        } = result;
+        flow.received_packets = flow.received_packets.max(*received_packets);
+        flow.received_bytes = flow.received_bytes.max(*received_bytes);
+        flow.jitter = flow.jitter.or(*jitter);
+        flow.goodput_byte_per_s = flow.goodput_byte_per_s.max(*goodput_byte_per_s);
+    }
+}
+
+/// Whether marks matter to a plan, so that they are counted even where nothing is captured.
+fn marked(plan: &Plan) -> bool {
+    plan.jobs.iter().any(|job| match &job.workload {
+        Workload::Ssh(_) => true,
+        Workload::Iperf3(test) => test.dscp.is_some(),
+        Workload::Udp(stream) => stream.dscp.is_some(),
+        Workload::Ping(ping) => ping.dscp.is_some(),
+        _ => false,
+    })
 }
 
 fn capture_files(assignment: &Assignment, spec: &LabSpec) -> Result<Option<Captures>, LabRunError> {
