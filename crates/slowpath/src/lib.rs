@@ -44,7 +44,9 @@ pub mod run;
 pub mod schedule;
 pub mod shell;
 pub mod simulated;
+mod ssh_model;
 pub mod standing;
+mod treatment;
 pub mod worker;
 
 pub use slowpath_lab::LabReport;

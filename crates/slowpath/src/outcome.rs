@@ -13,7 +13,7 @@ use crate::dossier::ComparisonWish;
 use crate::folder::{Folder, FolderError};
 use crate::import;
 use crate::load::Loaded;
-use crate::{counts, probes, prove};
+use crate::{counts, probes, prove, treatment};
 
 /// A run with what its captures say.
 #[derive(Debug, Clone)]
@@ -96,6 +96,7 @@ pub fn results(
                 .push(variant_results(loaded, variant, ending, &own, plan.as_ref()));
         }
     }
+    treatment::judge(&mut results.variants, &plan_of);
     results.rate_unit = rate_unit(loaded);
     results.twins = twins(&results.variants);
     results.scaled = scaled(&results.variants);

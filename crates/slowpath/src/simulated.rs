@@ -205,6 +205,8 @@ fn spec(plan: &Plan) -> Result<SimSpec, SimulatedError> {
 fn programs(plan: &Plan, host: &HostPlan) -> Result<Vec<(Time, Behaviour)>, SimulatedError> {
     let mut programs = Vec::new();
     for job in &plan.jobs {
+        let stand_in = crate::ssh_model::bulk(job);
+        let job = stand_in.as_ref().unwrap_or(job);
         let Workload::Ftp(transfer) = &job.workload else {
             let modelled = slowpath_sim::programs::programs(plan, job, host);
             programs.extend(modelled.ok_or(SimulatedError::Unsupported("this kind of workload"))?);

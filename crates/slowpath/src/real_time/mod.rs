@@ -13,7 +13,9 @@ mod marks;
 mod prime;
 mod processor;
 mod programs;
+mod s3;
 mod scratch;
+mod ssh;
 mod stage;
 mod streams;
 
@@ -28,6 +30,8 @@ use slowpath_scenario::{Captures as Wanted, Plan, Workload};
 use slowpath_workload::Context;
 
 use self::marks::{Counting, Marks};
+pub(crate) use self::processor::CODE as PROCESSOR_BOUND;
+pub(crate) use self::ssh::expect as ssh_marks;
 use self::stage::{Done, Stage, Work};
 use crate::captures::{CaptureSpec, Captures};
 use crate::network;
@@ -208,7 +212,8 @@ fn one_job(work: &Work<'_>) -> Result<Done, LabRunError> {
         Workload::Frames(stream) => streams::frames(work, stream),
         Workload::Ping(ping) => streams::pings(work, ping),
         Workload::Command(command) => command::run(work, command),
-        Workload::Ssh(_) | Workload::S3(_) => Err(LabRunError::Unsupported("this kind of workload")),
+        Workload::Ssh(transfer) => ssh::run(work, transfer),
+        Workload::S3(load) => s3::run(work, load),
     }?;
     if let [transfer] = done.transfers.as_mut_slice() {
         transfer.name.clone_from(name);

@@ -164,7 +164,7 @@ pub(super) fn busy(name: &str, share: f64, done: &mut Done) {
 }
 
 /// Code of the reason, for those who withhold verdicts on the path.
-pub(super) const CODE: &str = "processor-bound";
+pub(crate) const CODE: &str = "processor-bound";
 
 /// Busy for longer than this is too busy to say anything about a path.
 const MOST_BUSY: f64 = 0.9;
