@@ -549,6 +549,7 @@ fn the_guide_tells_the_truth() {
         "{ per_packet = \"10 us\", per_kilobyte = \"1 us\", ring = 64 }",
         "{ clamp_mss = 1400 }",
         "{ remove_window_scale = true }",
+        "{ tunnel_end = true }",
         "{ tap = \"middle\" }",
     ];
     let text = format!(

@@ -254,20 +254,27 @@ fn read_kind(kind: &str, fields: &Fields<'_>) -> Option<ElementKind> {
             Some(ElementKind::ClampMss(u16::try_from(mss.value).ok()?))
         }
         "remove_window_scale" => {
-            let flag = fields.flag("remove_window_scale")?;
-            if !flag.value {
-                fields.issues().push(
-                    Diagnostic::error(flag.span, "this element does nothing").help("remove the element"),
-                );
-                return None;
-            }
-            Some(ElementKind::RemoveWindowScale)
+            set_flag(fields, "remove_window_scale").then_some(ElementKind::RemoveWindowScale)
         }
+        "tunnel_end" => set_flag(fields, "tunnel_end").then_some(ElementKind::TunnelEnd),
         _ => {
             fields.text("tap")?;
             Some(ElementKind::Tap)
         }
     }
+}
+
+/// Whether a flag is set; one that is not is a mistake, because the element then does nothing.
+fn set_flag(fields: &Fields<'_>, key: &'static str) -> bool {
+    let Some(flag) = fields.flag(key) else {
+        return false;
+    };
+    if !flag.value {
+        fields
+            .issues()
+            .push(Diagnostic::error(flag.span, "this element does nothing").help("remove the element"));
+    }
+    flag.value
 }
 
 fn read_device(fields: &Fields<'_>) -> Option<DeviceUse> {
@@ -470,6 +477,7 @@ const KINDS: &[&str] = &[
     "per_packet",
     "clamp_mss",
     "remove_window_scale",
+    "tunnel_end",
     "tap",
     "reorder",
 ];

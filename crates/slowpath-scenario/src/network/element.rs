@@ -109,6 +109,8 @@ pub enum ElementKind {
     ClampMss(u16),
     /// Removes the window scale option from passing handshakes.
     RemoveWindowScale,
+    /// Takes packets out of the tunnel into which a device has put them.
+    TunnelEnd,
     /// A point at which packets are recorded.
     Tap,
 }
@@ -131,6 +133,7 @@ impl ElementKind {
             Self::Processor { .. } => "per_packet",
             Self::ClampMss(_) => "clamp_mss",
             Self::RemoveWindowScale => "remove_window_scale",
+            Self::TunnelEnd => "tunnel_end",
             Self::Tap => "tap",
         }
     }

@@ -293,6 +293,7 @@ fn does(element: &Element) -> Result<Spec, NotModelled> {
             mss: None,
             strip_window_scale: true,
         }),
+        ElementKind::TunnelEnd => Spec::Decapsulate(path::Decapsulate::default()),
         ElementKind::Processor {
             per_packet,
             per_byte_ps,
