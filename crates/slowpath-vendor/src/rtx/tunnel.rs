@@ -13,6 +13,8 @@ pub struct Tunnel {
     pub kind: Kind,
     /// `ipsec tunnel`: the policy that protects it.
     pub policy: Option<u32>,
+    /// Whether `tunnel endpoint` gives IPv6 addresses.
+    pub over_ipv6: bool,
     /// `queue tunnel class filter list`.
     pub filter_list: Vec<u32>,
     /// What holds for every kind of interface.
@@ -49,9 +51,13 @@ pub struct SaPolicy {
 impl Tunnel {
     /// How packets are carried, for exact lengths; `None` where that is not modelled.
     ///
-    /// The outer header is IPv4, except for kinds that are about IPv6.
+    /// The outer header is IPv4, except for kinds that are about IPv6 and between IPv6 endpoints.
     pub fn encapsulation(&self, config: &Config) -> Option<Encapsulation> {
-        let outer = IpVersion::V4;
+        let outer = if self.over_ipv6 {
+            IpVersion::V6
+        } else {
+            IpVersion::V4
+        };
         match self.kind {
             Kind::Ipsec => {
                 let transform = config.policies.get(&self.policy?)?.transform?;
@@ -114,6 +120,15 @@ pub(super) fn read(words: &[&str], command: &Command, config: &mut Config, conte
         },
         ["tunnel", "encapsulation", kind] => encapsulation(kind, config, context),
         ["tunnel", "enable" | "disable", _] => Outcome::ignored(),
+        ["tunnel", "endpoint", words @ ..] if words.iter().any(|word| word.matches(':').count() > 1) => {
+            match context.tunnel() {
+                Some(tunnel) => {
+                    config.tunnels.entry(tunnel).or_default().over_ipv6 = true;
+                    Outcome::modelled(format!("tunnel {tunnel} goes over IPv6: an outer header of 40 bytes"))
+                }
+                None => Outcome::doubtful("without `tunnel select` this line belongs to no tunnel"),
+            }
+        }
         [
             "tunnel",
             "endpoint" | "name" | "template" | "type" | "backup" | "map-e" | "ngn" | "multipoint",
