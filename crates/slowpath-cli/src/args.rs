@@ -71,7 +71,8 @@ pub(crate) struct RunArgs {
     /// Seed from which all random streams are derived
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Sweep one key in simulated time, e.g. 'loss=0.001%..1%:log10'; may be given several times
+    /// Compute a range of one setting in simulated time, e.g. 'loss=0.001%..1%:log10', 'delay=5 ms..100 ms by 2',
+    /// 'congestion-control=cubic,bbr' or a dotted key of the experiment file; may be given several times
     #[arg(long = "sweep", value_name = "KEY=RANGE")]
     pub(crate) sweeps: Vec<String>,
     /// Smaller transfers for slow variants; the output says which

@@ -21,9 +21,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     let loaded = Loaded::open(&args.experiment, &[]).map_err(|error| Failure::usage(error.to_string()))?;
     terminal::warnings(&loaded);
     if !args.sweeps.is_empty() {
-        return Err(Failure::usage(
-            "--sweep does not run in this version; write the values as variants".to_owned(),
-        ));
+        return sweep(args, &loaded.name);
     }
     for name in &args.variants {
         if loaded.experiment.variant(name).is_none() {
@@ -107,6 +105,58 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
             return Ok(exit::MISSED);
         }
     }
+    Ok(exit::DONE)
+}
+
+/// Sweeps settings in simulated time: table on the terminal, CSV and JSON in the results folder.
+fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
+    use slowpath::sweep::{self, Error, SweepOptions};
+
+    if args.clock == args::Clock::Both || args.prove || args.check {
+        return Err(Failure::usage(
+            "--sweep computes in simulated time; it does not go with --clock both, --prove or --check"
+                .to_owned(),
+        ));
+    }
+    let options = SweepOptions {
+        experiment: args.experiment.clone(),
+        sweeps: args.sweeps.clone(),
+        variants: args.variants.clone(),
+        repeats: args.repeats,
+        seed: args.seed,
+        quick: args.quick,
+    };
+    let out = args
+        .out
+        .clone()
+        .unwrap_or_else(|| Path::new("results").join(format!("{name}-sweep")));
+    let folder = slowpath::folder::Folder::create(&out).map_err(|error| Failure::usage(error.to_string()))?;
+    let cancel = interrupt_flag();
+    let bar = std::io::stderr().is_terminal().then(|| ProgressBar::new(0));
+    let swept = sweep::run(&options, &folder, &cancel, &|done, all| {
+        if let Some(bar) = &bar {
+            bar.set_length(all as u64);
+            bar.set_position(done as u64);
+        }
+    });
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    let swept = swept.map_err(|error| match error {
+        Error::Run { .. } | Error::Interrupted => Failure::machine(error.to_string()),
+        error => Failure::usage(error.to_string()),
+    })?;
+    let mut table = Vec::new();
+    sweep::write_csv(&swept, &mut table).expect("writing to memory does not fail");
+    let mut document = Vec::new();
+    sweep::write_json(&swept, &mut document).expect("writing to memory does not fail");
+    for (file, content) in [("sweep.csv", &table), ("sweep.json", &document)] {
+        folder
+            .write(file, content)
+            .map_err(|error| Failure::usage(error.to_string()))?;
+    }
+    let printed = terminal::swept(&swept, &out);
+    printed.map_err(|error| Failure::machine(format!("printing failed: {error}")))?;
     Ok(exit::DONE)
 }
 

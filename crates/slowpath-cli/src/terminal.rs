@@ -40,6 +40,11 @@ pub(crate) fn run_line(name: &str, record: &RunRecord) -> String {
         .iter()
         .find_map(|transfer| transfer.error.as_deref())
         .unwrap_or("");
+    if record.transfers.is_empty() && !record.flows.is_empty() {
+        let sent: u64 = record.flows.iter().map(|flow| flow.sent_packets).sum();
+        let received: u64 = record.flows.iter().map(|flow| flow.received_packets).sum();
+        return format!("{name:<28} {received:>10} of {sent} packets{state}");
+    }
     format!("{name:<28} {bytes:>10} bytes in {seconds:>8.2} s{state} {failed}")
 }
 
@@ -47,6 +52,14 @@ pub(crate) fn run_line(name: &str, record: &RunRecord) -> String {
 pub(crate) fn summary(results: &Results, folder: &Path) -> io::Result<()> {
     let mut out = io::stdout().lock();
     slowpath::report::print(results, folder, style(), &mut out)?;
+    out.flush()
+}
+
+/// The table of a sweep and where its files lie.
+pub(crate) fn swept(swept: &slowpath::sweep::Swept, folder: &Path) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    slowpath::sweep::write_text(swept, style(), &mut out)?;
+    writeln!(out, "\nTables: {0}/sweep.csv, {0}/sweep.json", folder.display())?;
     out.flush()
 }
 

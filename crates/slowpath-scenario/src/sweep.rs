@@ -14,7 +14,7 @@ pub struct Sweep {
 /// A sweep that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "--sweep '{text}': {what}; write KEY=A,B,C or KEY=A..B step S or KEY=A..B by FACTOR, such as network.down[0].rate=10 Mbit/s..50 Mbit/s step 10 Mbit/s"
+    "--sweep '{text}': {what}; write KEY=A,B,C or KEY=A..B step S or KEY=A..B by FACTOR or KEY=A..B:logFACTOR, such as rate=10 Mbit/s..50 Mbit/s step 10 Mbit/s or loss=0.001 %..1 %:log10"
 )]
 pub struct SweepError {
     /// The text as given.
@@ -24,7 +24,8 @@ pub struct SweepError {
 }
 
 impl Sweep {
-    /// Reads `KEY=A,B,C`, `KEY=A..B step S` or `KEY=A..B by FACTOR`; both ends belong to a range.
+    /// Reads `KEY=A,B,C`, `KEY=A..B step S`, `KEY=A..B by FACTOR` or, short for it, `KEY=A..B:logFACTOR`; both ends
+    /// belong to a range.
     ///
     /// # Errors
     /// What is wrong with the text, and how to write it.
@@ -84,6 +85,8 @@ fn steps(first: &str, rest: &str) -> Result<Vec<String>, &'static str> {
     let (last, step, factor) = if let Some((last, step)) = rest.split_once(" step ") {
         (last.trim(), Some(step.trim()), None)
     } else if let Some((last, factor)) = rest.split_once(" by ") {
+        (last.trim(), None, Some(factor.trim()))
+    } else if let Some((last, factor)) = rest.rsplit_once(":log") {
         (last.trim(), None, Some(factor.trim()))
     } else {
         return Err("a range needs a step or a factor");
@@ -196,6 +199,8 @@ mod tests {
             ("d=10 ms..30 ms step 10 ms", &["10 ms", "20 ms", "30 ms"]),
             ("l=0 %..0.02 % step 0.01 %", &["0 %", "0.01 %", "0.02 %"]),
             ("w=64 KiB..300 KiB by 2", &["64 KiB", "128 KiB", "256 KiB"]),
+            ("loss=0.001%..1%:log10", &["0.001 %", "0.01 %", "0.1 %", "1 %"]),
+            ("n=1..8:log2", &["1", "2", "4", "8"]),
             ("n=1..3 step 1", &["1", "2", "3"]),
             ("c=cubic,bbr", &["cubic", "bbr"]),
         ];
@@ -222,6 +227,8 @@ mod tests {
             "a=1..3 step 0",
             "a=0..8 by 2",
             "a=1..8 by 1",
+            "a=1..8:log",
+            "a=1..8:log1",
             "a=x..y step z",
             "a=1..99999999 step 1",
             "a=1.2.3..4 step 1",

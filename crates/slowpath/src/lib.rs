@@ -18,6 +18,7 @@
 //! * [`measure`]: a live path; [`devices`]: what configurations mean.
 //! * [`standing`]: validation that is repeated as a whole.
 //! * [`doctor`]: what this machine permits.
+//! * [`sweep`]: ranges of settings in simulated time.
 //! * [`dossier`]: what a reader needs beside the figures.
 
 #![forbid(unsafe_code)]
@@ -47,6 +48,7 @@ pub mod simulated;
 mod ssh_model;
 pub mod standing;
 mod treatment;
+pub mod sweep;
 pub mod worker;
 
 pub use slowpath_lab::LabReport;

@@ -167,7 +167,7 @@ fn variant_results(
 }
 
 /// The record with the transfers of the measured job alone; what other jobs moved beside it is not its goodput.
-fn measured<'a>(record: &'a RunRecord, plan: Option<&Plan>) -> Cow<'a, RunRecord> {
+pub(crate) fn measured<'a>(record: &'a RunRecord, plan: Option<&Plan>) -> Cow<'a, RunRecord> {
     let background: Vec<&str> = plan
         .iter()
         .flat_map(|plan| &plan.jobs)
@@ -184,7 +184,7 @@ fn measured<'a>(record: &'a RunRecord, plan: Option<&Plan>) -> Cow<'a, RunRecord
 }
 
 /// Rates are shown in bits where the source publishes throughput in bits.
-fn rate_unit(loaded: &Loaded) -> RateUnit {
+pub(crate) fn rate_unit(loaded: &Loaded) -> RateUnit {
     let published = loaded
         .experiment
         .variants

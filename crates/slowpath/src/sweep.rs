@@ -1,0 +1,530 @@
+//! One experiment over ranges of settings, in simulated time, on all cores.
+
+use std::io::{self, Write};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use serde::Serialize;
+use slowpath_diagnose::stats::Summary;
+use slowpath_record::{HealthState, RunRecord};
+use slowpath_report::quantity::RateUnit;
+use slowpath_report::results::RunResult;
+use slowpath_report::text::{Style, columns, left, right};
+use slowpath_scenario::intervention::{ApplyError, Intervention, Place};
+use slowpath_scenario::sweep::{MOST_COMBINATIONS, SweepError};
+use slowpath_scenario::{Clock, Plan, PlanOptions, Sweep};
+
+use crate::folder::{Folder, FolderError};
+use crate::load::{LoadError, Loaded};
+use crate::outcome;
+
+/// The version of the form of `sweep.json`.
+pub const SCHEMA: &str = "slowpath/sweep/1";
+
+/// What to sweep.
+#[derive(Debug, Clone)]
+pub struct SweepOptions {
+    /// The experiment: a built-in's name or a path.
+    pub experiment: String,
+    /// The sweeps as the user wrote them.
+    pub sweeps: Vec<String>,
+    /// Only these variants; empty means all.
+    pub variants: Vec<String>,
+    /// Repeats of every point and variant, instead of the experiment's own number.
+    pub repeats: Option<u32>,
+    /// The experiment's seed.
+    pub seed: u64,
+    /// Smaller transfers where the experiment offers them.
+    pub quick: bool,
+}
+
+/// Why a sweep could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A sweep cannot be read.
+    #[error(transparent)]
+    Sweep(#[from] SweepError),
+    /// More combinations than anybody waits for.
+    #[error(
+        "the sweeps have {count} combinations; at most {MOST_COMBINATIONS} are computed, take larger steps"
+    )]
+    TooMany {
+        /// How many there are.
+        count: usize,
+    },
+    /// The experiment cannot be loaded with a value of the sweep.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A variant cannot be planned.
+    #[error(transparent)]
+    Plan(#[from] slowpath_scenario::plan::PlanError),
+    /// A short key's value has another form.
+    #[error("--sweep {key}={value}: {what}")]
+    Value {
+        /// The key.
+        key: String,
+        /// The value.
+        value: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// A change does not fit the experiment.
+    #[error(transparent)]
+    Change(#[from] ApplyError),
+    /// A run failed.
+    #[error("{place} failed: {error}")]
+    Run {
+        /// Which point, variant and repeat.
+        place: String,
+        /// Why.
+        error: String,
+    },
+    /// The results folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The user stopped it.
+    #[error("interrupted; a sweep is not resumed, it starts again")]
+    Interrupted,
+}
+
+/// Everything that a sweep found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Swept {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Its seed.
+    pub seed: u64,
+    /// The swept keys, in the order given.
+    pub keys: Vec<String>,
+    /// The unit in which the source publishes rates.
+    pub rate_unit: RateUnit,
+    /// One entry for each combination of values and variant, the last key varying fastest.
+    pub points: Vec<Point>,
+}
+
+/// One combination of values and one variant.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Point {
+    /// The values of the keys.
+    pub values: Vec<String>,
+    /// The variant.
+    pub variant: String,
+    /// Goodput over the complete runs, byte/s; absent without one.
+    pub goodput_byte_per_s: Option<Summary>,
+    /// The repeats.
+    pub runs: Vec<Run>,
+}
+
+/// One simulated run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Run {
+    /// Number of the repeat, from 0.
+    pub repeat: u32,
+    /// Its seed.
+    pub seed: u64,
+    /// Bytes that reached the receiving application.
+    pub bytes: u64,
+    /// From asking to the last byte.
+    pub duration_s: f64,
+    /// Bytes per second at the receiver.
+    pub goodput_byte_per_s: f64,
+    /// Segments sent again, if known.
+    pub retransmitted_segments: Option<u64>,
+    /// Share of datagrams that did not arrive; absent where there were none.
+    pub loss_fraction: Option<f64>,
+    /// Whether it came to its end.
+    pub complete: bool,
+}
+
+/// Computes every combination of the sweeps' values with every variant and repeat; `observe` is told how many of how
+/// many runs are done.
+///
+/// # Errors
+/// [`Error`]; a plan that cannot be made is found before anything is computed.
+pub fn run(
+    options: &SweepOptions,
+    folder: &Folder,
+    cancel: &AtomicBool,
+    observe: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Swept, Error> {
+    let sweeps: Vec<Sweep> = options
+        .sweeps
+        .iter()
+        .map(|text| Sweep::parse(text))
+        .collect::<Result<_, _>>()?;
+    let combinations = Sweep::combinations(&sweeps).map_err(|count| Error::TooMany { count })?;
+    let mut points = Vec::new();
+    let mut jobs: Vec<(usize, Plan)> = Vec::new();
+    let mut name = String::new();
+    let mut rate_unit = RateUnit::default();
+    for values in &combinations {
+        let (short, dotted): (Vec<_>, Vec<_>) = values
+            .iter()
+            .cloned()
+            .partition(|(key, _)| SHORT.contains(&key.as_str()));
+        let loaded = Loaded::open(&options.experiment, &dotted)?;
+        name.clone_from(&loaded.name);
+        rate_unit = outcome::rate_unit(&loaded);
+        for variant in &loaded.experiment.variants {
+            if !options.variants.is_empty() && !options.variants.contains(&variant.name) {
+                continue;
+            }
+            for repeat in 0..options.repeats.unwrap_or(variant.repeats.runs) {
+                let mut plan = loaded.experiment.plan(
+                    &PlanOptions {
+                        variant: variant.name.clone(),
+                        repeat,
+                        seed: options.seed,
+                        clock: Clock::Simulated,
+                        quick: options.quick,
+                        size: None,
+                    },
+                    &loaded.fragments,
+                )?;
+                for (key, value) in &short {
+                    plan = match change(&plan, key, value)?.apply(&plan) {
+                        Ok(changed) => changed,
+                        // A value that the experiment has anyway is a point like any other.
+                        Err(ApplyError::NoEffect { .. }) => plan,
+                        Err(error) => return Err(error.into()),
+                    };
+                }
+                jobs.push((points.len(), plan));
+            }
+            points.push(Point {
+                values: values.iter().map(|(_, value)| value.clone()).collect(),
+                variant: variant.name.clone(),
+                goodput_byte_per_s: None,
+                runs: Vec::new(),
+            });
+        }
+    }
+    let records = compute(&name, &jobs, folder, cancel, observe)?;
+    for ((point, plan), record) in jobs.iter().zip(records) {
+        points[*point].runs.push(Run::of(&record, plan));
+    }
+    for point in &mut points {
+        let rates: Vec<f64> = point
+            .runs
+            .iter()
+            .filter(|run| run.complete)
+            .map(|run| run.goodput_byte_per_s)
+            .collect();
+        point.goodput_byte_per_s = Summary::of(&rates);
+    }
+    Ok(Swept {
+        schema: SCHEMA.to_owned(),
+        experiment: name,
+        seed: options.seed,
+        keys: sweeps.into_iter().map(|sweep| sweep.key).collect(),
+        rate_unit,
+        points,
+    })
+}
+
+/// Computes the jobs on as many threads as there are processors; results come in the order of the jobs.
+fn compute(
+    experiment: &str,
+    jobs: &[(usize, Plan)],
+    folder: &Folder,
+    cancel: &AtomicBool,
+    observe: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Vec<RunRecord>, Error> {
+    let next = AtomicUsize::new(0);
+    let done = AtomicUsize::new(0);
+    let results: Mutex<Vec<Option<Result<RunRecord, Error>>>> =
+        Mutex::new(jobs.iter().map(|_| None).collect());
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(jobs.len()) {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((_, plan)) = jobs.get(index) else { break };
+                    if cancel.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    let name = crate::run::run_name(plan);
+                    let result =
+                        crate::simulated::run(experiment, plan, &name, false, folder).map_err(|error| {
+                            Error::Run {
+                                place: name,
+                                error: error.to_string(),
+                            }
+                        });
+                    results.lock().expect("no thread panics with the results")[index] = Some(result);
+                    observe(done.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
+                }
+            });
+        }
+    });
+    let results = results.into_inner().expect("no thread panics with the results");
+    results
+        .into_iter()
+        .map(|result| result.unwrap_or(Err(Error::Interrupted)))
+        .collect()
+}
+
+impl Run {
+    fn of(record: &RunRecord, plan: &Plan) -> Self {
+        let result = RunResult::of(&outcome::measured(record, Some(plan)), None);
+        let sent: u64 = record.flows.iter().map(|flow| flow.sent_packets).sum();
+        let received: u64 = record.flows.iter().map(|flow| flow.received_packets).sum();
+        let datagrams = record.transfers.is_empty() && sent > 0;
+        Self {
+            repeat: record.repeat,
+            seed: record.seed,
+            bytes: result.bytes,
+            duration_s: result.duration_s,
+            goodput_byte_per_s: result.goodput_byte_per_s,
+            retransmitted_segments: result.retransmitted_segments,
+            loss_fraction: datagrams.then(|| 1.0 - received as f64 / sent as f64),
+            complete: result.complete && record.health.state != HealthState::Invalid,
+        }
+    }
+}
+
+/// A short key's value as a change of a plan: for the whole path, or for the end that it concerns.
+fn change(plan: &Plan, key: &str, value: &str) -> Result<Intervention, Error> {
+    let (sender, receiver) = (plan.sender().to_owned(), plan.receiver().to_owned());
+    let place = Place::Everywhere;
+    Ok(match key {
+        "rate" => Intervention::SetRate {
+            place,
+            rate: parsed(key, value)?,
+        },
+        "delay" => Intervention::SetDelay {
+            place,
+            delay: parsed(key, value)?,
+        },
+        "loss" => Intervention::SetLoss {
+            place,
+            chance: parsed(key, value)?,
+        },
+        "queue" => Intervention::ResizeQueue {
+            place,
+            queue: parsed(key, value)?,
+        },
+        "window" => Intervention::SetWindow {
+            host: receiver,
+            window: parsed(key, value)?,
+        },
+        "send-buffer" => Intervention::SetSendBuffer {
+            host: sender,
+            buffer: parsed(key, value)?,
+        },
+        "mss" => Intervention::SetMss {
+            host: receiver,
+            mss: parsed(key, value)?,
+        },
+        "initial-window" => Intervention::SetInitialWindow {
+            host: sender,
+            segments: parsed(key, value)?,
+        },
+        "streams" => Intervention::SetStreams {
+            count: parsed(key, value)?,
+        },
+        "part-size" => Intervention::SetPartSize {
+            size: parsed(key, value)?,
+        },
+        _ => Intervention::SetCongestionControl {
+            host: sender,
+            name: value.to_owned(),
+        },
+    })
+}
+
+fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(key: &str, value: &str) -> Result<T, Error> {
+    value.parse().map_err(|error: T::Err| Error::Value {
+        key: key.to_owned(),
+        value: value.to_owned(),
+        what: error.to_string(),
+    })
+}
+
+/// Keys that need no path in the document: the whole path's rate, delay (each way), loss and queue, the receiver's window
+/// and MSS, the sender's buffer, initial window and congestion control, the job's streams and part size.
+pub const SHORT: [&str; 11] = [
+    "rate",
+    "delay",
+    "loss",
+    "queue",
+    "window",
+    "send-buffer",
+    "mss",
+    "initial-window",
+    "streams",
+    "part-size",
+    "congestion-control",
+];
+
+/// Writes one line for each run, RFC 4180.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_csv(swept: &Swept, out: &mut dyn Write) -> io::Result<()> {
+    let quote = |text: &str| {
+        if text.contains([',', '"', '\n']) {
+            format!("\"{}\"", text.replace('"', "\"\""))
+        } else {
+            text.to_owned()
+        }
+    };
+    let keys: Vec<String> = swept.keys.iter().map(|key| quote(key)).collect();
+    writeln!(
+        out,
+        "{},variant,repeat,seed,bytes,duration_s,goodput_byte_per_s,retransmitted_segments,loss_fraction,complete",
+        keys.join(",")
+    )?;
+    for point in &swept.points {
+        for run in &point.runs {
+            let values: Vec<String> = point.values.iter().map(|value| quote(value)).collect();
+            writeln!(
+                out,
+                "{},{},{},{},{},{},{},{},{},{}",
+                values.join(","),
+                quote(&point.variant),
+                run.repeat,
+                run.seed,
+                run.bytes,
+                run.duration_s,
+                run.goodput_byte_per_s,
+                run.retransmitted_segments
+                    .map_or(String::new(), |n| n.to_string()),
+                run.loss_fraction.map_or(String::new(), |n| n.to_string()),
+                run.complete
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes everything as JSON.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_json(swept: &Swept, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, swept)?;
+    writeln!(out)
+}
+
+/// Writes one line for each point: values, variant, goodput with its 95 % interval, runs.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_text(swept: &Swept, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut head: Vec<String> = swept.keys.clone();
+    head.extend(["variant", "goodput", "95 % CI", "runs"].map(str::to_owned));
+    let mut rows = vec![head];
+    for point in &swept.points {
+        let mut row = point.values.clone();
+        row.push(point.variant.clone());
+        let goodput = point.goodput_byte_per_s.as_ref();
+        row.push(goodput.map_or("none complete".to_owned(), |g| swept.rate_unit.show(g.mean)));
+        let half = goodput.and_then(Summary::half_width);
+        row.push(half.map_or("-".to_owned(), |half| format!("± {}", swept.rate_unit.show(half))));
+        let complete = point.runs.iter().filter(|run| run.complete).count();
+        row.push(if complete == point.runs.len() {
+            complete.to_string()
+        } else {
+            format!("{complete} of {}", point.runs.len())
+        });
+        rows.push(row);
+    }
+    let name = swept.keys.len();
+    let widths: Vec<usize> = (0..name + 4)
+        .map(|i| rows.iter().map(|row| columns(&row[i])).max().unwrap_or(0))
+        .collect();
+    for (number, row) in rows.iter().enumerate() {
+        let cells: Vec<String> = row
+            .iter()
+            .enumerate()
+            .map(|(i, cell)| {
+                if i == name {
+                    left(cell, widths[i])
+                } else {
+                    right(cell, widths[i])
+                }
+            })
+            .collect();
+        let line = cells.join("  ");
+        if number == 0 {
+            writeln!(out, "{}", style.bold(&line))?;
+        } else {
+            writeln!(out, "{line}")?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(sweeps: &[&str]) -> SweepOptions {
+        SweepOptions {
+            experiment: "cisco-ftp".to_owned(),
+            sweeps: sweeps.iter().map(|&sweep| sweep.to_owned()).collect(),
+            variants: vec!["iosxe-default".to_owned()],
+            repeats: Some(2),
+            seed: 1,
+            quick: true,
+        }
+    }
+
+    fn sweep(name: &str, sweeps: &[&str]) -> Result<Swept, Error> {
+        let root = std::env::temp_dir().join(format!("slowpath-sweep-{name}-{}", std::process::id()));
+        let folder = Folder::create(&root).unwrap();
+        let swept = run(&options(sweeps), &folder, &AtomicBool::new(false), &|_, _| {});
+        std::fs::remove_dir_all(&root).unwrap();
+        swept
+    }
+
+    #[test]
+    fn a_window_limited_transfer_follows_the_delay() {
+        let swept = sweep("delay", &["delay=20 ms..80 ms by 2", "loss=0 %"]).unwrap();
+        assert_eq!(swept.keys, ["delay", "loss"]);
+        let rates: Vec<f64> = swept
+            .points
+            .iter()
+            .map(|point| point.goodput_byte_per_s.as_ref().unwrap().mean)
+            .collect();
+        assert_eq!(rates.len(), 3);
+        // Window over round-trip time: half the rate at twice the delay.
+        for pair in rates.windows(2) {
+            assert!((1.8..2.2).contains(&(pair[0] / pair[1])), "{rates:?}");
+        }
+        assert!(swept.points.iter().all(|point| point.runs.len() == 2));
+        let mut csv = Vec::new();
+        write_csv(&swept, &mut csv).unwrap();
+        assert_eq!(String::from_utf8(csv).unwrap().lines().count(), 7);
+        let mut text = Vec::new();
+        write_text(&swept, Style::default(), &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.lines().all(|line| columns(line) <= 80), "{text}");
+    }
+
+    #[test]
+    fn the_same_sweep_gives_the_same_bytes_on_any_number_of_threads() {
+        let (a, b) = (
+            sweep("a", &["loss=0.01 %,0.1 %"]),
+            sweep("b", &["loss=0.01 %,0.1 %"]),
+        );
+        assert_eq!(a.unwrap(), b.unwrap());
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (text, says) in [
+            ("loss=red", "loss=red"),
+            ("los=1 %", "los"),
+            ("loss=0.1 %..9 %", "needs a step"),
+            ("part-size=8 MiB", "part"),
+        ] {
+            let error = sweep("wrong", &[text]).unwrap_err().to_string();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+}
