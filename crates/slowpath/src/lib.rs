@@ -52,12 +52,12 @@ pub mod sweep;
 pub mod worker;
 
 pub use slowpath_lab::LabReport;
-pub use slowpath_packet::mark::InvalidDscp;
+pub use slowpath_packet::mark::{Dscp, InvalidDscp};
 pub use slowpath_record::{HealthState, RunRecord};
 pub use slowpath_report::{Results, Style};
 pub use slowpath_scenario::Clock;
-pub use slowpath_units::{Duration, ParseError};
-pub use slowpath_workload::Cancel;
+pub use slowpath_units::{BitRate, ByteCount, Duration, ParseError};
+pub use slowpath_workload::{Cancel, SocketOptions};
 
 /// The word for a state of health.
 pub const fn health_word(state: HealthState) -> &'static str {
