@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use slowpath_analyze::{Limit, Verdict};
 use slowpath_diagnose::investigation::{Conclusion, Outcome, Test};
 use slowpath_diagnose::stats::{Comparison, Summary};
-use slowpath_record::{Health, HealthState, RunRecord};
+use slowpath_record::{Curve, Health, HealthState, RunRecord};
 
 use crate::quantity::RateUnit;
 
@@ -301,6 +301,9 @@ pub struct RunResult {
     pub repeat: u32,
     /// Traffic per flow.
     pub flows: Vec<FlowRow>,
+    /// Measurements over a range of one setting.
+    #[serde(default)]
+    pub curves: Vec<Curve>,
     /// Whether the run may be believed.
     pub health: Health,
     /// What limited the run; absent for an invalid one.
@@ -337,6 +340,7 @@ impl RunResult {
             seed: record.seed,
             repeat: record.repeat,
             flows: record.flows.iter().map(FlowRow::of).collect(),
+            curves: record.curves.clone(),
             health: record.health.clone(),
             verdict: if invalid { None } else { verdict },
             captures: record.captures.iter().map(CaptureRow::of).collect(),
@@ -367,6 +371,7 @@ impl RunResult {
             seed: record.seed,
             repeat: record.repeat,
             flows: record.flows.iter().map(FlowRow::of).collect(),
+            curves: record.curves.clone(),
             health: record.health.clone(),
             verdict: if invalid { None } else { verdict },
             captures: record.captures.iter().map(CaptureRow::of).collect(),

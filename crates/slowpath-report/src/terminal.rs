@@ -107,7 +107,7 @@ fn write_twins(results: &Results, style: Style, out: &mut dyn Write) -> io::Resu
 }
 
 /// Whether a run's flows say more than its goodput: datagrams, or several flows at once.
-fn shows_flows(run: &RunResult) -> bool {
+pub(crate) fn shows_flows(run: &RunResult) -> bool {
     run.flows.len() > 1 || run.flows.iter().any(|flow| flow.jitter_s.is_some())
 }
 

@@ -5,6 +5,7 @@
 //! plain strings and numbers that the templates show.
 
 mod axis;
+mod curves;
 mod explain;
 mod run;
 mod shared;

@@ -6,6 +6,7 @@ use slowpath_diagnose::stats::{Summary, median};
 use slowpath_record::HealthState;
 
 use super::axis::LogAxis;
+use super::curves::CurvePlot;
 use super::shared::{SetView, Toned, VerdictPart};
 use crate::graphs::GraphSet;
 use crate::quantity::{RateUnit, bytes, grouped, percent, seconds, with_unit};
@@ -13,6 +14,7 @@ use crate::results::{
     Basis, CaptureRow, Figure, FlowRow, Note, NoteKind, Proof, ProofOutcome, Results, RunResult, Twin,
     Variant,
 };
+use crate::terminal::shows_flows;
 
 #[derive(Debug, Serialize)]
 pub(super) struct ReportView {
@@ -206,6 +208,9 @@ struct VariantView {
     verdict: Option<VerdictPart>,
     runs: Vec<RunView>,
     flows: Vec<FlowView>,
+    curves: Vec<CurvePlot>,
+    /// Its flows are counted rather than captured.
+    counted: bool,
     configuration: Vec<(String, String)>,
     captures: Vec<CaptureView>,
     sets: Vec<SetView>,
@@ -278,6 +283,8 @@ impl VariantView {
             flows: first
                 .map(|r| r.flows.iter().map(|flow| FlowView::of(flow, unit)).collect())
                 .unwrap_or_default(),
+            counted: first.is_some_and(shows_flows),
+            curves: first.map(|r| super::curves::plots(&r.curves)).unwrap_or_default(),
             configuration: variant.configuration.clone(),
             captures: variant
                 .runs

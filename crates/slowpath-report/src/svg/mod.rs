@@ -3,7 +3,7 @@
 //! The text of a file depends on the data alone, so it can be compared as a snapshot. Curves are thinned to the
 //! minimum and maximum of each pixel column; nothing that would be visible is lost.
 
-mod scale;
+pub(crate) mod scale;
 
 use std::fmt::Write as _;
 use std::io::{self, Write};

@@ -2,7 +2,7 @@
 
 /// A linear map from values to pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Linear {
+pub(crate) struct Linear {
     low: f64,
     high: f64,
     from: f64,
@@ -10,7 +10,7 @@ pub(super) struct Linear {
 }
 
 impl Linear {
-    pub(super) fn new(low: f64, high: f64, from: f64, to: f64) -> Self {
+    pub(crate) fn new(low: f64, high: f64, from: f64, to: f64) -> Self {
         Self {
             low,
             high: if high > low { high } else { low + 1.0 },
@@ -20,26 +20,26 @@ impl Linear {
     }
 
     /// The pixel at which the lowest value stands.
-    pub(super) const fn start(self) -> f64 {
+    pub(crate) const fn start(self) -> f64 {
         self.from
     }
 
     /// The pixel at which the highest value stands.
-    pub(super) const fn end(self) -> f64 {
+    pub(crate) const fn end(self) -> f64 {
         self.to
     }
 
-    pub(super) fn place(self, value: f64) -> f64 {
+    pub(crate) fn place(self, value: f64) -> f64 {
         self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from)
     }
 
     /// As [`place`](Self::place), but never outside.
-    pub(super) fn clamped(self, value: f64) -> f64 {
+    pub(crate) fn clamped(self, value: f64) -> f64 {
         self.place(value.clamp(self.low, self.high))
     }
 
     /// At most `most` round values (1, 2 or 5 of a decade apart).
-    pub(super) fn ticks(self, most: u32) -> Vec<f64> {
+    pub(crate) fn ticks(self, most: u32) -> Vec<f64> {
         let rough = (self.high - self.low) / f64::from(most.max(1));
         let decade = 10f64.powf(rough.log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0]

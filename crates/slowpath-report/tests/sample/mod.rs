@@ -96,6 +96,7 @@ fn run(repeat: u32, bytes: u64, rate: f64, verdict: &Verdict) -> RunResult {
             goodput_byte_per_s: rate,
             ..FlowRow::default()
         }],
+        curves: Vec::new(),
         health: Health::valid(),
         verdict: Some(verdict.clone()),
         captures: vec![CaptureRow {
