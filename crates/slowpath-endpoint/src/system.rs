@@ -33,8 +33,9 @@ pub(crate) struct Sockets {
     slots: Vec<Option<Slot>>,
     free: Vec<u32>,
     index: HashMap<Ends, ConnId>,
-    /// The last one looked up: packets come in trains.
-    last: Option<(Ends, ConnId)>,
+    /// Where a connection with these ports was last found. A look-up that hits touches nothing but the connection,
+    /// which is about to be used anyway.
+    near: Vec<ConnId>,
     pub(crate) listeners: BTreeMap<u16, (AppId, bool)>,
     pub(crate) datagram_ports: BTreeMap<u16, AppId>,
     pub(crate) echo_owners: BTreeMap<u16, AppId>,
@@ -52,7 +53,7 @@ impl Sockets {
             slots: Vec::new(),
             free: Vec::new(),
             index: HashMap::new(),
-            last: None,
+            near: vec![ConnId(0); 2],
             listeners: BTreeMap::new(),
             datagram_ports: BTreeMap::new(),
             echo_owners: BTreeMap::new(),
@@ -73,13 +74,14 @@ impl Sockets {
     }
 
     pub(crate) fn find(&mut self, ends: &Ends) -> Option<ConnId> {
-        if let Some((known, conn)) = &self.last
-            && known == ends
-        {
-            return Some(*conn);
+        let place = ports(ends) & (self.near.len() - 1);
+        let conn = self.near[place];
+        let known = self.slots.get(conn.0 as usize).and_then(Option::as_ref);
+        if known.is_some_and(|slot| slot.connection.ends() == ends) {
+            return Some(conn);
         }
         let conn = self.index.get(ends).copied()?;
-        self.last = Some((*ends, conn));
+        self.near[place] = conn;
         Some(conn)
     }
 
@@ -108,6 +110,9 @@ impl Sockets {
             ConnId(u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX))
         };
         self.index.insert(ends, conn);
+        if self.slots.len() > self.near.len() / 2 {
+            self.near.resize(self.near.len() * 2, ConnId(0));
+        }
         self.touch(conn);
         conn
     }
@@ -115,7 +120,6 @@ impl Sockets {
     pub(crate) fn remove(&mut self, conn: ConnId) {
         if let Some(slot) = self.slots.get_mut(conn.0 as usize).and_then(Option::take) {
             self.index.remove(slot.connection.ends());
-            self.last = None;
             self.free.push(conn.0);
         }
     }
@@ -360,6 +364,11 @@ impl System<'_> {
             });
         }
     }
+}
+
+/// A number for a pair of ports that differs between neighbouring ports.
+fn ports(ends: &Ends) -> usize {
+    usize::from(ends.local.port()) ^ usize::from(ends.remote.port()).rotate_left(5)
 }
 
 const FIRST_EPHEMERAL: u16 = 32_768;

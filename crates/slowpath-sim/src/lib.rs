@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod freight;
+mod known;
 pub mod programs;
 pub mod report;
 pub mod simulation;

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use slowpath_endpoint::app::Behaviour;
 use slowpath_endpoint::wire::{Flags as TcpFlags, Header, OwnedPayload, TooBig, Transmit, Transport};
 use slowpath_endpoint::{Host, Payload, Report};
-use slowpath_packet::{Ecn, FlowKey, Seq32};
+use slowpath_packet::{Ecn, Seq32};
 use slowpath_path::{Cargo, Flags, FlowId, Network, Notice, Outcome, Packet, PacketId, PortId};
 use slowpath_record::Series;
 use slowpath_units::Time;
 
 use crate::freight::Freight;
+use crate::known::KnownFlows;
 use crate::report::SimReport;
 use crate::sink::{Point, Sighting, Sink};
 use crate::spec::{SimError, SimSpec};
@@ -40,8 +41,7 @@ struct Station {
     host: Host,
     port: PortId,
     mtu: u32,
-    /// Flows seen last, so that most packets need no look-up.
-    recent: [Option<(FlowKey, FlowId)>; 2],
+    flows: KnownFlows,
 }
 
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl Simulation {
                 host,
                 port,
                 mtu: plan.config.mtu,
-                recent: [None; 2],
+                flows: KnownFlows::default(),
             });
         }
         let sampling = spec.sample_every.map(|every| Sampling {
@@ -116,14 +116,15 @@ impl Simulation {
 
     /// Lets everything happen that is due at the next point in time; false if there is none before the deadline.
     pub fn step<S: Sink>(&mut self, sink: &mut S) -> bool {
-        let Some(at) = self.next_event().filter(|at| *at <= self.deadline) else {
+        let inside = self.network.next_event();
+        let Some(at) = self.next_event(inside).filter(|at| *at <= self.deadline) else {
             return false;
         };
         debug_assert!(at >= self.now, "time runs backwards");
         self.now = at;
         self.report.events += 1;
         self.sample();
-        if self.network.next_event().is_some_and(|next| next <= at) {
+        if inside.is_some_and(|next| next <= at) {
             self.network.advance(at);
             while let Some(outcome) = self.network.poll_outcome() {
                 self.take(outcome, sink);
@@ -194,9 +195,10 @@ impl Simulation {
         self.report
     }
 
-    fn next_event(&self) -> Option<Time> {
+    /// The next point in time; `inside` is the network's.
+    fn next_event(&self, inside: Option<Time>) -> Option<Time> {
         let hosts = self.hosts.iter().filter_map(|station| station.host.next_event());
-        hosts.chain(self.network.next_event()).min()
+        hosts.chain(inside).min()
     }
 
     /// Acts on one outcome of the network.
@@ -313,14 +315,8 @@ impl Simulation {
                 break;
             };
             let key = transmit.header.flow();
-            let flow = match station.recent {
-                [Some((known, flow)), _] | [_, Some((known, flow))] if known == key => flow,
-                [first, _] => {
-                    let flow = self.network.register_flow(&key);
-                    station.recent = [Some((key, flow)), first];
-                    flow
-                }
-            };
+            let network = &mut self.network;
+            let flow = station.flows.number(&key, |key| network.register_flow(key));
             self.report.packets_sent += 1;
             let data = !transmit.payload.is_empty() && matches!(transmit.header.transport, Transport::Tcp(_));
             self.report.data_packets += u64::from(data);
