@@ -283,6 +283,8 @@ impl Collector {
 
 fn prepare(socket: &UdpSocket, v6: bool) -> std::io::Result<()> {
     sockopt::set_receive_timestamps(socket, 1)?;
+    // What a socket drops while its thread does not run would look like loss on the path.
+    sockopt::set_receive_buffer(socket, RECEIVE_BUFFER)?;
     if v6 {
         sockopt::set_receive_traffic_class(socket, 1)
     } else {
@@ -382,6 +384,7 @@ fn reflect(socket: &UdpSocket, stop: &AtomicBool, context: &Context) {
 const QUESTION: &[u8; 4] = b"SPq1";
 const ANSWER: &[u8; 4] = b"SPa1";
 const PROBE: usize = 32;
+const RECEIVE_BUFFER: i32 = 4 << 20;
 const MOST_COUNTS: usize = 100_000;
 
 #[cfg(test)]

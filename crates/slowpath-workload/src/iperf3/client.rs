@@ -88,6 +88,7 @@ pub fn run(config: &ClientConfig, context: &Context) -> Result<Report, IperfErro
         start: span.start,
         counted_from: span.counted_from,
         end: span.end,
+        cut_short: span.cut_short,
         streams,
         threads,
         remote_cpu: Some(told.cpu),

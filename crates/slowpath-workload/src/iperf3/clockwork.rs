@@ -13,7 +13,7 @@ use super::server::TOTAL_RATE;
 use super::tally::{Bursts, Counts, Phase, Stage, Tally};
 use super::wire::{Control, IperfError, State};
 use super::{tcp, udp};
-use crate::context::Context;
+use crate::context::{Context, Stop};
 use crate::socket::SocketFacts;
 
 /// A stream's socket.
@@ -97,6 +97,8 @@ pub(super) struct Span {
     pub(super) counted_from: Time,
     /// When counting ended.
     pub(super) end: Time,
+    /// Why it ended before its own end, if it did.
+    pub(super) cut_short: Option<Stop>,
 }
 
 /// Who ends a test.
@@ -221,8 +223,14 @@ impl Clockwork {
             EndBy::Peer(kill) => start + kill,
         };
         let mut stall = Stall::new(start);
+        let mut cut_short = None;
         loop {
             let now = self.context.now();
+            // What was moved up to a used-up cap is a measurement too.
+            if let (EndBy::Us, Err(stop)) = (end_by, self.context.spend(0)) {
+                cut_short = Some(stop);
+                break;
+            }
             if omitting && now >= omit_end {
                 self.close_interval(start, now, true);
                 for stream in &mut self.streams {
@@ -277,7 +285,8 @@ impl Clockwork {
                 }
             }
         }
-        if self.params.limited() {
+        let ends_with_amount = self.params.limited() || cut_short.is_some();
+        if ends_with_amount {
             match end_by {
                 EndBy::Us => self.await_acknowledgements(),
                 EndBy::Peer(_) => self.read_the_rest(),
@@ -285,10 +294,16 @@ impl Clockwork {
         }
         let end = self.context.now();
         self.finish(start, end, omitting);
+        if ends_with_amount && end_by == EndBy::Us && self.streams.iter().any(|stream| stream.sends) {
+            // A stock server reads nothing more once it hears of the end: its application gets a moment to take what
+            // its kernel has acknowledged. Not part of the test's time.
+            let _ = self.context.sleep(SETTLE);
+        }
         Ok(Span {
             start,
             counted_from,
             end,
+            cut_short,
         })
     }
 
@@ -441,6 +456,9 @@ impl Stream {
 
 /// How long no data must have been read before there is none left: a thread that does not get the processor.
 const QUIET: Duration = Duration::from_millis(200);
+
+/// How long a stock server's application may take to read what its kernel has acknowledged.
+const SETTLE: Duration = Duration::from_millis(20);
 
 /// Notices that a test with an amount does not get there, because datagrams were lost.
 struct Stall {

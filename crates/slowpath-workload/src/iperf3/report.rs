@@ -10,6 +10,7 @@ use slowpath_units::{Duration, Time};
 
 use super::params::{Direction, Params, Transport};
 use super::tally::{Bursts, Counts};
+use crate::context::Stop;
 use crate::socket::SocketFacts;
 use crate::watch::ConnectionLog;
 
@@ -39,6 +40,8 @@ pub struct Report {
     pub counted_from: Time,
     /// When counting ended.
     pub end: Time,
+    /// Why the client ended the test before its time: its cap was used up. The figures are those up to then.
+    pub cut_short: Option<Stop>,
     /// Streams in the order of their numbers.
     pub streams: Vec<StreamReport>,
     /// Processor time of this side's stream threads and of the one that ran the test, by thread.
@@ -304,12 +307,18 @@ impl Report {
     }
 
     /// Bit/s delivered to the receivers of one way.
+    ///
+    /// A test of an amount is timed by its sender, from the first byte to the last acknowledgement: the receiver
+    /// counts on until it hears of the end.
     pub fn delivered_bit_per_s(&self, forward: bool) -> f64 {
-        let time = self
-            .one_way(forward)
-            .map(StreamReport::delivery_time)
-            .max()
-            .unwrap_or_default();
+        let time = |stream: &StreamReport| {
+            if stream.sends && (self.params.limited() || self.cut_short.is_some()) {
+                stream.duration
+            } else {
+                stream.delivery_time()
+            }
+        };
+        let time = self.one_way(forward).map(time).max().unwrap_or_default();
         rate(self.delivered(forward), time)
     }
 

@@ -499,6 +499,7 @@ impl Test<'_> {
             start: span.start,
             counted_from: span.counted_from,
             end: span.end,
+            cut_short: span.cut_short,
             streams,
             threads,
             remote_cpu: Some(told.cpu),

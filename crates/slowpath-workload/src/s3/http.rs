@@ -28,9 +28,9 @@ pub enum HttpError {
 
 fn tls_hint(error: &rustls::Error) -> &'static str {
     match error {
-        rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer) => {
-            "its authority is not among those believed: give the authority's certificate"
-        }
+        rustls::Error::InvalidCertificate(
+            rustls::CertificateError::UnknownIssuer | rustls::CertificateError::BadSignature,
+        ) => "its authority is not among those believed: give the authority's certificate",
         rustls::Error::InvalidCertificate(_) => {
             "the certificate must be valid now, and for the name in the address"
         }
