@@ -53,6 +53,7 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<u8, Failure> {
             cap,
             rate: common.max_rate,
         }),
+        own_namespace: measure::is_own_namespace(&shell_addresses()),
     };
     let shows = !common.quiet && io::stderr().is_terminal();
     let expected = job.expected();
@@ -82,6 +83,14 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<u8, Failure> {
         None => exit::DONE,
         Some(_) => exit::INVALID,
     })
+}
+
+/// The addresses that `slowpath shell` tells the programs that it starts.
+fn shell_addresses() -> Vec<std::net::IpAddr> {
+    ["SLOWPATH_NEAR", "SLOWPATH_FAR"]
+        .into_iter()
+        .filter_map(|name| std::env::var(name).ok()?.parse().ok())
+        .collect()
 }
 
 /// One line that overwrites itself.

@@ -100,7 +100,11 @@ impl Answer for Outcome {
             text::span(transfer.start.since(self.report.session_start)),
         )?;
         if self.upload {
-            text::where_time_went(out, self.report.connections.get(1..).unwrap_or_default())?;
+            text::where_time_went(
+                out,
+                "sending: ",
+                self.report.connections.get(1..).unwrap_or_default(),
+            )?;
         }
         text::table(out, &text::connection_rows(&self.report.connections))?;
         if !self.upload

@@ -80,6 +80,10 @@ impl Answer for Report {
         value["slowpath"] = details(self);
         value
     }
+
+    fn incomplete(&self) -> Option<String> {
+        self.cut_short.map(|stop| stop.to_string())
+    }
 }
 
 /// Ways of the data: `true` is from client to server.
@@ -127,7 +131,7 @@ fn tcp(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     }
     if report.streams.iter().any(|stream| stream.sends) {
         if report.busiest_thread() <= BUSY {
-            text::where_time_went(out, &report.connections)?;
+            text::where_time_went(out, "sending: ", &report.connections)?;
         }
         text::table(out, &text::connection_rows(&report.connections))?;
     }
@@ -294,6 +298,12 @@ fn bursts(udp: &UdpCounts) -> Option<String> {
 }
 
 fn notes(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(stop) = report.cut_short {
+        text::note(
+            out,
+            &format!("the test ended before its time, with the figures so far: {stop}"),
+        )?;
+    }
     if let Some(effect) = report.sender_effect() {
         text::note(out, &effect)?;
     }
@@ -352,6 +362,7 @@ fn details(report: &Report) -> Value {
         "threads": threads,
         "busiest_thread": report.busiest_thread(),
         "sender_effect": report.sender_effect(),
+        "cut_short": report.cut_short.map(|stop| stop.to_string()),
         "connections": report.connections,
     })
 }

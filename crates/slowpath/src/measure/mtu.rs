@@ -81,7 +81,7 @@ impl Answer for Outcome {
             let from = from.map_or("this host".to_owned(), |from| from.to_string());
             writeln!(out, "  {from} announced {mtu} bytes")?;
         }
-        if bound != "" {
+        if !bound.is_empty() {
             text::note(out, "nothing larger was tried; give a larger size with --to")?;
         }
         if self.report.black_hole {

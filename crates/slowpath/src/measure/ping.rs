@@ -104,7 +104,7 @@ impl Answer for Outcome {
                     .map(str::to_owned)
                     .to_vec(),
                 vec![
-                    "  round trip".to_owned(),
+                    "  RTT".to_owned(),
                     quantile(0.0),
                     quantile(0.5),
                     report.mean_rtt().map_or("–".to_owned(), text::span),

@@ -156,15 +156,18 @@ impl Answer for Outcome {
                 text::rate(report.byte_per_s() * 8.0),
                 slowpath_report::quantity::significant(report.requests_per_s())
             )?;
-            writeln!(
+            text::paragraph(
                 out,
-                "  {} in {}, {} connection{}{}, {}",
-                text::amount(report.bytes()),
-                text::span(report.end.since(report.start)),
-                self.concurrency,
-                if self.concurrency == 1 { "" } else { "s" },
-                if self.tls { " with TLS" } else { "" },
-                self.target
+                "  ",
+                &format!(
+                    "{} in {}, {} connection{}{}, {}",
+                    text::amount(report.bytes()),
+                    text::span(report.end.since(report.start)),
+                    self.concurrency,
+                    if self.concurrency == 1 { "" } else { "s" },
+                    if self.tls { " with TLS" } else { "" },
+                    self.target
+                ),
             )?;
             let row = |name: &str, value: &dyn Fn(f64) -> Option<Duration>| {
                 let cell = |share| value(share).map_or("–".to_owned(), text::span);
@@ -200,7 +203,7 @@ impl Answer for Outcome {
                 )?;
             }
             if *operation == Operation::Put {
-                text::where_time_went(out, &report.connections)?;
+                text::where_time_went(out, "sending: ", &report.connections)?;
             }
             text::table(out, &text::connection_rows(&report.connections))?;
         }

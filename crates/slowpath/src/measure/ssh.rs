@@ -61,7 +61,7 @@ impl Method {
     }
 }
 
-struct Copy {
+struct CopyRun {
     method: Method,
     ip_qos: String,
     bytes: u64,
@@ -75,7 +75,7 @@ struct Outcome {
     target: String,
     upload: bool,
     login: Duration,
-    copies: Vec<Copy>,
+    copies: Vec<CopyRun>,
 }
 
 /// Makes the copies.
@@ -263,7 +263,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    fn copy(&mut self, method: Method, ip_qos: Option<&str>, size: u64) -> Copy {
+    fn copy(&mut self, method: Method, ip_qos: Option<&str>, size: u64) -> CopyRun {
         let filter = Filter {
             ports: vec![self.server.port()],
         };
@@ -279,9 +279,9 @@ impl<'a> Session<'a> {
             Ok(output) => (output.cpu, None),
             Err(error) => (Duration::ZERO, Some(error)),
         };
-        Copy {
+        CopyRun {
             method,
-            ip_qos: ip_qos.map_or_else(|| format!("{} (own)", self.own_qos), str::to_owned),
+            ip_qos: ip_qos.map_or_else(|| format!("own: {}", self.own_qos), str::to_owned),
             bytes: if error.is_none() { size } else { 0 },
             span,
             cpu,
@@ -432,7 +432,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-impl Copy {
+impl CopyRun {
     fn bit_per_s(&self) -> f64 {
         self.bytes as f64 * 8.0 / self.span.seconds().max(1e-9)
     }
@@ -452,42 +452,36 @@ impl Answer for Outcome {
             )?,
             None => writeln!(out, "no {way} came to its end")?,
         }
-        writeln!(
+        let size = self.copies.iter().map(|copy| copy.bytes).max().unwrap_or(0);
+        text::paragraph(
             out,
-            "  {}; connection and login alone take {}",
-            self.target,
-            text::span(self.login)
+            "  ",
+            &format!(
+                "{} each way of copying, {}; connection and login alone take {}",
+                text::amount(size),
+                self.target,
+                text::span(self.login)
+            ),
         )?;
         let mut rows = vec![
-            [
-                "program",
-                "IPQoS",
-                "size",
-                "time",
-                "rate",
-                "CPU here",
-                "resent",
-                "round trip",
-            ]
-            .map(str::to_owned)
-            .to_vec(),
+            ["program", "IPQoS", "time", "rate", "CPU here", "resent"]
+                .map(str::to_owned)
+                .to_vec(),
         ];
         for copy in &self.copies {
             let last = copy.connections.first().and_then(ConnectionLog::last);
-            let dash = || "–".to_owned();
             rows.push(vec![
                 copy.method.name().to_owned(),
                 copy.ip_qos.clone(),
-                text::amount(copy.bytes),
                 text::span(copy.span),
                 copy.error
                     .as_ref()
                     .map_or_else(|| text::rate(copy.bit_per_s()), |_| "failed".to_owned()),
                 text::share(copy.cpu.seconds() / copy.span.seconds().max(1e-9)),
-                last.map_or_else(dash, |last| text::count(u64::from(last.retransmitted_segments))),
-                last.map_or_else(dash, |last| {
-                    text::span(Duration::from_micros(u64::from(last.rtt)))
-                }),
+                last.map_or_else(
+                    || "–".to_owned(),
+                    |last| text::count(u64::from(last.retransmitted_segments)),
+                ),
             ]);
         }
         text::table(out, &rows)?;
@@ -495,7 +489,7 @@ impl Answer for Outcome {
             if let Some(error) = &copy.error {
                 text::note(out, &format!("{}: {error}", copy.method.name()))?;
             } else if self.upload && copy.cpu.seconds() < BUSY * copy.span.seconds() {
-                text::where_time_went(out, &copy.connections)?;
+                text::where_time_went(out, &format!("{}: ", copy.method.name()), &copy.connections)?;
             }
             if copy.cpu.seconds() >= BUSY * copy.span.seconds() && copy.error.is_none() {
                 text::note(

@@ -145,14 +145,15 @@ impl Answer for Outcome {
         for sentence in self.findings() {
             text::paragraph(out, "  ", &sentence)?;
         }
-        let mut header = vec!["sent", "arrives as", "back as", "lost out", "back", "delay"];
-        if !self.idle.tcp.is_empty() {
-            header.extend(["SYN", "TCP rate"]);
+        let has_tcp = !self.idle.tcp.is_empty();
+        let mut header = vec!["sent", "there", "back", "lost", "delay"];
+        if has_tcp {
+            header.extend(["SYN", "Mbit/s"]);
         }
         if self.loaded.is_some() {
-            header.extend(["| delay", "lost"]);
-            if !self.idle.tcp.is_empty() {
-                header.push("TCP rate");
+            header.extend(["| lost", "delay"]);
+            if has_tcp {
+                header.push("Mbit/s");
             }
         }
         let mut table = vec![header.into_iter().map(str::to_owned).collect::<Vec<_>>()];
@@ -161,8 +162,7 @@ impl Answer for Outcome {
                 row.sent.to_string(),
                 marks(&row.seen_there),
                 marks(&row.seen_back),
-                text::share(row.loss_there()),
-                text::share(row.loss_back()),
+                text::share(unanswered(row)),
                 delay(row),
             ];
             if let Some(tcp) = self.idle.tcp.get(index) {
@@ -170,8 +170,7 @@ impl Answer for Outcome {
             }
             if let Some((loaded, _)) = &self.loaded {
                 if let Some(row) = loaded.probes.get(index) {
-                    let lost = 1.0 - f64::from(row.answers) / f64::from(row.probes.max(1));
-                    cells.extend([format!("| {}", delay(row)), text::share(lost)]);
+                    cells.extend([format!("| {}", text::share(unanswered(row))), delay(row)]);
                 }
                 cells.extend(loaded.tcp.get(index).map(tcp_rate));
             }
@@ -245,11 +244,14 @@ impl Outcome {
             .idle
             .tcp
             .iter()
-            .filter(|row| row.error.is_none() && row.byte_per_s < median / 2.0)
+            .filter(|row| row.error.is_none() && row.byte_per_s < median / 4.0)
             .map(|row| row.sent.to_string())
             .collect();
         if !slow.is_empty() {
-            found.push(format!("less than half of the usual TCP rate: {}", list(slow)));
+            found.push(format!(
+                "less than a quarter of the marks' median TCP rate, in one short connection each: {}",
+                list(slow)
+            ));
         }
         found
     }
@@ -271,6 +273,11 @@ fn marks(seen: &[(u8, u32)]) -> String {
     }
 }
 
+/// Share of the probes to which no answer came, lost on either way.
+fn unanswered(row: &MarkResult) -> f64 {
+    1.0 - f64::from(row.answers.min(row.probes)) / f64::from(row.probes.max(1))
+}
+
 fn delay(row: &MarkResult) -> String {
     row.rtt
         .map_or("–".to_owned(), |(_, median, _)| text::span(median))
@@ -288,7 +295,7 @@ fn tcp_rate(row: &TcpMarkResult) -> String {
     if row.error.is_some() {
         "failed".to_owned()
     } else {
-        text::rate(row.byte_per_s * 8.0)
+        slowpath_report::quantity::significant(row.byte_per_s * 8.0 / 1e6)
     }
 }
 

@@ -96,8 +96,12 @@ pub(super) fn table(out: &mut dyn Write, rows: &[Vec<String>]) -> io::Result<()>
     Ok(())
 }
 
-/// Where a sending connection spent its time, in one line, as its own kernel accounts for it.
-pub(super) fn where_time_went(out: &mut dyn Write, connections: &[ConnectionLog]) -> io::Result<()> {
+/// Where sending connections spent their time, in one sentence, as their own kernel accounts for it.
+pub(super) fn where_time_went(
+    out: &mut dyn Write,
+    label: &str,
+    connections: &[ConnectionLog],
+) -> io::Result<()> {
     let (mut busy, mut window, mut buffer) = (0, 0, 0);
     for last in connections.iter().filter_map(ConnectionLog::last) {
         busy += last.busy;
@@ -110,7 +114,7 @@ pub(super) fn where_time_went(out: &mut dyn Write, connections: &[ConnectionLog]
     let part = |micros: u64| share(micros as f64 / busy as f64);
     paragraph(
         out,
-        "sending: ",
+        label,
         &format!(
             "of the time with data to send, {} waited for the peer's window, {} for this host's send buffer, {} was \
              up to congestion control or the link",

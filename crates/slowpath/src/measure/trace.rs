@@ -74,7 +74,8 @@ impl Answer for Outcome {
         };
         let hops = self.report.hops.len();
         if self.report.reached {
-            writeln!(out, "{} is {hops} hops away, by {kind}", self.target)?;
+            let plural = if hops == 1 { "" } else { "s" };
+            writeln!(out, "{} is {hops} hop{plural} away, by {kind}", self.target)?;
         } else {
             writeln!(
                 out,

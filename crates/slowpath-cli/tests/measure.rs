@@ -1,0 +1,263 @@
+//! `slowpath measure` as a newcomer meets it: every tool against `slowpath serve` on loopback, wrong input, safety.
+
+use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, TcpListener};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn slowpath() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_slowpath"));
+    command
+        .env("RUST_BACKTRACE", "0")
+        .env("AWS_ACCESS_KEY_ID", "test")
+        .env("AWS_SECRET_ACCESS_KEY", "secret")
+        .stdin(Stdio::null());
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    slowpath().args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// `slowpath serve` with everything, until the test ends.
+struct Serve {
+    child: Child,
+    iperf3: SocketAddr,
+    sweep: SocketAddr,
+    ftp: SocketAddr,
+    s3: SocketAddr,
+}
+
+impl Serve {
+    fn start(limits: &[&str]) -> Self {
+        // Held at the same time, so that no port comes twice.
+        let free: Vec<TcpListener> = (0..4)
+            .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
+            .collect();
+        let ports: Vec<String> = free
+            .iter()
+            .map(|listener| listener.local_addr().unwrap().port().to_string())
+            .collect();
+        drop(free);
+        let mut child = slowpath()
+            .args(["serve", "--port", &ports[0], "--sweep-port", &ports[1]])
+            .args(["--ftp", &ports[2], "--ftp-size", "2 MB", "--s3", &ports[3]])
+            .args(limits)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut listening = || {
+            let line = lines.next().unwrap().unwrap();
+            let address = line
+                .split_whitespace()
+                .find_map(|word| word.trim_end_matches(';').parse().ok());
+            address.unwrap_or_else(|| panic!("{line}"))
+        };
+        let (iperf3, sweep, ftp, s3) = (listening(), listening(), listening(), listening());
+        Self {
+            child,
+            iperf3,
+            sweep,
+            ftp,
+            s3,
+        }
+    }
+}
+
+impl Drop for Serve {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The answer of a tool in both forms; its text keeps to 80 columns and begins with `expected` somewhere in line one.
+fn answers(arguments: &[&str], expected: &str) -> Option<(String, Value)> {
+    let output = run(arguments);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    if output.status.code() == Some(3) && err.contains("ICMP socket") {
+        eprintln!("skipped: answers/{}: {}", arguments[1], err.trim());
+        return None;
+    }
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {out}{err}");
+    let first = out.lines().next().unwrap_or_default();
+    assert!(first.contains(expected), "{arguments:?}: {out}");
+    for line in out.lines() {
+        assert!(line.chars().count() <= 80, "{arguments:?}: {line}");
+    }
+    let output = run(&[arguments, &["--format", "json"]].concat());
+    let json = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", text(&output.stdout)));
+    Some((out, json))
+}
+
+#[test]
+fn every_tool_answers_in_text_and_json() {
+    let serve = Serve::start(&[]);
+    let iperf3 = format!("iperf3://{}", serve.iperf3);
+    let (_, json) = answers(
+        &["measure", &iperf3, "-t", "1", "-b", "50M"],
+        "Mbit/s delivered to the server",
+    )
+    .unwrap();
+    assert!(json["end"]["sum_received"]["bytes"].as_u64().unwrap() > 0);
+    assert!(
+        json["slowpath"]["connections"][0]["samples"]
+            .as_array()
+            .unwrap()
+            .len()
+            > 2
+    );
+    let udp = [
+        "measure", &iperf3, "-t", "1", "-u", "-b", "10M", "-l", "1000", "-R",
+    ];
+    let (out, json) = answers(&udp, "Mbit/s delivered to the client").unwrap();
+    assert!(out.contains("lost: ") && out.contains("bursts sent: "), "{out}");
+    assert!(json["slowpath"]["streams"][0]["received"]["socket_drops"].is_u64());
+
+    let ftp = format!("ftp://{}/data", serve.ftp);
+    let (out, json) = answers(&["measure", &ftp], "download").unwrap();
+    assert!(out.contains("2 MB in "), "{out}");
+    assert_eq!(json["transfer"]["bytes"], 2_000_000);
+    answers(&["measure", &ftp, "--upload", "1 MB", "--mode", "epsv"], "upload").unwrap();
+
+    let s3 = format!("s3://{}/bucket", serve.s3);
+    let s3 = ["measure", &s3, "--size", "100 kB", "-n", "8", "--verify"];
+    let (out, json) = answers(&s3, "PUT ").unwrap();
+    assert!(
+        out.contains("GET ") && out.contains("requests/s") && out.contains("99 %"),
+        "{out}"
+    );
+    assert_eq!(json["loads"][1]["bytes"], 800_000);
+
+    let sweep = format!("sweep://{}", serve.sweep);
+    let sweep = [
+        "measure", &sweep, "--probes", "2", "--rate", "10M", "--tcp", "2 ms",
+    ];
+    let (out, json) = answers(&sweep, "64 of 64 marks arrive").unwrap();
+    assert!(
+        out.lines()
+            .any(|line| line.starts_with("EF") || line.starts_with("ef")),
+        "{out}"
+    );
+    assert_eq!(json["idle"]["tcp"].as_array().unwrap().len(), 64);
+
+    if let Some((_, json)) = answers(
+        &["measure", "ping://127.0.0.1", "-c", "3", "-i", "10 ms"],
+        "0 % lost",
+    ) {
+        assert_eq!(json["summary"]["answered"], 3);
+    }
+    if let Some((_, json)) = answers(&["measure", "mtu://127.0.0.1", "--to", "9000"], "9,000 bytes") {
+        assert_eq!(json["report"]["path_mtu"], 9000);
+    }
+    if let Some((_, json)) = answers(&["measure", "trace://127.0.0.1"], "1 hop away") {
+        assert_eq!(json["report"]["reached"], true);
+    }
+}
+
+#[test]
+fn wrong_targets_and_missing_permission_say_what_to_write() {
+    let cases: &[(&[&str], &[&str])] = &[
+        (
+            &["measure", "iperf3://192.0.2.1"],
+            &["not a local address", "--allow-remote-load", "--cap"],
+        ),
+        (
+            &["measure", "iperf3://192.0.2.1", "--allow-remote-load"],
+            &["--cap"],
+        ),
+        (
+            &["measure", "ftp://127.0.0.1"],
+            &["names no file", "write ftp://HOST/FILE"],
+        ),
+        (
+            &["measure", "ftp", "s3://127.0.0.1/x"],
+            &["belongs to another tool"],
+        ),
+        (&["measure", "s3://127.0.0.1"], &["names no bucket"]),
+        (&["measure", "ping://127.0.0.1:5"], &["only a host"]),
+        (
+            &["measure", "iperf3://127.0.0.1", "-w", "many"],
+            &["many", "does not start with a number"],
+        ),
+        (&["measure", "gopher://127.0.0.1"], &["gopher"]),
+        (
+            &["measure", "mtu://127.0.0.1", "--from", "9000"],
+            &["smaller size first"],
+        ),
+        (&["serve", "--allow", "300.1.1.1"], &["300.1.1.1", "192.0.2.0/24"]),
+    ];
+    for (arguments, expected) in cases {
+        let output = run(arguments);
+        let err = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {err}");
+        for part in *expected {
+            assert!(err.contains(part), "{arguments:?}: {part}: {err}");
+        }
+    }
+    // Nobody listens: what was being done, with whom, and why not.
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for target in [
+        format!("iperf3://{free}"),
+        format!("ftp://{free}/x"),
+        format!("s3://{free}/x"),
+        format!("sweep://{free}"),
+    ] {
+        let output = run(&["measure", &target]);
+        let err = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{target}: {err}");
+        assert!(
+            err.contains(&free.to_string()) && err.contains("refused"),
+            "{target}: {err}"
+        );
+    }
+}
+
+#[test]
+fn a_server_keeps_to_the_limits_it_was_told() {
+    let serve = Serve::start(&["--max-rate", "20M", "--max-duration", "2 s", "--max-streams", "2"]);
+    let target = format!("iperf3://{}", serve.iperf3);
+    for options in [&["-b", "30M"][..], &["-t", "3"], &["-P", "3"]] {
+        let output = run(&[&["measure", &target, "-t", "1"][..], options].concat());
+        let arguments = [&["measure", &target][..], options].concat();
+        let output = if options[0] == "-t" {
+            run(&arguments)
+        } else {
+            output
+        };
+        assert_eq!(
+            output.status.code(),
+            Some(3),
+            "{options:?}: {}",
+            text(&output.stderr)
+        );
+        assert!(
+            text(&output.stderr).contains("server"),
+            "{}",
+            text(&output.stderr)
+        );
+    }
+    let elsewhere = Serve::start(&["--allow", "192.0.2.0/24"]);
+    let output = run(&["measure", &format!("iperf3://{}", elsewhere.iperf3), "-t", "1"]);
+    assert_eq!(output.status.code(), Some(3));
+}
+
+#[test]
+fn help_names_every_tool_and_fits_the_terminal() {
+    let output = run(&["measure", "--help"]);
+    let out = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0));
+    for tool in ["iperf3", "ftp", "ssh", "s3", "ping", "trace", "mtu", "sweep"] {
+        assert!(out.contains(&format!("\n  {tool} ")), "{tool}: {out}");
+        assert_eq!(run(&["measure", tool, "--help"]).status.code(), Some(0));
+    }
+    assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
+}
