@@ -1,28 +1,45 @@
-//! How fast the wire is, against a bare relay between two TUN devices in the same run.
+//! How fast and how exact the wire is, against a bare relay between two TUN devices and other emulators in the same run.
 //!
 //! `cargo bench -p slowpath-lab --bench wire [-- SECONDS [PART]]`. Only the ratios mean anything on another machine.
+//! PART picks cases whose names contain it; the bare relay is always measured.
 
+#[path = "wire/paths.rs"]
+mod paths;
+#[path = "wire/peers.rs"]
+mod peers;
 #[path = "wire/relay.rs"]
 mod relay;
 #[path = "wire/traffic.rs"]
 mod traffic;
 
+use std::thread::JoinHandle;
 use std::time::Duration as StdDuration;
 
-use slowpath_lab::{DropUnit, HostSpec, KernelSettings, Lab, LabReport, LabSpec, Stack, WireSettings};
-use slowpath_path::{Delay, ElementKind, Limit, Link, Loss, NetworkSpec, Tap};
-use slowpath_units::{BitRate, Duration, Layer, Ratio};
+use slowpath_lab::{Lab, LabReport, LabSpec};
+
+use paths::{bbr, class_queues, delay, link, loss, nic, pairs, spec, whole};
+
+/// Bytes at layer 2 for each byte of TCP payload: 1514 for 1448, since timestamps take 12.
+const LAYER_2: f64 = 1514.0 / 1448.0;
 
 fn main() {
+    if peers::act() {
+        return;
+    }
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     let seconds: u64 = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(3);
     let part = arguments.next().unwrap_or_default();
     let span = StdDuration::from_secs(seconds);
+    let wants = |name: &str| part.is_empty() || name.contains(&part);
+    let peers = if wants("peers") {
+        peers::measure(span)
+    } else {
+        Vec::new()
+    };
     if let Err(error) = slowpath_lab::enter() {
         println!("skipped: {error}");
         return;
     }
-    let wants = |name: &str| part.is_empty() || name.contains(&part);
     let relay = match relay::Relay::start("cubic") {
         Ok(relay) => relay,
         Err(error) => {
@@ -34,7 +51,8 @@ fn main() {
     let cpu = relay.end();
     let per_bit = cpu[0] / (bare * span.as_secs_f64());
     println!(
-        "bare relay           TCP {:6.2} Gbit/s   1.00x   {:.2} s of processor time per 10 Gbit",
+        "{:24} TCP {:6.2} Gbit/s   1.00x   {:.2} s of processor time per 10 Gbit",
+        "bare relay",
         bare / 1e9,
         per_bit * 1e10
     );
@@ -43,125 +61,223 @@ fn main() {
         let rate = relay.tcp(span);
         relay.end();
         println!(
-            "bare relay, BBR      TCP {:6.2} Gbit/s {:6.2}x",
+            "{:24} TCP {:6.2} Gbit/s {:6.2}x",
+            "bare relay, BBR",
             rate / 1e9,
             rate / bare
         );
     }
-    for (name, spec) in cases() {
+    let mut whole_path = None;
+    let limit = |bits, packets| spec(&[nic(), link(bits, packets), delay(1)]);
+    let lossy = [nic(), link(40_000_000_000, 20_000), delay(1), loss(100_000)];
+    let cases = [
+        ("no element", spec(&[]), 1),
+        ("whole path, peers", spec(&whole()), 1),
+        ("10 Gbit/s limit", limit(10_000_000_000, 4000), 1),
+        ("1 Gbit/s limit", limit(1_000_000_000, 1000), 1),
+        ("0.01 % loss, BBR", bbr(spec(&lossy)), 1),
+        ("class queues, BBR", bbr(spec(&class_queues())), 1),
+        ("class queues, 4 x BBR", bbr(spec(&class_queues())), 4),
+        ("100 flows", limit(1_000_000_000, 1000), 100),
+    ];
+    for (name, spec, flows) in &cases {
         if wants(name) {
-            run(name, &spec, span, bare);
+            let rate = tcp(name, spec, *flows, span, bare);
+            if name.starts_with("whole") {
+                whole_path = Some(rate);
+            }
         }
+    }
+    for (name, found) in peers {
+        match (found, whole_path) {
+            (Ok(rate), Some(whole)) => println!(
+                "{name:24} TCP {:6.2} Gbit/s; the whole path is {:.1} times as fast",
+                rate / 1e9,
+                whole / rate
+            ),
+            (Ok(rate), None) => println!("{name:24} TCP {:6.2} Gbit/s", rate / 1e9),
+            (Err(why), _) => println!("missed: {name}: {why}"),
+        }
+    }
+    if wants("several paths") {
+        several_paths(span);
     }
     if wants("datagrams") {
         datagrams(span);
     }
     if wants("long fat path") {
-        let long = [
-            nic(),
-            link(1_000_000_000, 60_000),
-            ElementKind::Delay(Delay::fixed(Duration::from_millis(300))),
-        ];
-        run("long fat path", &spec(&long), span * 5, bare);
+        long_fat_path(span);
     }
-    if wants("100 flows") {
-        flows(100, span);
+    if wants("rate error") {
+        rate_error(span);
     }
-    if wants("drop unit") {
-        drop_units(span * 7);
+    if wants("ping") {
+        pings();
     }
-    println!("missed: rattan and mahimahi, which this bench does not drive yet");
 }
 
-fn run(name: &str, spec: &LabSpec, span: StdDuration, bare: f64) {
+/// `flows` TCP connections at once; bits per second of all of them.
+fn tcp(name: &str, spec: &LabSpec, flows: usize, span: StdDuration, bare: f64) -> f64 {
     let lab = Lab::build(spec, None).expect("the relay could be built as well");
-    let listener = lab.run_in("far", traffic::listen).expect("far is a kernel host");
-    let address = listener.local_addr().expect("it listens");
-    let receiver = lab
-        .start_in("far", move || traffic::receive(&listener))
-        .expect("far is a kernel host");
-    lab.run_in("near", || traffic::send(address, span))
-        .expect("near is a kernel host");
-    let rate = receiver.join().expect("the receiver counts");
+    let all: Vec<_> = (0..flows).map(|_| start_tcp(&lab, 0, span)).collect();
+    let rates: Vec<f64> = all.into_iter().map(finish_tcp).collect();
     let report = lab.finish();
-    if let Some(limit) = report.elements.iter().find(|element| element.element == "up.1") {
-        let bits = (limit.delivered.bytes + 14 * limit.delivered.packets) as f64 * 8.0;
-        println!(
-            "{:20} layer 2 {:.3} Gbit/s over the sender's time, start-up and the queue's last packets included",
-            "",
-            bits / span.as_secs_f64() / 1e9
-        );
-    }
-    let cpu = report.wire_cpu[0].seconds() / (rate * span.as_secs_f64());
+    let rate: f64 = rates.iter().sum();
+    let slowest = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    let slowest = if flows > 1 {
+        format!(" the slowest flow {:.2} Mbit/s;", slowest / 1e6)
+    } else {
+        String::new()
+    };
     println!(
-        "{name:20} TCP {:6.2} Gbit/s {:6.2}x   {:.2} s of processor time per 10 Gbit; {}",
+        "{name:24} TCP {:6.2} Gbit/s {:6.2}x   layer 2 {:.3} Gbit/s;{slowest} {:.2} s of processor time per 10 Gbit; {}",
         rate / 1e9,
         rate / bare,
-        cpu * 1e10,
+        rate * LAYER_2 / 1e9,
+        report.wire_cpu[0].seconds() / (rate * span.as_secs_f64()) * 1e10,
         describe(&report)
     );
+    rate
 }
 
-/// Many TCP connections at once through a limit of 1 Gbit/s.
-fn flows(count: usize, span: StdDuration) {
-    let lab = Lab::build(&spec(&[nic(), link(1_000_000_000, 1000), delay()]), None)
-        .expect("the relay could be built");
-    let mut receivers = Vec::new();
-    let mut senders = Vec::new();
-    for _ in 0..count {
-        let listener = lab.run_in("far", traffic::listen).expect("far is a kernel host");
-        let address = listener.local_addr().expect("it listens");
-        receivers.push(
-            lab.start_in("far", move || traffic::receive(&listener))
-                .expect("far is a kernel host"),
-        );
-        senders.push(
-            lab.start_in("near", move || traffic::send(address, span))
-                .expect("near is a kernel host"),
-        );
-    }
-    for sender in senders {
-        sender.join().expect("the sender ends");
-    }
-    let rates: Vec<f64> = receivers
-        .into_iter()
-        .map(|receiver| receiver.join().expect("the receiver counts"))
-        .collect();
-    let report = lab.finish();
-    let limit = report
-        .elements
-        .iter()
-        .find(|element| element.element == "up.1")
-        .expect("it is in the path");
-    let bits = (limit.delivered.bytes + 14 * limit.delivered.packets) as f64 * 8.0;
-    let slowest = rates.iter().copied().fold(f64::INFINITY, f64::min);
-    println!(
-        "{count} flows, 1 Gbit/s layer 2 {:.3} Gbit/s in all, the slowest flow {:.2} Mbit/s; {}",
-        bits / report.duration.seconds() / 1e9,
-        slowest / 1e6,
-        describe(&report)
-    );
-}
-
-fn datagrams(span: StdDuration) {
-    let lab = Lab::build(&spec(&wire_path()), None).expect("the relay could be built as well");
-    let socket = lab
-        .run_in("far", traffic::datagram_socket)
+/// One connection from the near to the far host of a pair.
+fn start_tcp(lab: &Lab, pair: u8, span: StdDuration) -> (JoinHandle<()>, JoinHandle<f64>) {
+    let (near, far) = (format!("near{pair}"), format!("far{pair}"));
+    let listener = lab
+        .run_in(&far, || traffic::listen([10, 77, pair, 2]))
         .expect("far is a kernel host");
+    let address = listener.local_addr().expect("it listens");
+    let receiver = lab
+        .start_in(&far, move || traffic::receive(&listener))
+        .expect("far is a kernel host");
+    let sender = lab
+        .start_in(&near, move || traffic::send(address, span))
+        .expect("near is a kernel host");
+    (sender, receiver)
+}
+
+fn finish_tcp((sender, receiver): (JoinHandle<()>, JoinHandle<f64>)) -> f64 {
+    sender.join().expect("the sender ends");
+    receiver.join().expect("the receiver counts")
+}
+
+/// Four pairs of hosts in one lab, each with 500 Mbit/s of its own.
+fn several_paths(span: StdDuration) {
+    let lab = Lab::build(&pairs(4, &[nic(), link(500_000_000, 500), delay(5)]), None)
+        .expect("the relay could be built as well");
+    let all: Vec<_> = (0..4).map(|pair| start_tcp(&lab, pair, span)).collect();
+    let rates: Vec<String> = all
+        .into_iter()
+        .map(|one| format!("{:.1}", finish_tcp(one) * LAYER_2 / 1e6))
+        .collect();
+    println!(
+        "{:24} layer 2 {} of 500 Mbit/s each; {}",
+        "several paths",
+        rates.join(", "),
+        describe(&lab.finish())
+    );
+}
+
+/// Datagrams from the near to the far host, or back: sent, read by the program, and read per second.
+fn start_datagrams(
+    lab: &Lab,
+    up: bool,
+    span: StdDuration,
+    rate: f64,
+) -> impl FnOnce() -> ((u64, f64), (u64, f64)) {
+    let (from, to, last) = if up {
+        ("near0", "far0", 2)
+    } else {
+        ("far0", "near0", 1)
+    };
+    let socket = lab
+        .run_in(to, || traffic::datagram_socket([10, 77, 0, last]))
+        .expect("a kernel host");
     let address = socket.local_addr().expect("it is bound");
     let receiver = lab
-        .start_in("far", move || traffic::receive_datagrams(&socket))
-        .expect("far is a kernel host");
-    let (sent, seconds) = lab
-        .run_in("near", || traffic::send_datagrams(address, span))
-        .expect("near is a kernel host");
-    let received = receiver.join().expect("the receiver counts");
+        .start_in(to, move || traffic::receive_datagrams(&socket))
+        .expect("a kernel host");
+    let sender = lab
+        .start_in(from, move || traffic::send_datagrams(address, span, rate))
+        .expect("a kernel host");
+    move || {
+        let sent = sender.join().expect("the sender ends");
+        (sent, receiver.join().expect("the receiver counts"))
+    }
+}
+
+/// One packet at a time, no trains: what bounds programs that send datagrams.
+fn datagrams(span: StdDuration) {
+    let rate = std::env::var("SLOWPATH_BENCH_PPS").ok();
+    let rate = rate.and_then(|text| text.parse().ok()).unwrap_or(450_000.0);
+    let lab = Lab::build(&spec(&whole()), None).expect("the relay could be built as well");
+    let ((sent, seconds), (read, _)) = start_datagrams(&lab, true, span, rate)();
     let report = lab.finish();
     println!(
-        "datagrams, 1400 B    sent {sent} in {seconds:.2} s, through the model {} ({:.0}/s), read by the program {received}; {}",
+        "{:24} sent {sent} in {seconds:.2} s, through the model {} ({:.0}/s), read by the program {read}; {}",
+        "datagrams of 1400 bytes",
         report.totals.delivered,
         report.totals.delivered as f64 / seconds,
         describe(&report),
+    );
+}
+
+/// 37.5 MB on the way in each direction.
+fn long_fat_path(span: StdDuration) {
+    let lab = Lab::build(&spec(&[nic(), link(1_000_000_000, 1000), delay(300)]), None)
+        .expect("the relay could be built as well");
+    let both = [true, false].map(|up| start_datagrams(&lab, up, span, 85_000.0));
+    let read: Vec<String> = both
+        .into_iter()
+        .map(|one| {
+            let ((sent, _), (read, rate)) = one();
+            let bits = rate * (traffic::DATAGRAM + 42) as f64 * 8.0;
+            format!("{read} of {sent} read, layer 2 {:.3} Gbit/s", bits / 1e9)
+        })
+        .collect();
+    println!(
+        "{:24} 1 Gbit/s, 300 ms each way: {}; {}",
+        "long fat path",
+        read.join(" and "),
+        describe(&lab.finish())
+    );
+}
+
+/// Half more than a path of 50 Mbit/s takes; the rate at which the program reads what is left of it.
+fn rate_error(span: StdDuration) {
+    let lab = Lab::build(&spec(&[nic(), link(50_000_000, 50), delay(10)]), None)
+        .expect("the relay could be built as well");
+    let (_, (_, rate)) = start_datagrams(&lab, true, span * 4, 6500.0)();
+    let bits = rate * (traffic::DATAGRAM + 42) as f64 * 8.0;
+    println!(
+        "{:24} {:.4} of 50 Mbit/s at layer 2, {:+.4} % over {} s; {}",
+        "rate error",
+        bits / 1e6,
+        (bits / 50e6 - 1.0) * 100.0,
+        (span * 4).as_secs(),
+        describe(&lab.finish())
+    );
+}
+
+/// Round trips on an idle path of 20 ms, less those of a path without delay.
+fn pings() {
+    let mut means = Vec::new();
+    for millis in [0, 10] {
+        let lab = Lab::build(&spec(&[nic(), delay(millis)]), None).expect("the relay could be built as well");
+        let (mean, largest) = lab
+            .run_in("near0", || traffic::ping([10, 77, 0, 2], 200))
+            .expect("near is a kernel host");
+        println!(
+            "{:24} {millis} ms each way: mean {mean:.1} us, largest {largest:.1} us; {}",
+            "ping",
+            describe(&lab.finish())
+        );
+        means.push(mean);
+    }
+    println!(
+        "{:24} the path of 20 ms added {:.3} ms",
+        "ping",
+        (means[1] - means[0]) / 1e3
     );
 }
 
@@ -196,130 +312,4 @@ fn describe(report: &LabReport) -> String {
             .collect::<Vec<_>>(),
         report.health.state,
     )
-}
-
-fn nic() -> ElementKind {
-    ElementKind::Link(Link::fifo(
-        BitRate::new(100_000_000_000),
-        Layer::Wire,
-        Limit::Packets(100_000),
-    ))
-}
-
-fn link(bits: u64, packets: u32) -> ElementKind {
-    ElementKind::Link(Link::fifo(
-        BitRate::new(bits),
-        Layer::Frame,
-        Limit::Packets(packets),
-    ))
-}
-
-fn delay() -> ElementKind {
-    ElementKind::Delay(Delay::fixed(Duration::from_millis(1)))
-}
-
-fn loss(ppb: u32) -> ElementKind {
-    ElementKind::Loss(Loss::random(Ratio::from_ppb(ppb).expect("below one")))
-}
-
-fn wire_path() -> Vec<ElementKind> {
-    vec![
-        nic(),
-        link(100_000_000_000, 20_000),
-        delay(),
-        loss(0),
-        ElementKind::Tap(Tap { record: false }),
-    ]
-}
-
-fn cases() -> Vec<(&'static str, LabSpec)> {
-    let mut bbr = spec(&[nic(), link(40_000_000_000, 20_000), delay(), loss(100_000)]);
-    for host in &mut bbr.hosts {
-        if let Stack::Kernel(settings) = &mut host.stack {
-            "bbr".clone_into(&mut settings.congestion_control);
-        }
-    }
-    vec![
-        ("no element", spec(&[])),
-        ("1 ms, whole path", spec(&wire_path())),
-        (
-            "10 Gbit/s limit",
-            spec(&[nic(), link(10_000_000_000, 4000), delay()]),
-        ),
-        (
-            "1 Gbit/s limit",
-            spec(&[nic(), link(1_000_000_000, 1000), delay()]),
-        ),
-        ("0.01 % loss, BBR", bbr),
-    ]
-}
-
-fn spec(chain: &[ElementKind]) -> LabSpec {
-    let side = |side: &str| {
-        let named = |(number, does): (usize, &ElementKind)| (format!("{side}.{number}"), does.clone());
-        chain.iter().enumerate().map(named).collect()
-    };
-    let host = |name: &str, last: u8| HostSpec {
-        name: name.to_owned(),
-        addresses: vec![[10, 77, 0, last].into()],
-        mtu: 1500,
-        stack: Stack::Kernel(KernelSettings {
-            settings: large_windows(),
-            ..KernelSettings::default()
-        }),
-    };
-    let mut wire = WireSettings::default();
-    if let Ok(text) = std::env::var("SLOWPATH_BENCH_GAP") {
-        wire.turn_gap = text.parse().expect("a time such as \"20 us\"");
-    }
-    LabSpec {
-        hosts: vec![host("near", 1), host("far", 2)],
-        network: NetworkSpec::chain("near", "far", side("up"), side("down")),
-        seed: 1,
-        wire,
-    }
-}
-
-/// The kernel's default windows of 6 MiB allow 12 Gbit/s over 2 ms.
-fn large_windows() -> Vec<(String, String)> {
-    let sizes = "4096 1048576 67108864".to_owned();
-    vec![
-        ("net.ipv4.tcp_rmem".to_owned(), sizes.clone()),
-        ("net.ipv4.tcp_wmem".to_owned(), sizes),
-    ]
-}
-
-/// Kernel CUBIC at 100 ms and 1 % loss, with single packets and with whole trains lost: what everybody else's
-/// emulator calls 1 % loss.
-fn drop_units(span: StdDuration) {
-    for (name, unit) in [("packets", DropUnit::Packet), ("trains", DropUnit::Train)] {
-        let half = ElementKind::Delay(Delay::fixed(Duration::from_millis(50)));
-        let mut spec = spec(&[nic(), half.clone()]);
-        let lossy = vec![
-            ("up.nic".to_owned(), nic()),
-            ("up.loss".to_owned(), loss(10_000_000)),
-            ("up.delay".to_owned(), half.clone()),
-        ];
-        spec.network = NetworkSpec::chain("near", "far", lossy, vec![("down.delay".to_owned(), half)]);
-        spec.wire.drop_unit = unit;
-        let lab = Lab::build(&spec, None).expect("the relay could be built as well");
-        let listener = lab.run_in("far", traffic::listen).expect("far is a kernel host");
-        let address = listener.local_addr().expect("it listens");
-        let receiver = lab
-            .start_in("far", move || traffic::receive(&listener))
-            .expect("far is a kernel host");
-        lab.run_in("near", || traffic::send(address, span))
-            .expect("near is a kernel host");
-        let rate = receiver.join().expect("the receiver counts");
-        let report = lab.finish();
-        // RFC 9438, section 5.1: at 1 % and 100 ms CUBIC is in its Reno-friendly region, 12 segments on average.
-        let closed_form = 12.0 * 1448.0 * 8.0 / 0.1;
-        println!(
-            "1 % of {name:8} lost TCP {:6.2} Mbit/s, {:.2} of RFC 9438's closed form ({:.2} Mbit/s); {}",
-            rate / 1e6,
-            rate / closed_form,
-            closed_form / 1e6,
-            describe(&report)
-        );
-    }
 }

@@ -57,7 +57,7 @@ impl Slab {
             chunks: Vec::new(),
             free_chunks: Vec::new(),
             current: 0,
-            filled: 0,
+            filled: START,
             trains: Vec::new(),
             free_trains: Vec::new(),
             limit,
@@ -82,7 +82,7 @@ impl Slab {
             offset: u32::try_from(self.filled).expect("inside a chunk"),
         };
         // Cache lines are not shared between trains.
-        self.filled = (self.filled + length).next_multiple_of(64).min(CHUNK);
+        self.filled = (self.filled + length).next_multiple_of(64) + START;
         self.chunks[self.current as usize].live += 1;
         let entry = Some(Entry { train, place, live });
         if let Some(id) = self.free_trains.pop() {
@@ -118,7 +118,7 @@ impl Slab {
             *live -= 1;
             if *live == 0 {
                 if chunk == self.current {
-                    self.filled = 0;
+                    self.filled = START;
                 } else {
                     self.free_chunks.push(chunk);
                 }
@@ -152,7 +152,7 @@ impl Slab {
         if left != self.current && self.chunks[left as usize].live == 0 {
             self.free_chunks.push(left);
         }
-        self.filled = 0;
+        self.filled = START;
         self.peak = self.peak.max(self.chunks.len() - self.free_chunks.len());
         Ok(())
     }
@@ -161,6 +161,8 @@ impl Slab {
 /// A train of 64 KiB, the Ethernet header and the header of trains.
 pub(crate) const LARGEST: usize = 65_536 + 64;
 const CHUNK: usize = 2 << 20;
+/// So that the payload behind the headers of trains, IPv4 and TCP with timestamps (62 bytes) starts a cache line.
+const START: usize = 2;
 
 #[cfg(test)]
 mod tests {

@@ -48,6 +48,8 @@ pub(crate) struct Wire {
     origin: u64,
     stats: WireStats,
     next_train: u32,
+    /// Until then packets arrive closer together than they were sent, because the wire stood still.
+    crowded_until: Time,
 }
 
 struct Input {
@@ -96,6 +98,7 @@ impl Wire {
             origin,
             stats: WireStats::default(),
             next_train: 0,
+            crowded_until: Time::ZERO,
             network,
             inputs,
             models,
@@ -132,6 +135,7 @@ impl Wire {
             if !self.turn()? {
                 return Ok(());
             }
+            self.note_stall(self.now().since(turned));
             let due = self
                 .next_event()
                 .map(|at| at.max(turned + self.settings.turn_gap));
@@ -142,10 +146,19 @@ impl Wire {
             if woken.starved > LONG_WAIT {
                 self.stats.long_waits += woken.starved;
             }
-            self.stats.stall = self.stats.stall.max(Duration::from_nanos(woken.overslept));
+            self.note_stall(Duration::from_nanos(woken.overslept));
             for input in &mut self.inputs {
                 input.empty_at = input.empty_at.max(woken.empty_at);
             }
+        }
+    }
+
+    /// Accounts for time in which this thread could do nothing.
+    fn note_stall(&mut self, span: Duration) {
+        self.stats.stall = self.stats.stall.max(span);
+        if span >= STALL {
+            self.stats.stalled += span;
+            self.crowded_until = self.now() + span.max(AFTER_STALL);
         }
     }
 
@@ -176,3 +189,7 @@ impl Wire {
 
 /// Longer than a thread waits for an idle processor.
 const LONG_WAIT: u64 = 500_000;
+/// Standing still for so long counts as a stall.
+pub(crate) const STALL: Duration = Duration::from_millis(5);
+/// For how long at least the packets of a stall may crowd a queue.
+const AFTER_STALL: Duration = Duration::from_millis(20);

@@ -48,7 +48,7 @@ impl Relay {
     /// Bits per second of one TCP connection.
     pub(crate) fn tcp(&self, span: Duration) -> f64 {
         let [near, far] = &self.namespaces;
-        let listener = inside(far, traffic::listen);
+        let listener = inside(far, || traffic::listen([10, 77, 0, 2]));
         let address = listener.local_addr().expect("it listens");
         std::thread::scope(|scope| {
             let receiver = scope.spawn(|| inside(far, || traffic::receive(&listener)));
@@ -70,7 +70,7 @@ impl Relay {
     }
 }
 
-fn inside<T: Send>(namespace: &NetworkNamespace, work: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn inside<T: Send>(namespace: &NetworkNamespace, work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             namespace.enter().expect("it was made by this process");

@@ -1,20 +1,27 @@
 //! Bulk traffic as plain as it gets.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
 use slowpath_sys::{message, sockopt};
 
 const PIECE: usize = 128 * 1024;
+/// What arrives earlier is start-up and not counted.
+const WARM: Duration = Duration::from_millis(300);
+/// Bytes of data in each datagram.
+pub(crate) const DATAGRAM: usize = 1400;
 
-pub(crate) fn listen() -> TcpListener {
-    TcpListener::bind("10.77.0.2:0").expect("a namespace of its own has room")
+pub(crate) fn listen(address: [u8; 4]) -> TcpListener {
+    TcpListener::bind((IpAddr::from(address), 0)).expect("a namespace of its own has room")
 }
 
-/// Sends for `span`.
+/// Sends for `span`; CUBIC where the route says nothing else.
 pub(crate) fn send(to: SocketAddr, span: Duration) {
     let mut stream = TcpStream::connect(to).expect("the far host listens");
+    if std::env::var("SLOWPATH_BENCH_SEND").is_ok() {
+        let _ = sockopt::set_congestion_control(&stream, "cubic");
+    }
     let piece = vec![7_u8; PIECE];
     let start = Instant::now();
     while start.elapsed() < span {
@@ -22,65 +29,107 @@ pub(crate) fn send(to: SocketAddr, span: Duration) {
     }
 }
 
-/// Receives one connection; bits per second from the first byte to the last.
+/// Receives one connection; bits of data per second from 0.3 s after the first byte to the last.
 pub(crate) fn receive(listener: &TcpListener) -> f64 {
     let (mut stream, _) = listener.accept().expect("a connection comes");
     let mut buffer = vec![0_u8; PIECE];
-    let (mut total, mut first) = (0_u64, None);
+    // A peer may take its devices away before the last packets have arrived.
+    stream
+        .set_read_timeout(Some(Duration::from_secs(3)))
+        .expect("a timeout can be set");
+    let (mut total, mut first, mut counted) = (0_u64, None, None);
+    let mut latest = Instant::now();
     while let Ok(length) = stream.read(&mut buffer) {
         if length == 0 {
             break;
         }
-        first.get_or_insert_with(Instant::now);
-        total += length as u64;
+        latest = Instant::now();
+        let first = *first.get_or_insert(latest);
+        if counted.is_none() && latest - first > WARM {
+            counted = Some(latest);
+        } else if counted.is_some() {
+            total += length as u64;
+        }
     }
-    total as f64 * 8.0 / first.map_or(1.0, |first| first.elapsed().as_secs_f64())
+    counted.map_or(0.0, |from| total as f64 * 8.0 / (latest - from).as_secs_f64())
 }
 
-pub(crate) fn datagram_socket() -> UdpSocket {
-    let socket = UdpSocket::bind("10.77.0.2:0").expect("a namespace of its own has room");
+pub(crate) fn datagram_socket(address: [u8; 4]) -> UdpSocket {
+    let socket = UdpSocket::bind((IpAddr::from(address), 0)).expect("a namespace of its own has room");
     let _ = sockopt::set_receive_buffer(&socket, 64 << 20);
     socket
-        .set_read_timeout(Some(Duration::from_millis(300)))
+        .set_read_timeout(Some(Duration::from_millis(900)))
         .expect("a timeout can be set");
     socket
 }
 
-/// Sends datagrams of 1400 bytes for `span`; how many, and in how many seconds.
-pub(crate) fn send_datagrams(to: SocketAddr, span: Duration) -> (u64, f64) {
+/// Sends `rate` datagrams per second for `span`; how many, and in how many seconds.
+pub(crate) fn send_datagrams(to: SocketAddr, span: Duration, rate: f64) -> (u64, f64) {
     let socket = UdpSocket::bind("0.0.0.0:0").expect("a namespace of its own has room");
     socket.connect(to).expect("a route leads there");
-    let data = vec![7_u8; 1400 * 32];
+    // Paced in bursts of 32, or of 0.2 ms, as a program that sends at a rate does.
+    let burst = if rate > 160_000.0 { 32 } else { 1 };
+    let data = vec![7_u8; DATAGRAM * burst];
     let start = Instant::now();
     let mut sent = 0;
-    let rate: f64 = std::env::var("SLOWPATH_BENCH_PPS")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(450_000.0);
     while start.elapsed() < span {
-        // Paced in bursts of 32, as a program that sends at a rate does.
         let due = start.elapsed().as_secs_f64() * rate;
         if sent as f64 > due {
-            std::hint::spin_loop();
+            if burst == 1 {
+                std::thread::sleep(Duration::from_micros(200));
+            } else {
+                std::hint::spin_loop();
+            }
             continue;
         }
-        sent += message::send_many(&socket, &data, 1400).unwrap_or(0) as u64;
+        sent += message::send_many(&socket, &data, DATAGRAM).unwrap_or(0) as u64;
     }
     (sent, start.elapsed().as_secs_f64())
 }
 
-pub(crate) fn receive_datagrams(socket: &UdpSocket) -> u64 {
+/// Receives until nothing comes any more: how many, and how many per second from 0.3 s after the first on.
+pub(crate) fn receive_datagrams(socket: &UdpSocket) -> (u64, f64) {
     let mut buffer = [0; 2048];
-    let mut count = 0;
-    // The first may take its time.
-    for _ in 0..10 {
-        if socket.recv(&mut buffer).is_ok() {
-            count += 1;
-            break;
+    let (mut count, mut first, mut counted) = (0_u64, None, None);
+    let mut latest = Instant::now();
+    while socket.recv(&mut buffer).is_ok() {
+        latest = Instant::now();
+        count += 1;
+        let first = *first.get_or_insert(latest);
+        if counted.is_none() && latest - first > WARM {
+            counted = Some((latest, count));
         }
     }
-    while socket.recv(&mut buffer).is_ok() {
-        count += 1;
+    let rate = counted.map_or(0.0, |(from, before)| {
+        (count - before) as f64 / (latest - from).as_secs_f64()
+    });
+    (count, rate)
+}
+
+/// Mean and largest round-trip time of `count` pings in microseconds, from the calling thread's namespace.
+pub(crate) fn ping(to: [u8; 4], count: u16) -> (f64, f64) {
+    let socket = message::ping_socket(false).expect("the lab permits pings");
+    socket
+        .set_read_timeout(Some(Duration::from_secs(1)))
+        .expect("a timeout can be set");
+    let mut times = Vec::new();
+    for sequence in 0..count {
+        let mut request = [0_u8; 64];
+        request[0] = 8;
+        request[6..8].copy_from_slice(&sequence.to_be_bytes());
+        let start = Instant::now();
+        socket
+            .send_to(&request, (IpAddr::from(to), 0))
+            .expect("a route leads there");
+        let mut reply = [0_u8; 128];
+        while let Ok(length) = socket.recv(&mut reply) {
+            if length >= 8 && reply[6..8] == sequence.to_be_bytes() {
+                times.push(start.elapsed().as_secs_f64() * 1e6);
+                break;
+            }
+        }
+        std::thread::sleep(Duration::from_millis(5));
     }
-    count
+    let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
+    (mean, times.iter().copied().fold(0.0, f64::max))
 }

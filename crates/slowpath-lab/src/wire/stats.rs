@@ -9,8 +9,12 @@ pub(crate) struct WireStats {
     pub(crate) lateness: Histogram<u64>,
     /// Upper bounds of the errors of arrival stamps, in nanoseconds.
     pub(crate) ingress_error: Histogram<u64>,
-    /// Longest time that the thread overslept.
+    /// Longest time for which the thread stood still: overslept, or was held up in one turn.
     pub(crate) stall: Duration,
+    /// Sum of all such times of [`super::STALL`] and more.
+    pub(crate) stalled: Duration,
+    /// Packets that queues, policers and devices dropped while a stall's packets, bunched together, passed them.
+    pub(crate) stall_drops: u64,
     /// Time that the thread waited for a processor in waits that no idle machine has, in nanoseconds.
     pub(crate) long_waits: u64,
     /// Processor time used, in nanoseconds.
@@ -48,6 +52,8 @@ impl Default for WireStats {
             lateness: histogram(),
             ingress_error: histogram(),
             stall: Duration::ZERO,
+            stalled: Duration::ZERO,
+            stall_drops: 0,
             long_waits: 0,
             cpu: 0,
             trains_read: 0,
