@@ -172,7 +172,7 @@ impl Side<'_> {
             S3Operation::Get => (HTTP_HEAD, HTTP_HEAD + part),
         };
         if self.is(self.server) {
-            let service = Duration::ZERO;
+            let service = load.service_time;
             let responder = Responder {
                 port: self.port,
                 request_bytes,
@@ -191,7 +191,7 @@ impl Side<'_> {
             concurrency: load.concurrency,
             request_bytes,
             response_bytes,
-            keep_alive: true,
+            keep_alive: load.reuse,
             think: Duration::ZERO,
         };
         vec![(self.start, Behaviour::Requests(requests))]

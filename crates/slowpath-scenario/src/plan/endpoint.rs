@@ -54,6 +54,10 @@ pub(super) fn model(system: System, settings: &HostSettings) -> Result<ModelStac
             settings.timestamps.unwrap_or(false),
         ),
     };
+    if system == System::WindowsIperf3 {
+        // Windows does not wait for more acknowledgements to fill a train, as Linux does.
+        tcp.largest_train = 1;
+    }
     if let Some(name) = &settings.congestion_control {
         tcp.congestion = congestion_control(name).ok_or_else(|| name.clone())?;
     }
@@ -79,8 +83,14 @@ pub(super) fn model(system: System, settings: &HostSettings) -> Result<ModelStac
         };
     }
     if let Some(buffer) = settings.send_buffer {
+        // Winsock takes a whole write as long as less than the buffer's size is waiting.
+        let beyond = if system == System::WindowsIperf3 {
+            IPERF3_WRITE
+        } else {
+            0
+        };
         tcp.send_buffer = SendBuffer::Fixed {
-            bytes: size(buffer.bytes()),
+            bytes: size(buffer.bytes().saturating_add(beyond)),
         };
     } else if let Some([_, initial, maximum]) = settings.wmem {
         tcp.send_buffer = SendBuffer::Autotuned {
@@ -147,6 +157,9 @@ pub(crate) fn congestion_control(name: &str) -> Option<CongestionControl> {
         _ => return None,
     })
 }
+
+/// iperf3's write to a TCP socket in bytes.
+const IPERF3_WRITE: u64 = 131_072;
 
 /// Linux's own `rmem_max` and `wmem_max` in bytes.
 const DEFAULT_MAX: u64 = 212_992;

@@ -1,7 +1,7 @@
 //! Requests to an object store.
 
 use serde::{Deserialize, Serialize};
-use slowpath_units::ByteCount;
+use slowpath_units::{ByteCount, Duration};
 
 use crate::diagnostic::Diagnostic;
 use crate::fields::Fields;
@@ -22,8 +22,19 @@ pub struct S3Load {
     pub concurrency: u32,
     /// Whether the connections are encrypted.
     pub tls: bool,
+    /// Whether a connection is used again for the next request.
+    #[serde(default = "reused")]
+    pub reuse: bool,
+    /// Time between a request's last byte and the answer, as the store takes it to write the object away.
+    #[serde(default)]
+    pub service_time: Duration,
     /// Who serves.
     pub server: Program,
+}
+
+/// Load generators keep their connections.
+const fn reused() -> bool {
+    true
 }
 
 /// What an object store is asked for.
@@ -46,6 +57,10 @@ pub(super) fn read(fields: &Fields<'_>, operation: S3Operation) -> Option<Worklo
         requests: u32::try_from(requests).unwrap_or(1),
         concurrency: concurrency.map_or(1, |n| u32::try_from(n.value).unwrap_or(1)),
         tls: fields.flag("tls").is_some_and(|t| t.value),
+        reuse: fields.flag("reuse").is_none_or(|reuse| reuse.value),
+        service_time: fields
+            .quantity("service_time")
+            .map_or(Duration::ZERO, |time| time.value),
         server: ftp::program(fields, "server_program", &["builtin", "versitygw"]),
         object_size: super::document::size(fields)?,
     };
