@@ -423,11 +423,14 @@ const fn ends(behaviour: &Behaviour) -> bool {
         Behaviour::Bulk(_)
         | Behaviour::FtpClient(_)
         | Behaviour::Requests(_)
+        | Behaviour::SshClient(_)
         | Behaviour::UdpSource(_)
         | Behaviour::Ping(_) => true,
-        Behaviour::Sink(_) | Behaviour::FtpServer(_) | Behaviour::Responder(_) | Behaviour::UdpSink(_) => {
-            false
-        }
+        Behaviour::Sink(_)
+        | Behaviour::FtpServer(_)
+        | Behaviour::Responder(_)
+        | Behaviour::SshServer(_)
+        | Behaviour::UdpSink(_) => false,
     }
 }
 

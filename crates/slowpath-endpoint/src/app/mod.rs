@@ -10,6 +10,7 @@ mod ftp_client;
 mod ftp_server;
 mod ftp_text;
 mod pace;
+mod ssh;
 
 use std::fmt::Debug;
 use std::net::SocketAddr;
@@ -40,6 +41,10 @@ pub enum Behaviour {
     Requests(Requests),
     /// The server of [`Behaviour::Requests`].
     Responder(Responder),
+    /// Copies one file through SSH (scp, sftp, a pipe).
+    SshClient(SshClient),
+    /// The server of such a copy.
+    SshServer(SshServer),
     /// A source of UDP datagrams.
     UdpSource(UdpSource),
     /// Counts UDP datagrams and their jitter.
@@ -212,6 +217,97 @@ pub struct Responder {
     pub service: Duration,
 }
 
+/// A copy through SSH; client and server must be told the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SshTransfer {
+    /// Name of the transfer in reports.
+    pub name: String,
+    /// Which way the file goes, seen from the client.
+    pub direction: SshDirection,
+    /// Size of the file in bytes.
+    pub bytes: u64,
+    /// The channel's window in bytes (OpenSSH: 2 MiB, `CHAN_SES_WINDOW_DEFAULT`).
+    pub window: u32,
+    /// Largest packet in bytes of data (OpenSSH: 32 KiB, `CHAN_SES_PACKET_DEFAULT`).
+    pub packet: u32,
+    /// SFTP's requests; without them the file is one stream, as `scp -O` and pipes send it.
+    #[serde(default)]
+    pub requests: Option<SftpRequests>,
+    /// Exchanges from the banner to the start of the copy: key exchange, login, opening the channel.
+    pub logins: u32,
+    /// DSCP of this end's packets from the start of the copy on; the login is not marked with it.
+    #[serde(default)]
+    pub dscp: Option<Dscp>,
+}
+
+/// Pipelining of SFTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SftpRequests {
+    /// Requests under way at most (`sftp -R`; OpenSSH: 64). A download begins with one and adds one with each answer.
+    pub outstanding: u32,
+    /// Bytes of each (`sftp -B`; OpenSSH: 32 KiB, since 8.7 255 KiB with servers that allow it).
+    pub size: u32,
+}
+
+/// Direction of a copy, seen from the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SshDirection {
+    /// From the server.
+    Get,
+    /// To the server.
+    Put,
+}
+
+impl SshTransfer {
+    /// One stream through OpenSSH's channel: `scp -O`, or a pipe into `ssh`.
+    pub const fn stream(name: String, direction: SshDirection, bytes: u64) -> Self {
+        Self {
+            name,
+            direction,
+            bytes,
+            window: 2 << 20,
+            packet: 32 << 10,
+            requests: None,
+            logins: 8,
+            dscp: None,
+        }
+    }
+
+    /// `sftp` (and `scp` since 9.0) with requests of `size` bytes, 64 at a time; it begins with two more exchanges.
+    pub const fn sftp(name: String, direction: SshDirection, bytes: u64, size: u32) -> Self {
+        let mut transfer = Self::stream(name, direction, bytes);
+        transfer.requests = Some(SftpRequests {
+            outstanding: 64,
+            size,
+        });
+        transfer.logins += 2;
+        transfer
+    }
+}
+
+/// The client of a copy through SSH.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SshClient {
+    /// The server's address.
+    pub to: SocketAddr,
+    /// What is copied, and how.
+    pub transfer: SshTransfer,
+}
+
+/// The server of a copy through SSH.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SshServer {
+    /// Port to listen on, usually 22.
+    pub port: u16,
+    /// What is copied, and how; only the DSCP may differ from the client's.
+    pub transfer: SshTransfer,
+}
+
 /// A source of UDP datagrams.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -301,6 +397,8 @@ pub(crate) fn program(behaviour: Behaviour) -> Box<dyn Program> {
         Behaviour::FtpServer(data) => Box::new(ftp_server::FtpServerProgram::new(data)),
         Behaviour::Requests(data) => Box::new(exchange::RequestsProgram::new(data)),
         Behaviour::Responder(data) => Box::new(exchange::ResponderProgram::new(data)),
+        Behaviour::SshClient(data) => Box::new(ssh::SshClientProgram::new(data)),
+        Behaviour::SshServer(data) => Box::new(ssh::SshServerProgram::new(data)),
         Behaviour::UdpSource(data) => Box::new(datagram::UdpSourceProgram::new(data)),
         Behaviour::UdpSink(data) => Box::new(datagram::UdpSinkProgram::new(data)),
         Behaviour::Ping(data) => Box::new(datagram::PingProgram::new(data)),

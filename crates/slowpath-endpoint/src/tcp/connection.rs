@@ -169,6 +169,11 @@ impl Connection {
         self.dscp = dscp;
     }
 
+    /// Switches Nagle's algorithm off (`TCP_NODELAY`).
+    pub const fn no_delay(&mut self) {
+        self.sender.nagle = false;
+    }
+
     /// Keeps received bytes for [`peek`](Self::peek); otherwise only their number is known.
     pub const fn keep_bytes(&mut self) {
         self.receiver.keeps = true;

@@ -67,7 +67,7 @@ pub(crate) struct Sender {
     pub(crate) sack: bool,
     pub(crate) settings: Recovery,
     pub(crate) pacing: Pacing,
-    nagle: bool,
+    pub(crate) nagle: bool,
     largest_train: u32,
     slow_start_after_idle: bool,
     initial_window: u32,
