@@ -1,15 +1,18 @@
-//! Seeded randomness: one stream per element, so that adding an element does not shift another's dice.
+//! Seeded randomness: one stream per name, so that adding an element does not shift another's dice.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use slowpath_units::Ratio;
 
 /// One element's stream of random numbers (ChaCha8; the run's seed is the key, the element's name the stream).
+///
+/// Drivers take theirs from here too, under names that no element has; the values never change.
 #[derive(Debug, Clone)]
-pub(crate) struct Dice(ChaCha8Rng);
+pub struct Dice(ChaCha8Rng);
 
 impl Dice {
-    pub(crate) fn new(seed: u64, element: &str) -> Self {
+    /// The stream called `element` of a run.
+    pub fn new(seed: u64, element: &str) -> Self {
         let mut key = *b"........slowpath-path dice, v1..";
         key[..8].copy_from_slice(&seed.to_le_bytes());
         let mut rng = ChaCha8Rng::from_seed(key);
@@ -28,7 +31,7 @@ impl Dice {
     }
 
     /// A number from 0 to `n - 1`, each equally likely up to 2^-64.
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
+    pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.roll()) * u128::from(n)) >> 64) as u64
     }
 }

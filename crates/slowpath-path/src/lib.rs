@@ -57,6 +57,7 @@ mod ring;
 pub mod spec;
 
 pub use counters::Counters;
+pub use dice::Dice;
 pub use elements::link::trace::{Trace, TraceError};
 pub use elements::link::{Rate, RateStep};
 pub use elements::*;
