@@ -190,6 +190,7 @@ fn read_experiment(
         };
         let mut table = root.clone();
         lay_network(&mut table, &overlay);
+        lay_workload(&mut table, &overlay);
         table.merge(&overlay);
         for (key, value) in set {
             apply_override(&mut table, key, value, issues);
@@ -278,6 +279,22 @@ fn lay_network(base: &mut Table, overlay: &Table) {
         }
     }
     base.push("network", entry.key_span, entry.node);
+}
+
+/// Makes room for a variant's workload of another kind: the keys of the common one mean nothing to it.
+fn lay_workload(base: &mut Table, overlay: &Table) {
+    fn kind(table: &Table) -> Option<&str> {
+        let Value::Table(workload) = &table.entry("workload")?.node.value else {
+            return None;
+        };
+        match &workload.entry("kind")?.node.value {
+            Value::Text(kind) => Some(kind),
+            _ => None,
+        }
+    }
+    if kind(overlay).is_some_and(|new| kind(base).is_some_and(|old| old != new)) {
+        base.remove("workload");
+    }
 }
 
 fn apply_override(table: &mut Table, key: &str, node: &Node, issues: &Issues) {
