@@ -15,7 +15,7 @@
 //! * [`ssh`]: OpenSSH client and server.
 //! * [`sysctl`], [`tc`]: Linux.
 //! * [`device`]: what a configured router does on a path, as elements of the network model.
-//! * [`remedy`]: interventions in the device's own language.
+//! * [`remedy`]: interventions, and ways out of traps, in the device's own language.
 
 #![forbid(unsafe_code)]
 #![allow(
@@ -37,4 +37,4 @@ pub mod text;
 
 pub use finding::{Finding, Trap};
 pub use reading::{Counts, Language, Line, LineState, Reading, guess, read, read_for};
-pub use remedy::{Remedy, remedies, remedy};
+pub use remedy::{Remedy, remedies, remedy, remedy_of};

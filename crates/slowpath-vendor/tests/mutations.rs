@@ -1,6 +1,9 @@
 //! No mutation of a configuration makes a reader panic, lose a line, or take long.
 
-use slowpath_vendor::{Language, guess, read};
+use slowpath_path::NetworkSpec;
+use slowpath_scenario::device::DeviceUse;
+use slowpath_vendor::reading::Config;
+use slowpath_vendor::{Language, device, guess, read, remedy_of};
 
 const SEEDS: [(Language, &[u8]); 12] = [
     (Language::Rtx, include_bytes!("../../../experiments/rtx2000-tunnel-qos/throughput-curve.cfg")),
@@ -72,6 +75,28 @@ fn mutate(seed: &[u8], dice: &mut Dice) -> Vec<u8> {
     bytes
 }
 
+/// What a router does can be built as a network, or is refused as one.
+fn on_a_path(config: &Config, bytes: &[u8]) {
+    let (system, ports): (&str, Vec<&String>) = match config {
+        Config::Rtx(config) => ("rtx2000", config.ports.keys().collect()),
+        Config::Ios(config) => ("cisco-ios", config.interfaces.keys().collect()),
+        _ => return,
+    };
+    for port in ports {
+        let device = DeviceUse {
+            file: "mutant".to_owned(),
+            system: system.to_owned(),
+            port: port.clone(),
+            line: "100 Mbit/s".parse().unwrap(),
+            far: true,
+        };
+        if let Ok((found, _)) = device::elements(&device, bytes) {
+            let chain = found.elements.into_iter().map(|part| (part.name, part.does));
+            let _ = NetworkSpec::chain("near", "far", chain.collect(), vec![]).check();
+        }
+    }
+}
+
 #[test]
 fn mutated_configurations_keep_every_line() {
     let mut dice = Dice(0x5107_0a74);
@@ -98,7 +123,11 @@ fn mutated_configurations_keep_every_line() {
                     finding.line.is_none_or(|line| reading.line(line).is_some()),
                     "{finding:?}"
                 );
+                if let Some(remedy) = remedy_of(&reading, finding) {
+                    assert!(!remedy.lines.is_empty(), "{finding:?}");
+                }
             }
+            on_a_path(&reading.config, &bytes);
             guess(&bytes);
         }
     }

@@ -5,8 +5,8 @@ use slowpath_scenario::network::QueueSize;
 use slowpath_scenario::{Intervention, Place as Where};
 use slowpath_units::{BitRate, ByteCount};
 use slowpath_vendor::reading::{Config, read, read_for};
-use slowpath_vendor::remedy::{Place, remedies, remedy};
-use slowpath_vendor::{Language, LineState};
+use slowpath_vendor::remedy::{Place, remedies, remedy, remedy_of};
+use slowpath_vendor::{Language, LineState, Trap};
 
 fn all() -> Vec<(Intervention, &'static [(Language, &'static str)])> {
     let host = || "client".to_owned();
@@ -275,4 +275,88 @@ fn a_policer_is_removed_where_it_stands() {
     .unwrap();
     assert_eq!(change.text(), "policy-map WAN\n class BULK\n  no police");
     assert_eq!(change.replaces, [3]);
+}
+
+/// Configurations with traps, each with the number of findings that have a way out.
+const TRAPPED: &[(Language, &str, usize)] = &[
+    (
+        Language::Rtx,
+        "queue lan2 type shaping\nspeed lan2 50m\nqueue lan2 class property 1 bandwidth=10m\n\
+         queue lan2 class property 3 bandwidth=60m\n",
+        2,
+    ),
+    (Language::Rtx, "speed lan2 50m\n", 1),
+    (Language::Rtx, "queue lan2 class property 1 bandwidth=10m\n", 1),
+    (
+        Language::Rtx,
+        "queue lan2 type priority\ntunnel select 3\n ipsec tunnel 101\n\
+         ipsec sa policy 101 1 esp aes-cbc sha-hmac anti-replay-check=on\n queue tunnel class filter list 1 9\n\
+         ip tunnel mtu 1500\n ip tunnel tcp window-scale remove\nqueue class filter 1 4 ip * * udp\n\
+         queue class filter 2 4 ip * * tcp\n",
+        5,
+    ),
+    (
+        Language::Rtx,
+        "pp select 1\n pppoe use lan2\n ip pp mtu 1454\ntunnel select 1\n ipsec tunnel 1\n\
+         ipsec sa policy 1 1 esp 3des-cbc md5-hmac\n",
+        1,
+    ),
+    (
+        Language::Rtx,
+        "ip filter 5 pass * * * * *\nip tos supersede 1 normal 5\n",
+        1,
+    ),
+    (Language::Ios, "ip tcp window-size 16384\n", 1),
+    (Language::Ios, "ip tcp window-size 2500000\n", 1),
+    (Language::Ios, "ip tftp blocksize 512\n", 1),
+    (Language::Ssh, "Host *\n  IPQoS af21 cs1\n", 1),
+    (Language::Ssh, "IPQoS 0x48 0x20\n", 3),
+    (Language::Ssh, "IPQoS lowdelay throughput\n", 3),
+    (
+        Language::Sysctl,
+        "net.ipv4.tcp_window_scaling = 0\nnet.ipv4.tcp_sack = 0\nnet.ipv4.tcp_rmem = 4096 16384 65536\n",
+        3,
+    ),
+    (Language::Sysctl, "net.core.rmem_max = 33554432\n", 1),
+];
+
+#[test]
+fn a_way_out_of_a_trap_leads_out_of_it() {
+    for (language, text, ways) in TRAPPED {
+        let reading = read(*language, "before", text.as_bytes());
+        let mut found = 0;
+        for finding in &reading.findings {
+            let Some(remedy) = remedy_of(&reading, finding) else {
+                continue;
+            };
+            found += 1;
+            let kept = text
+                .lines()
+                .enumerate()
+                .filter(|(index, _)| !remedy.replaces.contains(&(index + 1)))
+                .map(|(_, line)| line);
+            let after: Vec<&str> = kept.chain(remedy.lines.iter().map(String::as_str)).collect();
+            let after = after.join("\n");
+            let again = read(*language, "after", after.as_bytes());
+            // What a limit on explicit buffers does not bound stays so; the way out is beside it.
+            if !matches!(finding.trap, Trap::ExplicitLimitOnly { .. }) {
+                assert!(
+                    again.findings.iter().all(|left| left.trap != finding.trap),
+                    "{finding:?}\n{after}\n{:?}",
+                    again.findings
+                );
+            }
+            let first = again.lines.len() - remedy.lines.len();
+            for line in &again.lines[first..] {
+                assert!(
+                    matches!(
+                        line.state,
+                        LineState::Modelled | LineState::Ignored | LineState::NotModelled
+                    ),
+                    "{finding:?}: {line:?}"
+                );
+            }
+        }
+        assert_eq!(found, *ways, "{text}\n{:?}", reading.findings);
+    }
 }

@@ -9,6 +9,7 @@
 //! | queue length of the RTX2000 | not documented | 64 packets | the published counts leave 43 to 61 packets behind |
 //! | what is left over under DTC | not documented | by guarantee | |
 //! | DSCP of the outer header | not documented | copied | reports of others; usual (RFC 2983) |
+//! | too large for the tunnel | | says so from a port's address | usual (RFC 1191) |
 //! | the far router | | same settings, replay check of the same policy | its configuration is another file |
 
 use std::net::IpAddr;
@@ -84,7 +85,7 @@ pub(super) fn elements(config: &Config, device: &DeviceUse) -> Result<DeviceElem
             "mtu",
             ElementKind::Mtu(Mtu {
                 mtu: tunnel.mtu(),
-                answers_as: None,
+                answers_as: Some(address(config, device)),
                 ignore_df: false,
                 announced: None,
             }),
@@ -200,6 +201,17 @@ fn rules(filter: &ClassFilter) -> Vec<Rule> {
         // The table is not published.
         ClassTarget::Dscp => Vec::new(),
     }
+}
+
+/// The address from which the router says that a packet is too large: that of a port towards senders.
+fn address(config: &Config, device: &DeviceUse) -> IpAddr {
+    config
+        .ports
+        .iter()
+        .filter(|(name, _)| **name != device.port)
+        .filter_map(|(_, port)| port.link.address.as_deref()?.split('/').next()?.parse().ok())
+        .next()
+        .unwrap_or(UNNAMED)
 }
 
 fn encapsulate(way: Encapsulation) -> Encapsulate {
@@ -378,6 +390,9 @@ fn outer(way: Encapsulation) -> IpVersion {
         Encapsulation::Translation => IpVersion::V6,
     }
 }
+
+/// A router whose configuration names no address of its own (RFC 5737, section 3).
+const UNNAMED: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
 
 /// PPPoE's header and PPP's protocol number (RFC 2516).
 const PPPOE_BYTES: u8 = 8;

@@ -2,11 +2,14 @@
 
 mod hosts;
 mod routers;
+mod traps;
 
 use serde::{Deserialize, Serialize};
 use slowpath_scenario::Intervention;
 
 use crate::reading::{Language, Reading};
+
+pub use traps::remedy_of;
 
 /// The minimal change of a configuration that carries an intervention out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

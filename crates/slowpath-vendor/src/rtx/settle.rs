@@ -182,20 +182,32 @@ fn replay(config: &Config, notes: &mut Notes) {
     }
 }
 
+impl Config {
+    /// The largest packet that fits the line inside tunnel `number`, in IP bytes; `None` for a tunnel that the text
+    /// does not describe.
+    pub fn tunnel_fits(&self, number: u32) -> Option<u32> {
+        let way = self.tunnels.get(&number)?.encapsulation(self)?;
+        Some(way.largest_inner(line_mtu(self)))
+    }
+}
+
+/// The smallest MTU of the lines that could carry a tunnel: the text does not always say which one does.
+fn line_mtu(config: &Config) -> u32 {
+    config
+        .peers
+        .values()
+        .filter(|peer| peer.port.is_some())
+        .map(|peer| peer.link.mtu.unwrap_or(PPPOE_MTU))
+        .min()
+        .unwrap_or(ETHERNET_MTU)
+}
+
 fn tunnels(config: &Config, notes: &mut Notes) {
     for (number, tunnel) in &config.tunnels {
         let Some(encapsulation) = tunnel.encapsulation(config) else {
             continue;
         };
-        // The smallest MTU of the lines that could carry it: the text does not always say which one does.
-        let line_mtu = config
-            .peers
-            .values()
-            .filter(|peer| peer.port.is_some())
-            .map(|peer| peer.link.mtu.unwrap_or(PPPOE_MTU))
-            .min()
-            .unwrap_or(ETHERNET_MTU);
-        let fits = encapsulation.largest_inner(line_mtu);
+        let fits = encapsulation.largest_inner(line_mtu(config));
         let line = notes.find(&format!("tunnel select {number}"));
         if tunnel.link.mtu.is_none() {
             notes.finding(line, Trap::TunnelMtuDefault { tunnel: *number });

@@ -1,0 +1,202 @@
+//! The minimal change that takes a configuration out of a trap.
+
+use crate::finding::{Finding, Trap};
+use crate::reading::{Config, Language, Line, Reading};
+use crate::remedy::Remedy;
+use crate::rtx;
+
+/// The change in the configuration's own language that does away with a finding; `None` where only its owner can
+/// decide (which of several guarantees to lower, say), or where the line is simply wrong.
+pub fn remedy_of(reading: &Reading, finding: &Finding) -> Option<Remedy> {
+    let line = finding.line.and_then(|number| reading.line(number));
+    let text = line.map(|line| line.text.as_str());
+    let replaces: Vec<usize> = finding.line.into_iter().collect();
+    let remedy = |lines: Vec<String>| Remedy::new(reading.language, lines);
+    let instead = |line: String| remedy(vec![line]).replacing(replaces.clone());
+    Some(match &finding.trap {
+        Trap::WindowScalingOff { .. } => instead(format!("ip tcp window-size {LONG_PATH_WINDOW}"))
+            .note("one MiB carries 80 Mbit/s over 100 ms; take rate times round trip for yours"),
+        Trap::SackOff => remedy(vec!["ip tcp selective-ack".to_owned()]),
+        Trap::OneBlockPerRoundTrip { .. } => instead(format!("ip tftp blocksize {LARGEST_TFTP_BLOCK}")),
+        Trap::DefaultClassUnlimited { interface, class } => {
+            let left = left_over(reading, interface, *class)?;
+            remedy(vec![format!(
+                "queue {interface} class property {class} bandwidth={left}"
+            )])
+            .note("what the other classes leave of the interface; take less to favour them")
+        }
+        Trap::CeilingAboveSpeed { interface, class } => {
+            let speed = port(reading, interface)?.speed?;
+            instead(format!(
+                "queue {interface} class property {class} bandwidth={}",
+                rate(speed.bits_per_s())
+            ))
+        }
+        Trap::SpeedWithoutQueue { interface } => remedy(vec![format!("queue {interface} type priority")])
+            .note(
+                "`shaping` instead, with a bandwidth for each class, where classes are to be held to a rate",
+            ),
+        Trap::ClassesWithoutScheduler { interface } => {
+            remedy(vec![format!("queue {interface} type shaping")])
+        }
+        Trap::UnknownFilter { number } => {
+            let kept = without_word(text?, &number.to_string());
+            remedy(in_context(line?, kept)).replacing(replaces)
+        }
+        Trap::UnusedFilter { number } => instead(format!("no queue class filter {number}"))
+            .note("or put its number into a `class filter list`"),
+        Trap::AntiReplayBehindQueue { .. } => {
+            let kept = text?
+                .split_whitespace()
+                .filter(|word| !word.starts_with("anti-replay-check="))
+                .collect::<Vec<_>>()
+                .join(" ");
+            instead(format!("{kept} anti-replay-check=off"))
+                .note("it is the receiving end that checks: set it there")
+        }
+        Trap::TunnelMtuDefault { tunnel } => tunnel_mtu(reading, *tunnel)?,
+        Trap::TunnelMtuTooLarge { tunnel, fits, .. } => remedy(vec![
+            format!("tunnel select {tunnel}"),
+            format!(" ip tunnel mtu {fits}"),
+        ]),
+        Trap::TosKeepsPrecedence => {
+            let mut words: Vec<&str> = text?.split_whitespace().collect();
+            // ip tos supersede ID TOS [precedence=P] FILTER...
+            words.insert(5.min(words.len()), "precedence=0");
+            instead(words.join(" "))
+        }
+        Trap::WindowScaleRemoved => {
+            let no = format!("no {}", text?);
+            remedy(in_context(line?, no)).replacing(replaces)
+        }
+        Trap::IpQosHex { .. } => instead(in_decimal(text?)),
+        Trap::IpQosLegacyWord { .. } => instead("IPQoS none".to_owned())
+            .note("or a DSCP name for each kind of connection, such as `IPQoS af21 cs1`"),
+        Trap::MarkedTransfer { .. } if reading.language == Language::Ssh => instead("IPQoS none".to_owned())
+            .note("each end marks what it sends: an upload follows the client, a download the server"),
+        Trap::ExplicitLimitOnly { key } => buffers(reading, key)?,
+        Trap::SlowsLongPaths { key, .. } => instead(format!("{key} = {}", kernel_default(key)?)),
+        Trap::Refused { .. }
+        | Trap::GuaranteesExceedSpeed { .. }
+        | Trap::UnknownClass { .. }
+        | Trap::MarkedTransfer { .. } => return None,
+    })
+}
+
+fn rtx_config(reading: &Reading) -> Option<&rtx::Config> {
+    match &reading.config {
+        Config::Rtx(config) => Some(config),
+        _ => None,
+    }
+}
+
+fn port<'r>(reading: &'r Reading, name: &str) -> Option<&'r rtx::Port> {
+    rtx_config(reading)?.ports.get(name)
+}
+
+/// What the other classes leave of an interface, as its language writes rates.
+fn left_over(reading: &Reading, interface: &str, class: u16) -> Option<String> {
+    let port = port(reading, interface)?;
+    // Without a speed, that of the port itself, which the text does not say.
+    let speed = port.speed.map_or(PORT_SPEED, slowpath_units::BitRate::bits_per_s);
+    let others = port.classes.iter().filter(|(number, _)| **number != class);
+    let taken: u64 = others
+        .filter_map(|(_, class)| class.guarantee.or(class.ceiling))
+        .map(|share| share.of(speed))
+        // The device refuses more than there is.
+        .filter(|bits| *bits <= speed)
+        .sum();
+    let left = speed.saturating_sub(taken);
+    (left > 0).then(|| rate(left))
+}
+
+fn rate(bits: u64) -> String {
+    match bits {
+        _ if bits.is_multiple_of(1_000_000) => format!("{}m", bits / 1_000_000),
+        _ if bits.is_multiple_of(1_000) => format!("{}k", bits / 1_000),
+        _ => bits.to_string(),
+    }
+}
+
+fn tunnel_mtu(reading: &Reading, number: u32) -> Option<Remedy> {
+    let fits = rtx_config(reading)?.tunnel_fits(number)?;
+    let lines = [
+        format!("tunnel select {number}"),
+        format!(" ip tunnel mtu {fits}"),
+        " ip tunnel tcp mss limit auto".to_owned(),
+    ];
+    Some(Remedy::new(Language::Rtx, lines).note("if the line carries full-size packets all the way"))
+}
+
+/// A command in the place of `line`: behind the select that it needs if it is about the selected tunnel or peer.
+fn in_context(line: &Line, command: String) -> Vec<String> {
+    let about = line.text.split_whitespace().nth(1).map(str::to_lowercase);
+    let selected = line
+        .context
+        .split(", ")
+        .next()
+        .and_then(|part| part.split_once(' '));
+    match (about.as_deref(), selected) {
+        (Some("tunnel" | "pp"), Some((kind, number))) => {
+            vec![format!("{kind} select {number}"), format!(" {command}")]
+        }
+        _ => vec![command],
+    }
+}
+
+fn without_word(line: &str, word: &str) -> String {
+    let kept = line.split_whitespace().filter(|found| *found != word);
+    kept.collect::<Vec<_>>().join(" ")
+}
+
+/// A line with its hexadecimal numbers in decimal.
+fn in_decimal(line: &str) -> String {
+    let number = |word: &str| {
+        let digits = word.to_lowercase();
+        u8::from_str_radix(digits.strip_prefix("0x")?, 16).ok()
+    };
+    line.split_whitespace()
+        .map(|word| number(word).map_or_else(|| word.to_owned(), |number| number.to_string()))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// The line for automatic buffers that a limit on explicit ones does not reach.
+fn buffers(reading: &Reading, key: &str) -> Option<Remedy> {
+    let (automatic, first, limit) = match key {
+        "net.core.rmem_max" => ("net.ipv4.tcp_rmem", "4096 131072", reading.settings.rmem_max?),
+        "net.core.wmem_max" => ("net.ipv4.tcp_wmem", "4096 16384", reading.settings.wmem_max?),
+        _ => return None,
+    };
+    // Nothing to add where the automatic ones already reach as far.
+    let now = match key {
+        "net.core.rmem_max" => reading.settings.rmem.map(|sizes| sizes[2]),
+        _ => reading.settings.wmem.map(|sizes| sizes[2]),
+    };
+    if now.is_some_and(|now| now >= limit) {
+        return None;
+    }
+    Some(Remedy::new(
+        Language::Sysctl,
+        [format!("{automatic} = {first} {limit}")],
+    ))
+}
+
+/// The kernel's own value (Linux 6.6).
+fn kernel_default(key: &str) -> Option<&'static str> {
+    Some(match key {
+        "net.ipv4.tcp_rmem" => "4096 131072 6291456",
+        "net.ipv4.tcp_wmem" => "4096 16384 4194304",
+        "net.ipv4.tcp_window_scaling" | "net.ipv4.tcp_sack" | "net.ipv4.tcp_moderate_rcvbuf" => "1",
+        _ => return None,
+    })
+}
+
+/// One MiB: a window for long paths.
+const LONG_PATH_WINDOW: u32 = 1 << 20;
+
+/// `ip tftp blocksize` takes 512 to 8192.
+const LARGEST_TFTP_BLOCK: u32 = 8_192;
+
+/// A port's rate where nothing says otherwise, in bits per second.
+const PORT_SPEED: u64 = 100_000_000;
