@@ -14,15 +14,52 @@ pub struct Builtin {
 }
 
 /// All built-in experiments, in the order of `slowpath list`.
-pub const BUILTINS: &[Builtin] = &[Builtin {
-    name: "cisco-ftp",
-    experiment: include_str!("../../../experiments/cisco-ftp/experiment.toml"),
-    dossier: include_str!("../../../experiments/cisco-ftp/dossier.toml"),
-    files: &[(
-        "tuned.cfg",
-        include_str!("../../../experiments/cisco-ftp/tuned.cfg"),
-    )],
-}];
+pub const BUILTINS: &[Builtin] = &[
+    Builtin {
+        name: "cisco-ftp",
+        experiment: include_str!("../../../experiments/cisco-ftp/experiment.toml"),
+        dossier: include_str!("../../../experiments/cisco-ftp/dossier.toml"),
+        files: &[(
+            "tuned.cfg",
+            include_str!("../../../experiments/cisco-ftp/tuned.cfg"),
+        )],
+    },
+    Builtin {
+        name: "rtx2000-tunnel-qos",
+        experiment: include_str!("../../../experiments/rtx2000-tunnel-qos/experiment.toml"),
+        dossier: include_str!("../../../experiments/rtx2000-tunnel-qos/dossier.toml"),
+        files: &[
+            (
+                "throughput-curve.cfg",
+                include_str!("../../../experiments/rtx2000-tunnel-qos/throughput-curve.cfg"),
+            ),
+            (
+                "priority-off.cfg",
+                include_str!("../../../experiments/rtx2000-tunnel-qos/priority-off.cfg"),
+            ),
+            (
+                "priority-on.cfg",
+                include_str!("../../../experiments/rtx2000-tunnel-qos/priority-on.cfg"),
+            ),
+            (
+                "pppoe-priority-off.cfg",
+                include_str!("../../../experiments/rtx2000-tunnel-qos/pppoe-priority-off.cfg"),
+            ),
+            (
+                "pppoe-priority-on.cfg",
+                include_str!("../../../experiments/rtx2000-tunnel-qos/pppoe-priority-on.cfg"),
+            ),
+            (
+                "bandwidth-off.cfg",
+                include_str!("../../../experiments/rtx2000-tunnel-qos/bandwidth-off.cfg"),
+            ),
+            (
+                "bandwidth-on.cfg",
+                include_str!("../../../experiments/rtx2000-tunnel-qos/bandwidth-on.cfg"),
+            ),
+        ],
+    },
+];
 
 /// The built-in experiment called `name`.
 pub fn builtin(name: &str) -> Option<&'static Builtin> {

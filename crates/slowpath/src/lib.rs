@@ -15,7 +15,7 @@
 //! * [`report`]: results and report of a folder, made from its records.
 //! * [`interrupt`]: Ctrl-C as a flag.
 //! * [`shell`]: any program over an emulated path; [`explain`]: what a capture says, with what would help.
-//! * [`measure`]: a live path; [`devices`]: what configurations mean.
+//! * [`measure`]: a live path; [`devices`]: what configurations mean; [`frames`]: a frame generator's runs.
 //! * [`standing`]: validation that is repeated as a whole.
 //! * [`doctor`]: what this machine permits.
 //! * [`sweep`]: ranges of settings in simulated time.
@@ -31,6 +31,7 @@ pub mod doctor;
 pub mod dossier;
 pub mod explain;
 pub mod folder;
+pub mod frames;
 pub mod import;
 pub mod interrupt;
 pub mod load;
@@ -47,8 +48,8 @@ pub mod shell;
 pub mod simulated;
 mod ssh_model;
 pub mod standing;
-mod treatment;
 pub mod sweep;
+mod treatment;
 pub mod worker;
 
 pub use slowpath_lab::LabReport;

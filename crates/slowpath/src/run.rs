@@ -17,6 +17,7 @@ use slowpath_record::RunRecord;
 use slowpath_scenario::{Clock, Plan, PlanOptions};
 
 use crate::folder::{Folder, FolderError};
+use crate::frames;
 use crate::load::Loaded;
 use crate::schedule::{self, Job};
 use crate::worker::{Assignment, Message};
@@ -24,7 +25,7 @@ use crate::worker::{Assignment, Message};
 /// What to run, and where to leave the results.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
-    /// Which clocks, in the order of the report.
+    /// Which clocks, in the order of the report; empty means for each variant the one that suits it.
     pub clocks: Vec<Clock>,
     /// Only these variants; empty means all.
     pub variants: Vec<String>,
@@ -167,14 +168,19 @@ pub fn plan(loaded: &Loaded, options: &RunOptions) -> Result<Vec<Planned>, RunEr
         })
         .collect();
     let mut planned = Vec::new();
-    for clock in &options.clocks {
+    let clocks: Vec<Option<Clock>> = match options.clocks.as_slice() {
+        [] => vec![None],
+        clocks => clocks.iter().copied().map(Some).collect(),
+    };
+    for clock in clocks {
         for (variant, repeat) in schedule::interleave(&repeats, options.seed) {
+            let clock = clock.unwrap_or_else(|| frames::suitable_clock(&loaded.experiment, chosen[variant]));
             let plan = loaded.experiment.plan(
                 &PlanOptions {
                     variant: chosen[variant].to_owned(),
                     repeat,
                     seed: options.seed,
-                    clock: *clock,
+                    clock,
                     quick: options.quick,
                     size: None,
                 },

@@ -16,6 +16,7 @@ use slowpath_units::{Duration, Time};
 
 use crate::captures::{CaptureSpec, Captures};
 use crate::folder::Folder;
+use crate::frames::{self, FramesError};
 use crate::network;
 use crate::real_time::ftp;
 
@@ -25,6 +26,9 @@ pub enum SimulatedError {
     /// The simulation cannot begin.
     #[error(transparent)]
     Sim(#[from] SimError),
+    /// A frame generator's run is not possible.
+    #[error(transparent)]
+    Frames(#[from] FramesError),
     /// A capture file cannot be written.
     #[error(
         "writing the capture {path} failed: {source}; choose another results folder with --out, or free some space"
@@ -51,6 +55,9 @@ pub fn run(
     capture: bool,
     folder: &Folder,
 ) -> Result<RunRecord, SimulatedError> {
+    if frames::are_planned(plan) {
+        return Ok(frames::run(experiment, plan)?);
+    }
     let spec = spec(plan)?;
     let simulation = Simulation::new(&spec)?;
     let captured = capture && plan.repeat == 0 && plan.captures != Wanted::None;

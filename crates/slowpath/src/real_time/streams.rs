@@ -86,7 +86,13 @@ pub(super) fn frames(work: &Work<'_>, wanted: &FrameStream) -> Result<Done, LabR
         dscp: Dscp::DEFAULT,
         send_buffer: None,
     };
-    one_way(work, &config)
+    let mut done = one_way(work, &config)?;
+    for flow in &mut done.flows {
+        // A generator's bandwidth counts whole frames, in both clocks.
+        let bytes = flow.received_packets * wanted.frame.bytes();
+        flow.goodput_byte_per_s = bytes as f64 / wanted.duration.seconds().max(1e-9);
+    }
+    Ok(done)
 }
 
 fn one_way(work: &Work<'_>, config: &StreamConfig) -> Result<Done, LabRunError> {
