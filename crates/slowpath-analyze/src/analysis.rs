@@ -153,6 +153,10 @@ pub struct Connection {
     pub counters: [Counters; 2],
     /// What the verdict was made from.
     pub facts: FlowFacts,
+    /// What Wireshark says of segments below the highest sequence number, of the main direction; for the larger
+    /// connections.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wireshark: Vec<crate::wireshark::Row>,
     /// Flows of some size between the same hosts in the same direction, this one included; 0 if alone.
     pub parallel_flows: u32,
     /// The virtual queue fitted to all of these together.

@@ -92,12 +92,20 @@ impl Analyzer {
         // No packet is longer, whatever a header says (BIG TCP ends at 512 KiB).
         packet.payload_len = packet.payload_len.min(1 << 24);
         packet.ip_len = packet.ip_len.min(1 << 25);
-        packet.at = self.clock.correct(packet.at, packet.number);
         let index = packet.conversation.0 as usize;
         if self.newest.len() <= index {
             self.newest.resize(index + 1, NONE);
         }
         let newest = self.newest[index] as usize;
+        if self.clock.pauses(packet.at)
+            && let Some(times) = packet.timestamps
+            && let Some(Some(connection)) = self.connections.get(newest)
+            && let Some(excess) = connection.halves[packet.direction.index()]
+                .clock_ran_ahead(times.value, self.clock.corrected(packet.at))
+        {
+            self.clock.leap(packet.number, excess);
+        }
+        packet.at = self.clock.correct(packet.at, packet.number);
         if let Some(Some(connection)) = self.connections.get_mut(newest)
             && !connection.is_reopened_by(&packet)
         {

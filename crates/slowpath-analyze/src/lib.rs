@@ -10,8 +10,9 @@
 //! * [`analysis`]: [`Analysis`] and its parts.
 //! * [`limit`]: the vocabulary of limits, flags and reasons.
 //! * [`verdict`]: what limited a connection, with evidence and rejected alternatives.
-//! * [`taps`]: two captures of one connection; [`compare`](mod@compare): a good and a bad transfer.
+//! * [`taps`]: two captures of one connection; [`compare`](mod@compare): what transfers that differ prove together.
 //! * [`facts`]: what a connection did, without judgement.
+//! * [`wireshark`]: what Wireshark says of the same segments, and why not.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::cast_sign_loss)] // statistics that cannot be negative, or that were clamped before
@@ -25,6 +26,7 @@ pub mod limit;
 pub mod taps;
 mod track;
 pub mod verdict;
+pub mod wireshark;
 
 pub use analysis::{Analysis, Connection, Quality, Side, Tap};
 pub use analyzer::Analyzer;

@@ -1,10 +1,11 @@
-//! Two captures of one connection, and a good and a bad transfer.
+//! Two captures of one connection, and transfers that differ in one thing.
 
 mod support;
 
-use slowpath_analyze::compare::compare;
+use slowpath_analyze::compare::{device_limit, dscp_treatment};
 use slowpath_analyze::taps::{TwoTaps, Which, two_taps};
 use slowpath_analyze::{Analyzer, Limit};
+use slowpath_packet::Dscp;
 use slowpath_record::packets::{Conversations, Record};
 use support::wire::{MS, Seen, Transfer, run};
 
@@ -148,31 +149,92 @@ fn labelled_pairs_place_loss_and_queue_between_the_taps() {
     }
 }
 
+fn marked(records: &[Record], dscp: u8) -> Vec<Record> {
+    records
+        .iter()
+        .map(|record| {
+            let Record::Tcp(mut packet) = *record else {
+                return *record;
+            };
+            packet.dscp = Dscp::new(dscp).expect("six bits");
+            Record::Tcp(packet)
+        })
+        .collect()
+}
+
 #[test]
-fn a_good_and_a_bad_transfer_differ_where_they_were_made_to() {
-    let good = run(Transfer::default());
-    let bad = run(Transfer {
+fn only_the_mark_differs_and_the_rate_with_it() {
+    let at = |rate: f64| {
+        run(Transfer {
+            rate,
+            ..Transfer::default()
+        })
+    };
+    let (fast, slow) = (at(50e6), at(8e6));
+    let best_effort = slow.analysis(&marked(&slow.sender, 0));
+    let bulk = fast.analysis(&marked(&fast.sender, 10));
+    let verdict = dscp_treatment(&[&bulk, &best_effort]).expect("marks and rates differ");
+    assert_eq!(verdict.limit, Limit::DscpTreatment);
+    assert!(
+        verdict.sentence.contains("DSCP 0 (best effort)"),
+        "{}",
+        verdict.sentence
+    );
+    assert!(verdict.sentence.contains("10 (AF11)"), "{}", verdict.sentence);
+    assert_eq!(verdict.evidence.len(), 2);
+    let again = dscp_treatment(&[&bulk, &best_effort, &bulk, &best_effort, &bulk, &best_effort]).unwrap();
+    assert!(again.confidence > verdict.confidence);
+
+    // The same mark, the same rate, or another path prove nothing.
+    assert!(dscp_treatment(&[&bulk, &bulk]).is_none());
+    assert!(dscp_treatment(&[&bulk, &fast.analysis(&marked(&fast.sender, 0))]).is_none());
+    assert!(dscp_treatment(&[&bulk]).is_none());
+    let far = run(Transfer {
+        rate: 8e6,
+        one_way: 90 * MS,
+        ..Transfer::default()
+    });
+    assert!(dscp_treatment(&[&bulk, &far.analysis(&marked(&far.sender, 0))]).is_none());
+    // A receiver with a small window is slow by itself.
+    let small = run(Transfer {
         buffer: 32_768,
         scale: None,
         ..Transfer::default()
     });
-    let comparison = compare(&good.analysis(&good.sender), &bad.analysis(&bad.sender)).unwrap();
-    assert_eq!(comparison.limits[1], Limit::ReceiverWindow);
-    assert!(comparison.goodput_ratio < 0.3, "{}", comparison.goodput_ratio);
-    let facts: Vec<&str> = comparison
-        .differences
-        .iter()
-        .map(|difference| difference.fact.as_str())
-        .collect();
+    assert!(dscp_treatment(&[&bulk, &small.analysis(&marked(&small.sender, 0))]).is_none());
+}
+
+#[test]
+fn packets_per_second_are_the_same_with_segments_of_any_size() {
+    let with = |mss: u32, rate: f64| {
+        let seen = run(Transfer {
+            mss,
+            rate,
+            window_limit: 120,
+            ..Transfer::default()
+        });
+        seen.analysis(&seen.sender)
+    };
+    let (large, small) = (with(1460, 8e6), with(536, 8e6 * 606.0 / 1530.0));
+    for run in [&large, &small] {
+        let limit = run.connections[0].verdict.limit;
+        assert_eq!(
+            limit,
+            Limit::BottleneckBandwidth,
+            "{}",
+            run.connections[0].verdict.sentence
+        );
+    }
+    let verdict = device_limit(&[&large, &small]).expect("packet rates are equal");
+    assert_eq!(verdict.limit, Limit::DeviceLimit);
     assert!(
-        facts.contains(&"largest advertised window") && facts.contains(&"window scaling"),
-        "{facts:?}"
-    );
-    assert!(!facts.contains(&"base round-trip time"), "{facts:?}");
-    assert!(
-        comparison.sentence.contains("receiver-window"),
+        verdict.sentence.contains("packets per second"),
         "{}",
-        comparison.sentence
+        verdict.sentence
     );
-    assert!(compare(&good.analysis(&[]), &bad.analysis(&bad.sender)).is_none());
+    assert!(
+        device_limit(&[&large, &with(536, 8e6)]).is_none(),
+        "a link counts bits"
+    );
+    assert!(device_limit(&[&large, &large]).is_none());
 }

@@ -65,12 +65,60 @@ pub struct Counters {
     pub missed_bytes: u64,
     /// Longest pause between two packets, nanoseconds.
     pub idle_max_ns: u64,
-    /// Acknowledgements that repeat the last number, without data and window change.
+    /// Acknowledgements received that repeat the last number, without data and window change.
     pub duplicate_acks: u64,
-    /// Third duplicate acknowledgements.
+    /// Third duplicate acknowledgements in a row.
     pub triple_duplicate_acks: u64,
+    /// Acknowledgements that end at a segment sent once: round-trip samples, handshake included.
+    pub rtt_samples: u64,
+    /// Smallest sample, nanoseconds.
+    pub rtt_min_ns: u64,
+    /// Largest sample, nanoseconds.
+    pub rtt_max_ns: u64,
+    /// Sum of the samples, nanoseconds.
+    pub rtt_sum_ns: u64,
+    /// Acknowledgements that end at a segment sent once and cover one sent again: no samples.
+    pub post_loss_acks: u64,
+    /// Acknowledgements that end at a segment sent more than once.
+    pub ambiguous_acks: u64,
+    /// Segments acknowledged together with a later one.
+    pub cumulatively_acked: u64,
+    /// Retransmissions of segments not acknowledged, with the time since they were last sent.
+    pub retransmit_times: u64,
+    /// Shortest of these times, nanoseconds.
+    pub retransmit_min_ns: u64,
+    /// Longest, nanoseconds.
+    pub retransmit_max_ns: u64,
+    /// Their sum, nanoseconds.
+    pub retransmit_sum_ns: u64,
     /// Packets recorded twice by the capture.
     pub hardware_duplicates: u64,
     /// First data to last data, nanoseconds.
     pub data_transmit_ns: u64,
+}
+
+impl Counters {
+    pub(crate) fn rtt_sample(&mut self, span: i64) {
+        let span = u64::try_from(span).unwrap_or(0);
+        self.rtt_min_ns = if self.rtt_samples == 0 {
+            span
+        } else {
+            self.rtt_min_ns.min(span)
+        };
+        self.rtt_max_ns = self.rtt_max_ns.max(span);
+        self.rtt_sum_ns = self.rtt_sum_ns.saturating_add(span);
+        self.rtt_samples += 1;
+    }
+
+    pub(crate) fn retransmitted_after(&mut self, span: i64) {
+        let span = u64::try_from(span).unwrap_or(0);
+        self.retransmit_min_ns = if self.retransmit_times == 0 {
+            span
+        } else {
+            self.retransmit_min_ns.min(span)
+        };
+        self.retransmit_max_ns = self.retransmit_max_ns.max(span);
+        self.retransmit_sum_ns = self.retransmit_sum_ns.saturating_add(span);
+        self.retransmit_times += 1;
+    }
 }

@@ -53,6 +53,8 @@ pub struct FlowFacts {
     pub arrival_peak_bit_per_s: f64,
     /// Share of the time that the data would take at that rate; near 1 behind a link that is always busy.
     pub arrival_busy: f64,
+    /// Rate at which the median byte passed the tap, from one train of packets to the next.
+    pub arrival_local_bit_per_s: f64,
     /// Share of acknowledged bytes that the capture did not show.
     pub capture_loss_fraction: f64,
     /// Bytes acknowledged and not shown.
@@ -168,6 +170,11 @@ pub struct LossFacts {
     pub timeouts: u64,
     /// Loss episodes: losses less than a round trip apart are one.
     pub episodes: u64,
+    /// Where the delay stood just before losses: the median over episodes of the share of delays that were no longer.
+    /// Near 1 where a full queue drops, whoever filled it; 0 without a sample.
+    pub delay_rank: f64,
+    /// Episodes with a delay sample before them.
+    pub ranked_episodes: u64,
     /// Lost bytes that were in full-size segments.
     pub lost_full_size: u64,
     /// Most transmissions of one segment beyond the first.
@@ -214,6 +221,13 @@ pub struct Clocking {
     pub short_share: f64,
     /// Share of bursts that end with a short segment.
     pub short_burst_share: f64,
+    /// Share of bursts that begin with the first acknowledgement of a message of the peer's program: its answer, not
+    /// TCP's, released them.
+    pub answer_share: f64,
+    /// Messages of the peer's program.
+    pub answers: u64,
+    /// Their bytes over those of the data.
+    pub answer_bytes_share: f64,
 }
 
 /// One round trip of a flow, or a longer span.

@@ -13,13 +13,16 @@ pub struct Graphs {
     pub io_bin_s: f64,
     /// Data segments: time and sequence (relative to the first byte).
     pub segments: Vec<SegmentPoint>,
+    /// SACK blocks as they were reported: time and sequences (relative to the first byte).
+    #[serde(default)]
+    pub sacks: Vec<SackPoint>,
     /// The acknowledged sequence over time.
     pub acks: Vec<Point>,
     /// The right edge of the advertised window over time, as a sequence.
     pub window_edge: Vec<Point>,
-    /// Payload newly acknowledged, bytes per second, moving window.
+    /// Payload newly acknowledged, bytes per second, in each I/O bin.
     pub goodput: Vec<Point>,
-    /// Payload sent, bytes per second, moving window.
+    /// Payload sent, what was sent again included, bytes per second, in each I/O bin.
     pub throughput: Vec<Point>,
     /// Round-trip times in seconds.
     pub rtt: Vec<Point>,
@@ -53,6 +56,17 @@ pub struct IoPoint {
     pub bytes_back: u64,
     /// Retransmitted segments.
     pub retransmissions: u64,
+}
+
+/// A SACK block in the time/sequence graph.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct SackPoint {
+    /// Seconds after the start of the capture.
+    pub at_s: f64,
+    /// First byte held by the receiver, relative to the first byte of the connection.
+    pub from: u64,
+    /// One past the last byte of the block.
+    pub to: u64,
 }
 
 /// A data segment in the time/sequence graph.

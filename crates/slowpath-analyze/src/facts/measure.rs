@@ -62,15 +62,20 @@ pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -
         ..FlowFacts::default()
     };
     facts.loss = losses(half, &split, typical, &walked);
+    (facts.loss.delay_rank, facts.loss.ranked_episodes) = delay_before_losses(&items, typical);
     facts.flight = flight(&walked, u64::from(half.segment_limit.max(1)));
     facts.rate = rates(&walked.rounds);
     facts.time = walked.time;
     facts.window = walked.window;
     facts.window.scale_known = scale_known;
     facts.clocking = walked.clocking;
+    let peer = &conn.half(from.other()).counters;
+    facts.clocking.answers = peer.data_packets;
+    facts.clocking.answer_bytes_share = peer.unique_bytes as f64 / facts.bytes.max(1) as f64;
     (facts.arrival_peak_bit_per_s, facts.arrival_busy) =
         arrival(&items, facts.time.total_s - facts.time.idle_s);
-    facts.queue = queue::fit(items.clone(), typical);
+    facts.arrival_local_bit_per_s = local_rate(&items);
+    facts.queue = queue::fit(&items, typical);
     facts.rounds = walked.rounds;
     Measured {
         facts,
@@ -161,6 +166,11 @@ fn round_trips(half: &Half, split: &Split, origin: i64) -> Vec<(f64, f64)> {
 
 fn items(half: &Half, rtt_min: f64, split: &Split) -> Vec<Item> {
     let mut out = Vec::with_capacity(half.tx.entries().len());
+    let queue_before_tap = match split.tap {
+        Tap::Receiver => true,
+        Tap::Middle => tap::varies_before(half),
+        Tap::Sender | Tap::Unknown => false,
+    };
     for tx in half.tx.entries() {
         let missed = tx.flags.has(TxFlags::MISSED);
         if tx.flags.has(TxFlags::GAP) && split.tap == Tap::Sender && !missed {
@@ -175,15 +185,12 @@ fn items(half: &Half, rtt_min: f64, split: &Split) -> Vec<Item> {
         };
         // What the capture missed did pass.
         let passed = if tx.seen() || missed { wire - lost } else { 0 };
-        let delay = match split.tap {
-            Tap::Receiver => {
-                if tx.release.is_finite() {
-                    (f64::from(tx.release) + split.to_receiver - rtt_min) as f32
-                } else {
-                    f32::NAN
-                }
-            }
-            _ => tx.rtt - (rtt_min - split.to_sender) as f32,
+        let delay = if !queue_before_tap {
+            tx.rtt - (rtt_min - split.to_sender) as f32
+        } else if tx.release.is_finite() {
+            (f64::from(tx.release) + split.to_receiver - rtt_min) as f32
+        } else {
+            f32::NAN
         };
         if passed > 0 || lost > 0 {
             // A gap shows with the packet behind it; what it stands for was dropped after the packet before it.
@@ -232,6 +239,72 @@ fn arrival(items: &[Item], active_s: f64) -> (f64, f64) {
     } else {
         (0.0, 0.0)
     }
+}
+
+/// The median rank of the delay just before an episode of losses among all delays, and the number of episodes.
+fn delay_before_losses(items: &[Item], rtt: f64) -> (f64, u64) {
+    let mut delays: Vec<f64> = items
+        .iter()
+        .filter(|item| item.delay.is_finite())
+        .map(|item| f64::from(item.delay))
+        .collect();
+    if delays.len() < 20 {
+        return (0.0, 0);
+    }
+    delays.sort_unstable_by(f64::total_cmp);
+    let apart = (rtt.max(0.001) * 1e9) as i64;
+    let mut ranks = Vec::new();
+    let (mut before, mut last): (Option<(i64, f64)>, Option<i64>) = (None, None);
+    for item in items {
+        if item.lost > 0 {
+            if last.is_none_or(|last| item.at - last > apart)
+                && let Some((_, delay)) = before.filter(|&(at, _)| item.at - at <= apart)
+            {
+                ranks.push(delays.partition_point(|other| *other <= delay) as f64 / delays.len() as f64);
+            }
+            last = Some(item.at);
+        }
+        if item.delay.is_finite() {
+            before = Some((item.at, f64::from(item.delay)));
+        }
+    }
+    ranks.sort_unstable_by(f64::total_cmp);
+    if ranks.is_empty() {
+        (0.0, 0)
+    } else {
+        (quantile(&ranks, 0.5), ranks.len() as u64)
+    }
+}
+
+/// The rate at which the median byte passed the tap: its train (what comes within a tenth of a millisecond) over the
+/// time since the train before. Behind a link that is always busy this is the link's rate, whatever joins packets
+/// to trains.
+fn local_rate(items: &[Item]) -> f64 {
+    const TRAIN_NS: i64 = 100_000;
+    let mut rates: Vec<(f64, f64)> = Vec::new();
+    let (mut last, mut train): (Option<i64>, Option<(i64, f64)>) = (None, None);
+    for item in items.iter().filter(|item| item.passed > 0) {
+        match &mut train {
+            Some((from, bytes)) if item.at - *from <= TRAIN_NS => *bytes += f64::from(item.passed),
+            _ => {
+                if let (Some(before), Some((from, bytes))) = (last, train) {
+                    rates.push((bytes * 8e9 / (from - before) as f64, bytes));
+                }
+                last = train.map(|(from, _)| from);
+                train = Some((item.at, f64::from(item.passed)));
+            }
+        }
+    }
+    rates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let half = rates.iter().map(|(_, bytes)| bytes).sum::<f64>() / 2.0;
+    let mut sum = 0.0;
+    rates
+        .iter()
+        .find(|(_, bytes)| {
+            sum += bytes;
+            sum >= half
+        })
+        .map_or(0.0, |(rate, _)| *rate)
 }
 
 fn losses(half: &Half, split: &Split, rtt: f64, walked: &Walked) -> LossFacts {

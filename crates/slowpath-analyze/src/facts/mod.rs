@@ -18,6 +18,6 @@ mod walk;
 pub use counters::Counters;
 pub use distribution::Distribution;
 pub use flow::{FlowFacts, Round};
-pub use graphs::{Graphs, IoPoint, Point, SegmentPoint};
+pub use graphs::{Graphs, IoPoint, Point, SackPoint, SegmentPoint};
 pub(crate) use measure::{Measured, measure, split_of, window_shift};
 pub use queue::QueueFit;

@@ -74,41 +74,50 @@ pub(crate) struct Item {
     pub(crate) delay: f32,
 }
 
-/// Most items that a fit looks at; more are merged in pairs.
-const ITEMS: usize = 25_000;
-/// Most items while rates are only searched for.
-const COARSE_ITEMS: usize = 8_000;
+/// Most items that a fit looks at; of a longer transfer it takes a [`STRETCH`] of it. Merging items instead would blur
+/// at which packet a bucket is empty.
+const ITEMS: usize = 45_000;
+/// Items of a longer transfer: those with the most losses.
+const STRETCH: usize = 16_000;
+/// Most items while the rates of a long transfer are only searched for.
+const FEW_ITEMS: usize = 4_000;
+/// Rates of that search that are tried on all items.
+const LIKELY: usize = 24;
+/// Fewest losses that are fitted.
+const LOSSES: usize = 3;
 /// Bins of backlog.
 const BINS: usize = 1024;
 
 /// Fits a virtual queue. `rtt` in seconds separates episodes. `None` without time or data.
-pub(crate) fn fit(items: Vec<Item>, rtt: f64) -> Option<QueueFit> {
-    let items = thin(items, ITEMS);
+pub(crate) fn fit(items: &[Item], rtt: f64) -> Option<QueueFit> {
+    let long = items.len() > ITEMS;
+    let items = if long { stretch(items, STRETCH) } else { items };
     let (first, last) = (items.first()?.at, items.last()?.at);
     let span = (last - first) as f64 / 1e9;
     let passed: f64 = items.iter().map(|item| f64::from(item.passed)).sum();
     if span <= 0.0 || passed <= 0.0 {
         return None;
     }
-    let mean = passed * 8.0 / active(&items, rtt).max(span * 0.02);
+    let mean = passed * 8.0 / active(items, rtt).max(span * 0.02);
     let losses = items.iter().filter(|item| item.lost > 0).count();
     let mut out = QueueFit {
         mean_bit_per_s: mean,
         losses: losses as u64,
         deliveries: items.iter().filter(|item| item.passed > 0).count() as u64,
-        episodes: episodes(&items, rtt),
+        episodes: episodes(items, rtt),
         delay_samples: items.iter().filter(|item| item.delay.is_finite()).count() as u64,
         error: 1.0,
         ..QueueFit::default()
     };
-    out.delay = fit_delay(&items, mean, rtt);
-    if losses >= 3 {
-        fit_losses(&items, mean, &mut out);
+    let few = if long { stretch(items, FEW_ITEMS) } else { items };
+    out.delay = fit_delay(items, few, mean, rtt);
+    if losses >= LOSSES {
+        fit_losses(items, few, mean, &mut out);
     }
     Some(out)
 }
 
-fn fit_losses(items: &[Item], mean: f64, out: &mut QueueFit) {
+fn fit_losses(items: &[Item], few: &[Item], mean: f64, out: &mut QueueFit) {
     let mut levels = Levels::default();
     let mut best = (f64::INFINITY, mean, 0.0, 1.0);
     let delayed = (out.delay.explained > 0.3)
@@ -118,7 +127,11 @@ fn fit_losses(items: &[Item], mean: f64, out: &mut QueueFit) {
     // Delay is the more sensitive measure: where a queue explains it, its rate is the rate.
     let queued = out.delay.explained >= 0.7 && mean >= 0.5 * out.delay.rate_bit_per_s;
     let free = (!queued).then(|| candidates(mean).chain(between_losses(items)));
-    for rate in free.into_iter().flatten().chain(delayed) {
+    let mut rates: Vec<f64> = free.into_iter().flatten().chain(delayed).collect();
+    if few.len() < items.len() {
+        rates = most_likely(few, rates, &mut levels);
+    }
+    for rate in rates {
         levels.run(items, rate, false);
         let (error, size) = levels.separate();
         if error < best.0 {
@@ -149,6 +162,48 @@ fn fit_losses(items: &[Item], mean: f64, out: &mut QueueFit) {
     out.delay_slope = slope;
     out.delay_correlation = correlation;
     out.delay_step = levels.delay_step(size * 8.0 / rate);
+}
+
+/// Those of `rates` that separate losses from deliveries best, in their order.
+fn most_likely(items: &[Item], rates: Vec<f64>, levels: &mut Levels) -> Vec<f64> {
+    let mut scored: Vec<(f64, usize, f64)> = rates
+        .into_iter()
+        .enumerate()
+        .map(|(place, rate)| {
+            levels.run(items, rate, false);
+            (levels.separate().0, place, rate)
+        })
+        .collect();
+    scored.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    scored.truncate(LIKELY);
+    scored.sort_by_key(|&(_, place, _)| place);
+    scored.into_iter().map(|(_, _, rate)| rate).collect()
+}
+
+/// The `most` neighbouring items with the most losses, or in the middle if nothing was lost.
+fn stretch(items: &[Item], most: usize) -> &[Item] {
+    if items.len() <= most {
+        return items;
+    }
+    let step = (most / 16).max(1);
+    let losses = |part: &[Item]| part.iter().filter(|item| item.lost > 0).count();
+    let blocks: Vec<usize> = items.chunks(step).map(losses).collect();
+    let inside = most / step;
+    let best = (0..=blocks.len().saturating_sub(inside))
+        .map(|from| {
+            (
+                blocks[from..(from + inside).min(blocks.len())]
+                    .iter()
+                    .sum::<usize>(),
+                from,
+            )
+        })
+        .max_by_key(|&(count, from)| (count, std::cmp::Reverse(from)))
+        .filter(|&(count, _)| count > 0);
+    let from = best
+        .map_or((items.len() - most) / 2, |(_, block)| block * step)
+        .min(items.len() - most);
+    &items[from..from + most]
 }
 
 /// Rates to try: closely spaced around the mean, where a saturated limiter lies and where a small error of the rate
@@ -230,7 +285,8 @@ impl Levels {
         let top = self.at_loss.iter().copied().fold(0.0, f64::max) * 1.02 + 1.0;
         let mut losses = [0_u32; BINS];
         let mut passes = [0_u32; BINS];
-        let bin = |level: f64| ((level / top * BINS as f64) as usize).min(BINS - 1);
+        let scale = BINS as f64 / top;
+        let bin = |level: f64| ((level * scale) as usize).min(BINS - 1);
         for &level in &self.at_loss {
             losses[bin(level)] += 1;
         }
@@ -306,7 +362,7 @@ fn regress(pairs: &[(f64, f64)]) -> (f64, f64) {
     (xy / xx, xy / (xx * yy).sqrt())
 }
 
-fn fit_delay(items: &[Item], mean: f64, rtt: f64) -> DelayFit {
+fn fit_delay(items: &[Item], few: &[Item], mean: f64, rtt: f64) -> DelayFit {
     let mut delays: Vec<f64> = items
         .iter()
         .filter(|item| item.delay.is_finite())
@@ -331,7 +387,6 @@ fn fit_delay(items: &[Item], mean: f64, rtt: f64) -> DelayFit {
         out.explained = 0.0;
         return out;
     }
-    let few = thin(items.to_vec(), COARSE_ITEMS);
     let mut levels = Levels::default();
     let mut consider = |items: &[Item], rate: f64, out: &mut DelayFit| {
         levels.run(items, rate, true);
@@ -347,10 +402,10 @@ fn fit_delay(items: &[Item], mean: f64, rtt: f64) -> DelayFit {
         }
     };
     for step in -60..=60 {
-        consider(&few, mean * 1.005_f64.powi(step), &mut out);
+        consider(few, mean * 1.005_f64.powi(step), &mut out);
     }
     for step in 0..30 {
-        consider(&few, mean * 1.36 * 1.06_f64.powi(step), &mut out);
+        consider(few, mean * 1.36 * 1.06_f64.powi(step), &mut out);
     }
     let coarse = out.rate_bit_per_s;
     out.explained = f64::NEG_INFINITY;
@@ -380,33 +435,4 @@ fn episodes(items: &[Item], rtt: f64) -> u64 {
         last = Some(item.at);
     }
     count
-}
-
-/// Merges neighbouring deliveries until there are few enough.
-fn thin(mut items: Vec<Item>, most: usize) -> Vec<Item> {
-    while items.len() > most {
-        let before = items.len();
-        let mut merged: Vec<Item> = Vec::with_capacity(before / 2 + 1);
-        let mut open = false;
-        for item in items {
-            match merged.last_mut() {
-                Some(last) if open && last.lost == 0 && item.lost == 0 => {
-                    last.passed = last.passed.saturating_add(item.passed);
-                    if last.delay.is_nan() {
-                        last.delay = item.delay;
-                    }
-                    open = false;
-                }
-                _ => {
-                    merged.push(item);
-                    open = true;
-                }
-            }
-        }
-        items = merged;
-        if items.len() * 10 > before * 9 {
-            break;
-        }
-    }
-    items
 }

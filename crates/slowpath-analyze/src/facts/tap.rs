@@ -88,6 +88,26 @@ fn reaction(half: &Half) -> Option<f64> {
     Some(quantile(&spans, 0.1))
 }
 
+/// Whether the way before the tap, rather than the way behind it, makes round trips vary: a queue there.
+pub(crate) fn varies_before(half: &Half) -> bool {
+    let spread = |mut values: Vec<f64>| {
+        values.sort_unstable_by(f64::total_cmp);
+        if values.len() < 10 {
+            return 0.0;
+        }
+        quantile(&values, 0.9) - quantile(&values, 0.1)
+    };
+    let before = smooth_releases(half).into_iter().map(|(_, span)| span).collect();
+    let behind = half
+        .tx
+        .entries()
+        .iter()
+        .filter(|tx| tx.rtt.is_finite())
+        .map(|tx| f64::from(tx.rtt))
+        .collect();
+    spread(before) > 2.0 * spread(behind)
+}
+
 /// The time from an acknowledgement to what it released, for each transmission that tells, without the spikes of
 /// a program that paused: each value is the smallest of itself and its neighbours.
 pub(crate) fn smooth_releases(half: &Half) -> Vec<(usize, f64)> {

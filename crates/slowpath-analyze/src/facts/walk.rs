@@ -65,6 +65,7 @@ struct Walker<'a> {
     burst_open: bool,
     bursts: u64,
     after_ack: u64,
+    answers: u64,
     short_bursts: u64,
     slacks: Vec<f64>,
     full_windows: Vec<f64>,
@@ -121,6 +122,7 @@ pub(crate) fn walk(
         burst_open: false,
         bursts: 0,
         after_ack: 0,
+        answers: 0,
         short_bursts: 0,
         slacks: Vec::new(),
         full_windows: Vec::new(),
@@ -218,6 +220,7 @@ impl Walker<'_> {
                 self.short_bursts += u64::from(self.last_len > 0 && self.last_len < self.segment);
                 self.bursts += 1;
                 self.after_ack += u64::from(tx.at.saturating_sub(self.last_ack) <= near);
+                self.answers += u64::from(tx.flags.has(TxFlags::ANSWERS));
             }
             self.burst_open = true;
             self.last_len = u64::from(tx.len) % self.segment.max(1);
@@ -475,6 +478,11 @@ impl Walker<'_> {
             } else {
                 0.0
             },
+            answer_share: if self.bursts > 0 {
+                self.answers as f64 / self.bursts as f64
+            } else {
+                0.0
+            },
             chance_share: if span > 0.0 {
                 (forward_acks * near / span).min(1.0)
             } else {
@@ -487,6 +495,8 @@ impl Walker<'_> {
             } else {
                 0.0
             },
+            // Those of the other direction are not known here.
+            ..Clocking::default()
         };
         self.out
     }

@@ -1,6 +1,6 @@
 //! Thinning the logs to what a page can show.
 
-use crate::facts::{Graphs, IoPoint, Measured, Point, SegmentPoint};
+use crate::facts::{Graphs, IoPoint, Measured, Point, SackPoint, SegmentPoint};
 use crate::track::Conn;
 use crate::track::log::TxFlags;
 
@@ -73,10 +73,12 @@ pub(crate) fn graphs(conn: &Conn, measured: &Measured, origin: i64) -> Graphs {
     let placed: Vec<usize> = sent.iter().map(|tx| bin(seconds(tx.at))).collect();
     let returned: Vec<usize> = acks.iter().map(|ack| bin(seconds(ack.at))).collect();
     let mut goodput_bins = vec![0.0; io.len()];
+    let mut payload_bins = vec![0.0; io.len()];
     for (tx, index) in sent.iter().zip(placed).filter(|(tx, _)| tx.seen()) {
         let point = &mut io[index];
         point.packets += u64::from(tx.packets);
         point.bytes += u64::from(tx.wire) + 14 * u64::from(tx.packets);
+        payload_bins[index] += f64::from(tx.len);
         point.retransmissions += u64::from(tx.flags.has(TxFlags::RETRANSMISSION));
     }
     let mut delivered = 0_u64;
@@ -91,9 +93,10 @@ pub(crate) fn graphs(conn: &Conn, measured: &Measured, origin: i64) -> Graphs {
     }
     let throughput = io
         .iter()
-        .map(|point| Point {
+        .zip(&payload_bins)
+        .map(|(point, bytes)| Point {
             at_s: point.at_s,
-            value: point.bytes as f64 / width,
+            value: bytes / width,
         })
         .collect();
     let goodput = io
@@ -108,6 +111,16 @@ pub(crate) fn graphs(conn: &Conn, measured: &Measured, origin: i64) -> Graphs {
         io,
         io_bin_s: width,
         segments: thin_segments(&segments),
+        sacks: half
+            .sack_log
+            .entries()
+            .iter()
+            .map(|block| SackPoint {
+                at_s: seconds(block.at),
+                from: relative(block.from),
+                to: relative(block.to),
+            })
+            .collect(),
         acks: thin(&ack_points),
         window_edge: thin(&edges),
         goodput,

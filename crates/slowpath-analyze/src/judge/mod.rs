@@ -168,7 +168,7 @@ fn together(members: &[usize], measured: &[(usize, Measured)]) -> Option<QueueFi
         .iter()
         .map(|&rank| measured[rank].1.facts.rtt.median)
         .fold(0.0, f64::max);
-    queue::fit(items, rtt)
+    queue::fit(&items, rtt)
 }
 
 /// Share of a flow's time during which another of `big` was active.
@@ -209,6 +209,15 @@ fn connection(
     } else {
         Graphs::default()
     };
+    let wireshark = if with_graphs {
+        let first_rtt = match conn.handshake_ns {
+            (Some(there), Some(back)) => Some(there + back),
+            _ => None,
+        };
+        crate::wireshark::rows(conn.half(facts.from), first_rtt)
+    } else {
+        Vec::new()
+    };
     let (client, server) = endpoints(conn, key);
     Connection {
         id: conn.id,
@@ -243,6 +252,7 @@ fn connection(
         verdict,
         intervals,
         counters: sides.map(|side| counters(conn, side)),
+        wireshark,
         facts: measured.facts,
         parallel_flows: surroundings.flows,
         shared_queue: surroundings.shared,
@@ -290,8 +300,6 @@ fn counters(conn: &Conn, side: Side) -> Counters {
     out.max_window = (out.max_window << shift).max(unscaled);
     out.min_window <<= shift;
     out.window_sum <<= shift;
-    let answers = conn.half(side.other()).acks.entries();
-    out.duplicate_acks = answers.iter().filter(|ack| ack.duplicate).count() as u64;
     out.missed_bytes = conn.half(side).missed + conn.half(side).open_gaps();
     out
 }

@@ -63,6 +63,12 @@ pub(crate) fn judge(
             *step as f64 / 1e9
         ));
     }
+    for (number, leap) in clock.leaps.iter().take(3) {
+        warnings.push(format!(
+            "the capture clock jumped forward by {:.3} s before packet {number}, which the sender's timestamps do not show; times after it were moved back",
+            *leap as f64 / 1e9
+        ));
+    }
     if clock.disorder > 0 {
         warnings.push(format!(
             "{} packets are slightly out of time order",

@@ -23,6 +23,8 @@ pub(crate) mod cutoff {
     pub(crate) const WINDOW_SHARE: f64 = 0.5;
     /// Share of the time with a closed window that is a limit whatever held the rest.
     pub(crate) const CLOSED_SHARE: f64 = 0.25;
+    /// Share of the time with a full window far below its largest that is a limit whatever held the rest.
+    pub(crate) const SHRUNK_SHARE: f64 = 0.3;
     /// Mean window while it holds, relative to its largest, below which the reader is slow.
     pub(crate) const WINDOW_RATIO: f64 = 0.8;
     /// Share of the time with nothing in flight that makes the program the limit.
@@ -49,6 +51,16 @@ pub(crate) mod cutoff {
     pub(crate) const EXPLAINED: f64 = 0.7;
     /// Rate over the queue's rate from which the flow fills it.
     pub(crate) const UTILISATION: f64 = 0.5;
+    /// Share of round trips at the largest flight that makes it a ceiling.
+    pub(crate) const CEILING: f64 = 0.4;
+    /// Share of the delay's variance up to which the flow's own load does not explain it.
+    pub(crate) const OWN_QUEUE: f64 = 0.35;
+    /// Rank of the delay before losses from which a full queue drops.
+    pub(crate) const FULL_RANK: f64 = 0.8;
+    /// Share of the time at the link's rate below which others use the link too.
+    pub(crate) const WHOLE_LINK: f64 = 0.78;
+    /// Share of bursts that a message of the peer's program releases.
+    pub(crate) const ANSWERED: f64 = 0.25;
     /// Share of round trips on the plateau of the flight.
     pub(crate) const PLATEAU: f64 = 0.75;
 }
@@ -110,7 +122,7 @@ pub(crate) fn judge(facts: &FlowFacts, around: &Surroundings) -> (Verdict, Vec<I
             base_rtt
         },
     };
-    let rules: [fn(&Case) -> Option<Finding>; 12] = [
+    let rules: [fn(&Case) -> Option<Finding>; 14] = [
         unusable,
         black_hole,
         too_short,
@@ -119,8 +131,10 @@ pub(crate) fn judge(facts: &FlowFacts, around: &Surroundings) -> (Verdict, Vec<I
         policed,
         marked,
         reordered,
+        crowded,
         bottleneck,
         lossy,
+        answered,
         constant_flight,
         short_or_growing,
     ];
@@ -201,6 +215,7 @@ impl Case<'_> {
         fit.delay.explained >= cutoff::EXPLAINED
             && fit.delay.delay_p95_s > (0.03 * self.base_rtt).max(0.001).max(2.0 * self.around.clock_s)
             && fit.mean_bit_per_s >= cutoff::UTILISATION * fit.delay.rate_bit_per_s
+            && !(self.facts.tap == Tap::Receiver && self.arrives_faster_than(fit.delay.rate_bit_per_s))
     }
 
     /// The delivery rate stays the same while a queue stands.
@@ -222,7 +237,16 @@ impl Case<'_> {
         let facts = self.facts;
         let queued =
             facts.rtt.count >= 10 && facts.rtt.p90 > 1.03 * self.base_rtt + 0.001 + 2.0 * self.around.clock_s;
-        matches!(facts.tap, Tap::Receiver | Tap::Middle) && queued && facts.arrival_busy >= 0.6
+        matches!(facts.tap, Tap::Receiver | Tap::Middle)
+            && queued
+            && facts.arrival_busy >= 0.6
+            && !self.arrives_faster_than(facts.arrival_peak_bit_per_s)
+    }
+
+    /// Behind a link of `rate` no packet follows another sooner than the link can send it.
+    pub(crate) fn arrives_faster_than(&self, rate: f64) -> bool {
+        self.facts.tap == Tap::Receiver && self.facts.arrival_local_bit_per_s > 2.0 * rate
+            || self.facts.tap == Tap::Middle && self.facts.arrival_local_bit_per_s > 3.0 * rate
     }
 
     fn ethernet_rate(&self) -> f64 {
@@ -343,11 +367,14 @@ fn receiver(case: &Case) -> Option<Finding> {
     let (facts, time, window) = (case.facts, &case.facts.time, &case.facts.window);
     let held = case.held();
     let closed = case.share(time.window_closed_s);
-    if window.scale_known == 0 || (held < cutoff::WINDOW_SHARE && closed < cutoff::CLOSED_SHARE) {
+    let shrinking = case.share(time.window_closed_s + time.window_shrunk_s) >= cutoff::SHRUNK_SHARE;
+    if window.scale_known == 0 || (held < cutoff::WINDOW_SHARE && closed < cutoff::CLOSED_SHARE && !shrinking)
+    {
         return None;
     }
     let shrunk = time.window_closed_s + time.window_shrunk_s;
-    let slow_reader = closed >= cutoff::CLOSED_SHARE
+    let slow_reader = shrinking
+        || closed >= cutoff::CLOSED_SHARE
         || window.full_ratio < cutoff::WINDOW_RATIO
         || shrunk > 0.5 * (time.window_closed_s + time.window_full_s);
     if slow_reader {
@@ -610,6 +637,73 @@ fn bottleneck(case: &Case) -> Option<Finding> {
     Some(out)
 }
 
+/// Others fill the queue: the delay is high and does not follow the flow's own load, and losses come when it is highest
+/// or it never falls back to the empty path's.
+fn crowded(case: &Case) -> Option<Finding> {
+    let (facts, loss) = (case.facts, &case.facts.loss);
+    let fit = case.queue().unwrap_or_default();
+    let own = facts.queue.unwrap_or_default();
+    let margin = (0.05 * case.base_rtt).max(0.002).max(3.0 * case.around.clock_s);
+    let delayed =
+        facts.rtt.count >= 50 && facts.flight.rounds >= 20 && facts.rtt.p90 - case.base_rtt > 1.5 * margin;
+    // A link that these packets keep busy is full of them, whatever the fits say.
+    let part_of_it = facts.arrival_busy > 0.0 && facts.arrival_busy < cutoff::WHOLE_LINK;
+    let not_own = [&fit, &own]
+        .iter()
+        .all(|fit| !case.fills(fit) && fit.delay.explained < cutoff::OWN_QUEUE);
+    let free = case.held() < 0.3 && case.share(facts.time.idle_s) < cutoff::IDLE_SHARE_ALONE;
+    if !(delayed && part_of_it && not_own && free) {
+        return None;
+    }
+    let mostly = facts.rtt.median - case.base_rtt > margin;
+    let ranked = loss.ranked_episodes >= if mostly { 1 } else { 3 };
+    let at_full_queue = ranked && loss.delay_rank >= cutoff::FULL_RANK;
+    // Before the link a program or pacing may leave pauses; there only a rate that others change tells.
+    let afar = matches!(facts.tap, Tap::Receiver | Tap::Middle);
+    let part = afar || (!case.steady_behind_queue() && facts.rate.p10 < 0.6 * facts.rate.p90);
+    let stands = facts.rtt.p10 - facts.rtt.min > 0.4 * (facts.rtt.p90 - facts.rtt.min)
+        && mostly
+        && facts.rtt.p10 - case.base_rtt > margin
+        && facts.flight.plateau_share < cutoff::PLATEAU
+        && part;
+    if !(at_full_queue || stands) {
+        return None;
+    }
+    let queued = (facts.rtt.p95 - case.base_rtt).max(0.0);
+    let why = if at_full_queue {
+        format!(
+            "losses come when the delay is at its highest (before the median one {} of all delays were no longer)",
+            percent(loss.delay_rank)
+        )
+    } else {
+        format!(
+            "the queue never empties (round trip at least {} against {} of the empty path)",
+            span(facts.rtt.p10),
+            span(case.base_rtt)
+        )
+    };
+    let mut out = finding(
+        Limit::SharedBottleneck,
+        1.0 - case.share(facts.time.idle_s),
+        0.75,
+        format!(
+            "The transfer shares a full link with other traffic: {why}, and its own load explains only {} of a delay of up to {} above the empty path's {}.",
+            percent(own.delay.explained.max(fit.delay.explained).max(0.0)),
+            span(queued),
+            span(case.base_rtt)
+        ),
+    );
+    if queued > case.base_rtt.max(0.02) {
+        out.flags.push(Flag::Bufferbloat);
+    }
+    out.parameters.queue_delay_s = Some(queued);
+    out.parameters.rtt_s = Some(case.rtt);
+    if loss.lost_segments > 0 {
+        out.parameters.loss_fraction = Some(loss.fraction);
+    }
+    Some(out)
+}
+
 fn lossy(case: &Case) -> Option<Finding> {
     let facts = case.facts;
     let loss = &facts.loss;
@@ -700,6 +794,31 @@ fn lossy(case: &Case) -> Option<Finding> {
     Some(out)
 }
 
+/// The peer's program, not its TCP, releases data: a protocol that allows a fixed amount until it is answered.
+fn answered(case: &Case) -> Option<Finding> {
+    let (facts, clocking) = (case.facts, &case.facts.clocking);
+    let idle = case.share(facts.time.idle_s);
+    let steady = facts.loss.episodes <= 1 && !case.inflated() && case.held() < cutoff::WINDOW_SHARE;
+    let messages = clocking.answers >= 20 && clocking.answer_bytes_share < 0.2;
+    if !(steady && messages && clocking.answer_share >= cutoff::ANSWERED && facts.flight.rounds >= 8) {
+        return None;
+    }
+    let mut out = finding(
+        Limit::ProtocolWindow,
+        1.0 - idle,
+        0.6 + 0.35 * clocking.answer_share,
+        format!(
+            "The protocol allows {} until it is answered: {} of the bursts begin with the first acknowledgement of one of {} messages of the receiving program, without loss or queue, and with the TCP window open.",
+            bytes(facts.flight.median_peak as f64),
+            percent(clocking.answer_share),
+            clocking.answers
+        ),
+    );
+    out.parameters.flight_bytes = Some(facts.flight.median_peak);
+    out.parameters.rtt_s = Some(case.rtt);
+    Some(out)
+}
+
 fn constant_flight(case: &Case) -> Option<Finding> {
     let facts = case.facts;
     let (flight, clocking) = (&facts.flight, &facts.clocking);
@@ -711,14 +830,11 @@ fn constant_flight(case: &Case) -> Option<Finding> {
     let room = facts.window.scale_known == 0 || flight.plateau * 10 < facts.window.max * 9;
     let bulk = flight.plateau >= 3 * u64::from(facts.segment_size);
     let timed = case.around.clock_s < 0.2 * case.rtt;
-    if !(bulk
-        && timed
-        && few_losses
-        && room
-        && flight.plateau_share >= cutoff::PLATEAU
-        && flight.rounds >= 12)
-    {
+    if !(bulk && timed && few_losses && room && flight.rounds >= 12) {
         return None;
+    }
+    if flight.plateau_share < cutoff::PLATEAU {
+        return ceiling(case);
     }
     // A send buffer whose size is no multiple of the segment also makes short segments; then only a strict clock tells.
     let strictly = clocking.ack_share >= 0.9 && clocking.chance_share < 0.6;
@@ -733,7 +849,10 @@ fn constant_flight(case: &Case) -> Option<Finding> {
         flight.rounds,
         bytes(facts.window.max as f64)
     );
-    if (at_sender && clocked && !ragged) || strictly {
+    // Seen from afar a program's rhythm may look like a clock by chance.
+    let whole = clocking.short_share < 0.01 && clocking.short_burst_share < 0.01;
+    let clocked_afar = clocked && whole && clocking.chance_share < 0.5;
+    if (at_sender && clocked && !ragged) || strictly || clocked_afar {
         let limit = if case.around.ssh {
             Limit::ProtocolWindow
         } else {
@@ -756,7 +875,8 @@ fn constant_flight(case: &Case) -> Option<Finding> {
         out.parameters.rtt_s = Some(case.rtt);
         return Some(out);
     }
-    if ragged && unclocked && at_sender {
+    let by_chance = clocking.ack_share < clocking.chance_share + 0.12;
+    if ragged && unclocked && (at_sender || (by_chance && clocking.short_share > 0.03)) {
         let mut out = finding(
             Limit::SenderApplication,
             flight.plateau_share,
@@ -781,6 +901,38 @@ fn constant_flight(case: &Case) -> Option<Finding> {
     out.parameters.flight_bytes = Some(flight.plateau);
     out.next_step =
         Some("capture at the sender, or sample its socket (ss -ti: rwnd_limited, sndbuf_limited)".to_owned());
+    Some(out)
+}
+
+/// The flight comes to one amount again and again and never exceeds it, as with pacing below a full send buffer.
+fn ceiling(case: &Case) -> Option<Finding> {
+    let facts = case.facts;
+    let (flight, clocking) = (&facts.flight, &facts.clocking);
+    let whole = clocking.short_share < 0.03 && clocking.short_burst_share < 0.05;
+    let reached = flight.plateau_share >= cutoff::CEILING && flight.plateau * 100 >= flight.max * 94;
+    if !(reached && whole && flight.rounds >= 40 && !case.inflated() && facts.loss.episodes == 0) {
+        return None;
+    }
+    let limit = if case.around.ssh {
+        Limit::ProtocolWindow
+    } else {
+        Limit::SendBuffer
+    };
+    let mut out = finding(
+        limit,
+        flight.plateau_share,
+        0.7,
+        format!(
+            "A fixed amount at the sender (its buffer, most likely) holds the transfer: the flight comes to {} in {} of {} round trips and never exceeds {}, below the window of {}, without loss or queue.",
+            bytes(flight.plateau as f64),
+            percent(flight.plateau_share),
+            flight.rounds,
+            bytes(flight.max as f64),
+            bytes(facts.window.max as f64)
+        ),
+    );
+    out.parameters.flight_bytes = Some(flight.plateau);
+    out.parameters.rtt_s = Some(case.rtt);
     Some(out)
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct Clock {
     equal: u64,
     /// Steps back of the clock: frame number and nanoseconds.
     pub(crate) steps: Vec<(u64, i64)>,
+    /// Jumps forward that the hosts' own clocks do not show: frame number and nanoseconds.
+    pub(crate) leaps: Vec<(u64, i64)>,
     /// Small steps back, as captures with several queues have.
     pub(crate) disorder: u64,
     /// Packets without a time stamp.
@@ -54,6 +56,26 @@ impl Clock {
         self.last_raw = raw;
         self.last = self.last.max(raw.saturating_add(self.offset).min(2 * LIMIT));
         self.last
+    }
+
+    /// Whether the time since the last packet is long enough to be a jump.
+    pub(crate) fn pauses(&self, raw: i64) -> bool {
+        self.first.is_some() && raw.clamp(-LIMIT, LIMIT).saturating_sub(self.last_raw) > 500_000_000
+    }
+
+    /// The corrected time of a packet that comes next.
+    pub(crate) fn corrected(&self, raw: i64) -> i64 {
+        raw.clamp(-LIMIT, LIMIT)
+            .saturating_add(self.offset)
+            .min(2 * LIMIT)
+    }
+
+    /// Takes a jump forward out of all times from the packet with this frame number on.
+    pub(crate) fn leap(&mut self, number: u64, nanoseconds: i64) {
+        if self.leaps.len() < 64 {
+            self.leaps.push((number, nanoseconds));
+        }
+        self.offset = self.offset.saturating_sub(nanoseconds);
     }
 
     /// Time of the first packet and the last corrected time.

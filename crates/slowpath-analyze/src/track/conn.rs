@@ -97,6 +97,7 @@ impl Conn {
             && packet.flags.has(TcpFlags::ACK)
             && let Some(span) = self.halves[peer].echo_of(times.echo, packet.at)
             && packet.payload_len > 0
+            && self.halves[own].was_released(span, packet.at)
         {
             self.released(own, packet, span);
         }
@@ -104,7 +105,11 @@ impl Conn {
         if packet.payload_len > 0 && self.halves[own].segment_limit == 0 {
             self.set_segment_limits(packet);
         }
+        let answers = packet.payload_len > 0 && self.halves[peer].is_news(packet.ack);
         self.halves[own].sent(packet, base);
+        if answers {
+            self.halves[own].answers(packet.number);
+        }
         self.pending_release(own);
         let accurate = self.ecn == EcnMode::Accurate;
         self.halves[peer].acknowledged(packet, accurate);
@@ -154,6 +159,10 @@ impl Conn {
             let client = &self.halves[packet.direction.reversed().index()];
             if let Some(offer) = client.syn {
                 self.handshake_ns.0 = Some(packet.at - offer.last_at);
+                if offer.at == offer.last_at && self.syn_ack_at.is_none() {
+                    let client = packet.direction.reversed().index();
+                    self.halves[client].counters.rtt_sample(packet.at - offer.at);
+                }
                 self.ecn = negotiated(offer.ace, packet.flags.ace());
                 self.handshake_seen = true;
             }
@@ -166,6 +175,9 @@ impl Conn {
             && let Some(at) = self.syn_ack_at
         {
             self.handshake_ns.1 = Some(packet.at - at);
+            self.halves[packet.direction.reversed().index()]
+                .counters
+                .rtt_sample(packet.at - at);
             if let (Some(there), Some(back)) = self.handshake_ns {
                 self.base_rtt_ns = Some((there + back).max(1));
             }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use slowpath_packet::{Ecn, Seq32};
 use slowpath_record::packets::{Marks, TcpFlags, TcpPacket};
 
-use super::log::{Ack, AckLog, Tx, TxFlags, TxLog};
+use super::log::{Ack, AckLog, SackBlock, SackLog, Tx, TxFlags, TxLog};
 use super::ranges::Ranges;
 use crate::facts::Counters;
 
@@ -29,6 +29,8 @@ pub(crate) struct Half {
     pub(crate) tx: TxLog,
     /// Acknowledgements of the peer.
     pub(crate) acks: AckLog,
+    /// SACK blocks of the peer.
+    pub(crate) sack_log: SackLog,
     /// Counters of the packets that this sender sent.
     pub(crate) counters: Counters,
     /// What this sender's SYN offered.
@@ -77,6 +79,12 @@ pub(crate) struct Half {
     pub(crate) segment_limit: u32,
     /// Span from an acknowledgement to the packet (by frame number) that echoes it, until logged.
     pub(crate) pending_release: Option<(u64, i64)>,
+    /// Duplicate acknowledgements in a row.
+    repeats: u32,
+    /// First and last timestamp of this sender with their times at the tap.
+    own_clock: Option<[(u32, i64); 2]>,
+    /// Smallest time from an acknowledgement to data that echoes it, nanoseconds.
+    release_min: Option<i64>,
     /// Smallest time from data to its acknowledgement, nanoseconds.
     answer_min: Option<i64>,
     started: bool,
@@ -217,6 +225,8 @@ impl Half {
         }
         if let Some(times) = packet.timestamps {
             self.remember_own_time(times.value, packet.at);
+            let now = (times.value, packet.at);
+            self.own_clock = Some(self.own_clock.map_or([now, now], |[first, _]| [first, now]));
         }
         if packet.payload_len == 0 && !packet.flags.has(TcpFlags::FIN) {
             if self.started
@@ -275,6 +285,13 @@ impl Half {
             self.read_sack(packet, ack);
         }
         let duplicate = plain && !advanced && ack == self.una && self.next > self.una && same_window;
+        if advanced {
+            self.repeats = 0;
+        } else if duplicate {
+            self.repeats += 1;
+            self.counters.duplicate_acks += 1;
+            self.counters.triple_duplicate_acks += u64::from(self.repeats == 3);
+        }
         if !advanced && same_window && marks == 0 && self.sacked_bytes == sacked_before && !duplicate {
             return;
         }
@@ -288,6 +305,47 @@ impl Half {
             duplicate,
             syn: packet.flags.has(TcpFlags::SYN),
         });
+    }
+
+    /// By how much the capture's clock ran ahead of this sender's own since its last packet, if it jumped: `at` is
+    /// the time at which the tap says that a packet with timestamp `value` passed.
+    pub(crate) fn clock_ran_ahead(&self, value: u32, at: i64) -> Option<i64> {
+        let [first, last] = self.own_clock?;
+        let ticks = Seq32(last.0).distance(Seq32(first.0));
+        let span = last.1 - first.1;
+        // A clock is known once it ran for a second.
+        if ticks < 10 || span < 1_000_000_000 {
+            return None;
+        }
+        let passed =
+            (f64::from(Seq32(value).distance(Seq32(last.0))) * span as f64 / f64::from(ticks)) as i64;
+        let shown = at - last.1;
+        (passed >= 0 && shown - passed > 500_000_000 && passed < shown / 2).then_some(shown - passed)
+    }
+
+    /// Whether acknowledgement `ack` of this sender's data is the first for some of it.
+    pub(crate) fn is_news(&self, ack: u32) -> bool {
+        self.counters.data_packets > 0 && Seq32(ack).distance(Seq32(self.una as u32)) > 0
+    }
+
+    /// The transmission with this frame number answers a message of the peer's program.
+    pub(crate) fn answers(&mut self, number: u64) {
+        if let Some(tx) = self.tx.last_mut()
+            && tx.number == number
+        {
+            tx.flags.set(TxFlags::ANSWERS);
+        }
+    }
+
+    /// Whether an acknowledgement `span` nanoseconds before `at` released the next data of this sender. With nothing
+    /// outstanding and a silence before, its program has waited; then only a span like the shortest tells the path.
+    /// (At a receiver nothing ever is outstanding, but there a queue on the way delivers without a silence.)
+    pub(crate) fn was_released(&mut self, span: i64, at: i64) -> bool {
+        let shortest = self.release_min.map_or(span, |least| least.min(span));
+        self.release_min = Some(shortest);
+        let outstanding = !self.acked || self.una < self.next;
+        let silence = self.data_span.map_or(0, |(_, last)| at - last);
+        outstanding || silence < span / 2 || span <= shortest + shortest / 2 + 2_000_000
     }
 
     /// Time since the peer's timestamp echoed by `packet` of this sender was first seen on a packet of the peer.
@@ -669,6 +727,9 @@ impl Half {
         }
         let mut index = self.outstanding.partition_point(|old| old.end <= start);
         let mut needed = false;
+        if let Some(old) = self.outstanding.get(index).filter(|old| old.start < end) {
+            self.counters.retransmitted_after(at - old.at);
+        }
         while let Some(&old) = self.outstanding.get(index) {
             if old.start >= end {
                 break;
@@ -748,6 +809,7 @@ impl Half {
     fn advance(&mut self, packet: &TcpPacket, ack: u64) {
         let mut sample: Option<(u64, i64)> = None;
         let mut clean = true;
+        let mut again = false;
         while let Some(segment) = self.outstanding.front().copied() {
             if segment.start >= ack {
                 break;
@@ -762,6 +824,16 @@ impl Half {
                 break;
             }
             self.outstanding.pop_front();
+            if segment.end < ack {
+                self.counters.cumulatively_acked += 1;
+            } else if segment.transmissions > 1 {
+                self.counters.ambiguous_acks += 1;
+            } else if again {
+                self.counters.post_loss_acks += 1;
+            } else {
+                self.counters.rtt_sample(packet.at - segment.at);
+            }
+            again |= segment.transmissions > 1;
             self.largest_acked = self.largest_acked.max((segment.end - segment.start) as u32);
             if segment.sacked {
                 self.sacked_bytes = self
@@ -860,6 +932,11 @@ impl Half {
                 self.duplicate_report(packet, from, to);
                 continue;
             }
+            self.sack_log.push(SackBlock {
+                at: packet.at,
+                from,
+                to,
+            });
             let mut fresh: [(u64, u64); 8] = [(0, 0); 8];
             let mut count = 0;
             self.sacked.insert(from.max(ack), to, |a, b| {

@@ -1,7 +1,7 @@
 //! Compact logs of what one sender transmitted and what came back: the raw material of all later facts.
 //!
-//! Both logs are bounded: a full log merges neighbouring entries of its older half, which costs resolution in time
-//! but no bytes, losses or extremes.
+//! Both logs are bounded: a full log merges neighbouring entries, which costs resolution in time, the same from end
+//! to end, but no bytes, losses or extremes.
 
 /// Most entries in a log before its older part is thinned.
 pub(crate) const CAPACITY: usize = 1 << 16;
@@ -33,31 +33,33 @@ pub(crate) struct Tx {
 
 /// What is known about a transmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct TxFlags(pub(crate) u8);
+pub(crate) struct TxFlags(pub(crate) u16);
 
 impl TxFlags {
     /// Its bytes had been sent before.
-    pub(crate) const RETRANSMISSION: u8 = 0x01;
+    pub(crate) const RETRANSMISSION: u16 = 0x01;
     /// Not seen: a gap in the sequence numbers stands for it.
-    pub(crate) const GAP: u8 = 0x02;
+    pub(crate) const GAP: u16 = 0x02;
     /// Passed the tap late.
-    pub(crate) const LATE: u8 = 0x04;
+    pub(crate) const LATE: u16 = 0x04;
     /// The capture missed it: acknowledged although never seen.
-    pub(crate) const MISSED: u8 = 0x08;
+    pub(crate) const MISSED: u16 = 0x08;
     /// A retransmission that was not needed.
-    pub(crate) const SPURIOUS: u8 = 0x10;
+    pub(crate) const SPURIOUS: u16 = 0x10;
     /// Carried PSH.
-    pub(crate) const PUSH: u8 = 0x20;
+    pub(crate) const PUSH: u16 = 0x20;
     /// Marked CE.
-    pub(crate) const CE: u8 = 0x40;
+    pub(crate) const CE: u16 = 0x40;
     /// Fills a gap: the first copy was lost before the tap.
-    pub(crate) const FILLS: u8 = 0x80;
+    pub(crate) const FILLS: u16 = 0x80;
+    /// First to acknowledge new data of the peer.
+    pub(crate) const ANSWERS: u16 = 0x100;
 
-    pub(crate) const fn has(self, bit: u8) -> bool {
+    pub(crate) const fn has(self, bit: u16) -> bool {
         self.0 & bit != 0
     }
 
-    pub(crate) const fn set(&mut self, bit: u8) {
+    pub(crate) const fn set(&mut self, bit: u16) {
         self.0 |= bit;
     }
 }
@@ -73,16 +75,18 @@ impl Tx {
         !self.flags.has(TxFlags::GAP)
     }
 
-    fn merges_with(&self, next: &Self) -> bool {
-        const DISTINCT: u8 =
+    fn merges_with(&self, next: &Self, most: u16) -> bool {
+        const DISTINCT: u16 =
             TxFlags::RETRANSMISSION | TxFlags::GAP | TxFlags::LATE | TxFlags::MISSED | TxFlags::FILLS;
         self.end() == next.seq
             && self.lost == 0
             && next.lost == 0
-            && self.flags.0 & DISTINCT == 0
-            && next.flags.0 & DISTINCT == 0
+            && (self.flags.0 | next.flags.0) & DISTINCT == 0
             && self.len.checked_add(next.len).is_some()
-            && self.packets.checked_add(next.packets).is_some()
+            && self
+                .packets
+                .checked_add(next.packets)
+                .is_some_and(|sum| sum <= most)
     }
 
     fn merge(&mut self, next: &Self) {
@@ -100,16 +104,33 @@ impl Tx {
 }
 
 /// Transmissions by running number, so that a reference stays valid while older entries are merged.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct TxLog {
     entries: Vec<Tx>,
+    /// Running number of the first entry that was never merged, less its index.
     shift: u64,
+    /// Entries with smaller running numbers have been merged or forgotten.
+    floor: u64,
+    /// Most packets of a merged entry: the log has the same grain from end to end.
+    grain: u16,
+}
+
+impl Default for TxLog {
+    fn default() -> Self {
+        Self {
+            entries: Vec::new(),
+            shift: 0,
+            floor: 0,
+            grain: 2,
+        }
+    }
 }
 
 impl TxLog {
-    /// Adds an entry and returns its running number. `oldest` is the smallest number still referred to.
+    /// Adds an entry and returns its running number. `oldest` is the smallest number still referred to; of a full
+    /// log the newer half stays as it is, and older references become void.
     pub(crate) fn push(&mut self, tx: Tx, oldest: u64) -> u64 {
-        if self.entries.len() >= CAPACITY {
+        if self.is_full() {
             self.thin(oldest);
         }
         self.entries.push(tx);
@@ -123,6 +144,9 @@ impl TxLog {
 
     /// The entry with a running number, unless it has been merged away.
     pub(crate) fn entry(&mut self, number: u64) -> Option<&mut Tx> {
+        if number < self.floor {
+            return None;
+        }
         let index = usize::try_from(number.checked_sub(self.shift)?).ok()?;
         self.entries.get_mut(index)
     }
@@ -137,34 +161,41 @@ impl TxLog {
         &self.entries
     }
 
+    /// Frees at least a sixteenth of the log, so that an entry costs the same however long the transfer is.
     fn thin(&mut self, oldest: u64) {
-        let keep_from = usize::try_from(oldest.saturating_sub(self.shift))
-            .unwrap_or(usize::MAX)
-            .min(self.entries.len());
-        let mut merged: Vec<Tx> = Vec::with_capacity(self.entries.len());
-        let mut pair_open = false;
-        for entry in &self.entries[..keep_from] {
-            match merged.last_mut() {
-                Some(last) if pair_open && last.merges_with(entry) => {
-                    last.merge(entry);
-                    pair_open = false;
-                }
-                _ => {
-                    merged.push(*entry);
-                    pair_open = true;
-                }
+        let len = self.entries.len();
+        let referred = usize::try_from(oldest.saturating_sub(self.shift)).unwrap_or(usize::MAX);
+        let keep_from = referred.clamp(len / 2, len);
+        let mut kept = keep_from;
+        loop {
+            kept = self.merge_first(kept);
+            if keep_from - kept >= len / 4 || self.grain > u16::MAX / 2 {
+                break;
+            }
+            self.grain *= 2;
+        }
+        // Nothing left to merge: forget the oldest rather than grow.
+        let forgotten = if keep_from - kept < len / 16 { len / 8 } else { 0 }.min(kept);
+        self.entries.copy_within(keep_from.., kept);
+        self.entries.truncate(len - (keep_from - kept));
+        self.entries.drain(..forgotten);
+        self.shift += (keep_from - kept + forgotten) as u64;
+        self.floor = self.shift + (kept - forgotten) as u64;
+    }
+
+    /// Merges neighbours among the first `count` entries in place; returns how many are left of these.
+    fn merge_first(&mut self, count: usize) -> usize {
+        let mut last = 0;
+        for index in 1..count {
+            let entry = self.entries[index];
+            if self.entries[last].merges_with(&entry, self.grain) {
+                self.entries[last].merge(&entry);
+            } else {
+                last += 1;
+                self.entries[last] = entry;
             }
         }
-        let removed = keep_from - merged.len();
-        if removed < keep_from / 8 {
-            // Nothing left to merge: forget the oldest quarter rather than grow.
-            let drop = keep_from / 4;
-            merged.drain(..drop.min(merged.len()));
-        }
-        let removed = keep_from - merged.len();
-        merged.extend_from_slice(&self.entries[keep_from..]);
-        self.entries = merged;
-        self.shift += removed as u64;
+        (last + 1).min(count)
     }
 }
 
@@ -190,29 +221,60 @@ pub(crate) struct Ack {
 }
 
 /// Acknowledgements in order of time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct AckLog {
     entries: Vec<Ack>,
+    /// Fewest bytes between entries that say nothing else.
+    step: u64,
+}
+
+impl Default for AckLog {
+    fn default() -> Self {
+        Self {
+            entries: Vec::new(),
+            step: 4096,
+        }
+    }
 }
 
 impl AckLog {
     /// Adds an entry.
     pub(crate) fn push(&mut self, ack: Ack) {
         if self.entries.len() >= CAPACITY {
-            let mut index = 0;
-            let mut last = (0_u16, 0_u64);
-            self.entries.retain(|entry| {
-                index += 1;
-                let window_matters = entry.window == 0 || entry.window.abs_diff(last.0) > entry.window / 8;
-                let keep = index % 2 == 0 || window_matters || entry.marks > 0;
-                last = (entry.window, entry.to);
-                keep
-            });
-            if self.entries.len() >= CAPACITY {
-                self.entries.drain(..CAPACITY / 4);
-            }
+            self.thin();
         }
         self.entries.push(ack);
+    }
+
+    /// Frees at least an eighth of the log.
+    fn thin(&mut self) {
+        while self.step < 1 << 40 {
+            let mut last: Option<Ack> = None;
+            let step = self.step;
+            self.entries.retain(|entry| {
+                let Some(before) = last else {
+                    last = Some(*entry);
+                    return true;
+                };
+                let reach = |ack: &Ack| ack.to + u64::from(ack.sacked);
+                let keep = reach(entry).saturating_sub(reach(&before)) >= step
+                    || entry.window == 0
+                    || entry.window.abs_diff(before.window) > entry.window / 8
+                    || entry.marks > 0;
+                if keep {
+                    last = Some(*entry);
+                }
+                keep
+            });
+            if self.entries.len() <= CAPACITY / 4 * 3 {
+                return;
+            }
+            self.step = self.step.saturating_mul(2);
+        }
+        if self.entries.len() > CAPACITY / 8 * 7 {
+            // Every one says something: forget the oldest rather than grow.
+            self.entries.drain(..CAPACITY / 4);
+        }
     }
 
     /// The entries in order of time.
@@ -223,5 +285,139 @@ impl AckLog {
     /// The last entry, if any.
     pub(crate) fn last(&self) -> Option<&Ack> {
         self.entries.last()
+    }
+}
+
+/// A SACK block as reported, in the 64-bit sequence space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SackBlock {
+    /// Time at the tap, nanoseconds.
+    pub(crate) at: i64,
+    /// First byte.
+    pub(crate) from: u64,
+    /// One past the last byte.
+    pub(crate) to: u64,
+}
+
+/// SACK blocks in order of time, for a graph: of very many, evenly spaced ones are kept.
+#[derive(Debug, Default)]
+pub(crate) struct SackLog {
+    entries: Vec<SackBlock>,
+    seen: u64,
+    /// One in two to this power is kept.
+    thinned: u32,
+}
+
+impl SackLog {
+    /// Adds a block.
+    pub(crate) fn push(&mut self, block: SackBlock) {
+        self.seen += 1;
+        if self.seen & ((1 << self.thinned) - 1) != 0 {
+            return;
+        }
+        if self.entries.len() >= CAPACITY / 2 {
+            let mut index = 0;
+            self.entries.retain(|_| {
+                index += 1;
+                index % 2 == 0
+            });
+            self.thinned += 1;
+        }
+        self.entries.push(block);
+    }
+
+    /// The blocks kept.
+    pub(crate) fn entries(&self) -> &[SackBlock] {
+        &self.entries
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tx(number: u64, flags: u16) -> Tx {
+        Tx {
+            at: number.cast_signed(),
+            seq: number * 1000,
+            number,
+            len: 1000,
+            wire: 1052,
+            lost: 0,
+            rtt: f32::NAN,
+            release: f32::NAN,
+            packets: 1,
+            flags: TxFlags(flags),
+        }
+    }
+
+    #[test]
+    fn a_full_log_keeps_all_bytes_at_one_grain() {
+        let mut log = TxLog::default();
+        let count = 10 * CAPACITY as u64;
+        for number in 0..count {
+            let place = log.push(tx(number, 0), number.saturating_sub(100));
+            let entry = log.entry(place).expect("the newest entry is there");
+            assert_eq!(entry.number, number);
+            if let Some(entry) = log.entry(place.saturating_sub(50)) {
+                assert_eq!(entry.number, number.saturating_sub(50), "references stay valid");
+            }
+            assert!(log.entries().len() <= CAPACITY);
+        }
+        assert_eq!(
+            log.entries().iter().map(|tx| u64::from(tx.len)).sum::<u64>(),
+            count * 1000
+        );
+        let first = &log.entries()[..log.entries().len() / 4];
+        assert!(
+            first.iter().all(|tx| tx.packets <= 64),
+            "the oldest is not coarser"
+        );
+    }
+
+    /// The cost of each entry must not grow: a reference to the very first entry once made every further one copy
+    /// the whole log.
+    #[test]
+    fn an_old_reference_does_not_keep_the_log_from_thinning() {
+        let mut log = TxLog::default();
+        let mut thinned = 0;
+        for number in 0..4 * CAPACITY as u64 {
+            thinned += u64::from(log.is_full());
+            log.push(tx(number, 0), 0);
+        }
+        assert!(thinned < 40, "thinned {thinned} times");
+        assert!(log.entry(0).is_none(), "what was merged is not given out");
+    }
+
+    #[test]
+    fn entries_that_cannot_be_merged_are_forgotten() {
+        let mut log = TxLog::default();
+        let mut thinned = 0;
+        for number in 0..4 * CAPACITY as u64 {
+            thinned += u64::from(log.is_full());
+            let place = log.push(tx(number, TxFlags::RETRANSMISSION), u64::MAX);
+            assert_eq!(log.entry(place).map(|tx| tx.number), Some(number));
+            assert!(log.entries().len() <= CAPACITY);
+        }
+        assert!(thinned < 60, "thinned {thinned} times");
+    }
+
+    #[test]
+    fn acknowledgements_that_all_matter_do_not_thin_each_time() {
+        let mut log = AckLog::default();
+        for number in 0..4 * CAPACITY as u64 {
+            log.push(Ack {
+                at: number.cast_signed(),
+                to: number,
+                number,
+                sacked: 0,
+                window: if number % 2 == 0 { 10 } else { 1000 },
+                marks: 0,
+                duplicate: false,
+                syn: false,
+            });
+            assert!(log.entries().len() <= CAPACITY);
+        }
+        assert!(log.entries().len() > CAPACITY / 2);
     }
 }
