@@ -67,6 +67,43 @@ impl fmt::Display for Control {
     }
 }
 
+impl Change {
+    /// How to make the change on a Linux host whose system is not known better: commands for a root shell, with a
+    /// comment that says on which host. Nothing for a change that no host can make by itself.
+    ///
+    /// Linux offers half of the receive buffer as window (`tcp_adv_win_scale` 1, Linux Documentation/networking/
+    /// ip-sysctl.rst) and counts overhead in the send buffer, so the memory is twice the bytes wanted.
+    pub fn linux(&self) -> Option<String> {
+        let buffer = |bytes: u64| bytes.saturating_mul(2).next_multiple_of(4096);
+        match self {
+            Self::ReceiverWindow { bytes } => Some(format!(
+                "# on the receiver\nsysctl -w net.ipv4.tcp_window_scaling=1\nsysctl -w net.ipv4.tcp_rmem='4096 131072 {0}'\n# only for programs that set SO_RCVBUF themselves\nsysctl -w net.core.rmem_max={0}",
+                buffer(*bytes)
+            )),
+            Self::SendBuffer { bytes } => Some(format!(
+                "# on the sender\nsysctl -w net.ipv4.tcp_wmem='4096 16384 {0}'\n# only for programs that set SO_SNDBUF themselves\nsysctl -w net.core.wmem_max={0}",
+                buffer(*bytes)
+            )),
+            Self::CongestionControl { control } => {
+                let (name, module) = match control {
+                    Control::Reno => ("reno", ""),
+                    Control::Cubic => ("cubic", ""),
+                    Control::Bbr => ("bbr", "modprobe tcp_bbr\n"),
+                };
+                Some(format!(
+                    "# on the sender\n{module}sysctl -w net.ipv4.tcp_congestion_control={name}"
+                ))
+            }
+            Self::ReaderWithoutLimit
+            | Self::WriterWithoutLimit
+            | Self::NoLoss
+            | Self::NoPolicer
+            | Self::Streams { .. }
+            | Self::Rate { .. } => None,
+        }
+    }
+}
+
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -94,4 +131,32 @@ pub(crate) fn grouped(value: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_can_make_the_changes_of_a_host() {
+        let window = Change::ReceiverWindow { bytes: 1_000_000 }
+            .linux()
+            .expect("a sysctl");
+        assert!(
+            window.contains("net.ipv4.tcp_rmem='4096 131072 2002944'"),
+            "{window}"
+        );
+        let buffer = Change::SendBuffer { bytes: 1 << 20 }.linux().expect("a sysctl");
+        assert!(
+            buffer.contains("net.ipv4.tcp_wmem='4096 16384 2097152'"),
+            "{buffer}"
+        );
+        let control = Change::CongestionControl {
+            control: Control::Bbr,
+        }
+        .linux()
+        .expect("a sysctl");
+        assert!(control.contains("tcp_congestion_control=bbr"), "{control}");
+        assert_eq!(Change::NoPolicer.linux(), None);
+    }
 }

@@ -97,7 +97,7 @@ pub struct RemedyView {
 impl RemedyView {
     /// A prediction for people. A change without a known gain is kept: it says so.
     pub fn of(prediction: &Prediction) -> Self {
-        Self {
+        let view = Self {
             change: prediction.change.to_string(),
             predicted_goodput_bit_per_s: prediction.next_limit.map(|_| prediction.expected * 8.0),
             gain: prediction
@@ -106,8 +106,23 @@ impl RemedyView {
             at_most_bit_per_s: prediction.high.map(|h| h * 8.0),
             next_limit: prediction.next_limit,
             because: prediction.because.clone(),
-            configuration: Vec::new(),
+            configuration: prediction
+                .change
+                .linux()
+                .map(|text| ConfigurationText {
+                    system: "linux".to_owned(),
+                    text,
+                })
+                .into_iter()
+                .collect(),
+        };
+        if view.in_vain() {
+            return Self {
+                configuration: Vec::new(),
+                ..view
+            };
         }
+        view
     }
 }
 
