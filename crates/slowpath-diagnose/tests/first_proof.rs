@@ -103,6 +103,7 @@ fn connection(limit: Limit, goodput: f64, lost: u64, parameters: Parameters) -> 
         facts: FlowFacts::default(),
         parallel_flows: 0,
         shared_queue: None,
+        wireshark: Vec::new(),
         graphs: Graphs::default(),
     }
 }

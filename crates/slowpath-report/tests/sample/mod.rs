@@ -395,6 +395,7 @@ pub(crate) fn explanation() -> Explanation {
         facts: FlowFacts::default(),
         parallel_flows: 0,
         shared_queue: None,
+        wireshark: Vec::new(),
         graphs: Graphs::default(),
     };
     let analysis = Analysis {
