@@ -25,6 +25,25 @@ pub const BUILTINS: &[Builtin] = &[
         )],
     },
     Builtin {
+        name: "scp-dscp",
+        experiment: include_str!("../../../experiments/scp-dscp/experiment.toml"),
+        dossier: include_str!("../../../experiments/scp-dscp/dossier.toml"),
+        files: &[
+            (
+                "rtx830.cfg",
+                include_str!("../../../experiments/scp-dscp/rtx830.cfg"),
+            ),
+            (
+                "tos-supersede.cfg",
+                include_str!("../../../experiments/scp-dscp/tos-supersede.cfg"),
+            ),
+            (
+                "dscp-supersede.cfg",
+                include_str!("../../../experiments/scp-dscp/dscp-supersede.cfg"),
+            ),
+        ],
+    },
+    Builtin {
         name: "rtx2000-tunnel-qos",
         experiment: include_str!("../../../experiments/rtx2000-tunnel-qos/experiment.toml"),
         dossier: include_str!("../../../experiments/rtx2000-tunnel-qos/dossier.toml"),

@@ -1,19 +1,26 @@
-//! The verdict that no capture alone can give: that the network treats one mark differently from another.
+//! Verdicts that no capture alone can give.
 //!
-//! Two variants whose plans differ in nothing but marks (OpenSSH's `IPQoS`, a socket's DSCP, a router's rewriting)
-//! and in the amount of data, and of which one is much slower in every run, show it.
+//! That the network treats one mark differently from another: two variants whose plans differ in nothing but marks
+//! (OpenSSH's `IPQoS`, a socket's DSCP, a router's rewriting) and in the amount of data, and of which one is much
+//! slower in every run, show it. That a program of an end was busy all the time: the run's health says so, and the
+//! path then gets no verdict.
 
 use std::cmp::Reverse;
 
 use slowpath_analyze::{Evidence, Limit, Parameters, Rejected, Verdict};
 use slowpath_path::ElementKind;
-use slowpath_record::HealthState;
-use slowpath_report::results::Variant;
+use slowpath_record::Reason;
+use slowpath_report::results::{RunResult, Variant};
 use slowpath_scenario::{Clock, Plan, Stack, Workload};
 use slowpath_units::ByteCount;
 
 /// Gives every variant that another one shows to suffer from its mark the verdict of [`Limit::DscpTreatment`].
+///
+/// Variants whose runs were limited by a processor get that verdict first.
 pub(crate) fn judge(variants: &mut [Variant], plan_of: &dyn Fn(&str, Clock) -> Option<Plan>) {
+    for variant in &mut *variants {
+        blame_processors(variant);
+    }
     let plans: Vec<Option<Plan>> = variants
         .iter()
         .map(|variant| plan_of(&variant.name, clock(variant)?))
@@ -37,6 +44,41 @@ pub(crate) fn judge(variants: &mut [Variant], plan_of: &dyn Fn(&str, Clock) -> O
     }
 }
 
+/// What the run's health says of a busy processor.
+fn processor_bound(run: &RunResult) -> Option<&Reason> {
+    run.health
+        .reasons
+        .iter()
+        .find(|reason| reason.code == crate::real_time::PROCESSOR_BOUND)
+}
+
+fn blame_processors(variant: &mut Variant) {
+    let mut bound = 0;
+    let mut last = None;
+    for run in &mut variant.runs {
+        let Some(reason) = processor_bound(run) else {
+            continue;
+        };
+        let verdict = Verdict {
+            limit: Limit::HostCpu,
+            flags: Vec::new(),
+            share: 1.0,
+            confidence: 0.8,
+            sentence: format!("{}.", reason.text),
+            parameters: Parameters::default(),
+            evidence: Vec::new(),
+            rejected: Vec::new(),
+            next_step: Some("run it on a machine with more processors, or in simulated time".to_owned()),
+        };
+        bound += 1;
+        last = Some(verdict.clone());
+        run.verdict = Some(verdict);
+    }
+    if bound * 2 > variant.runs.len() {
+        variant.verdict = last;
+    }
+}
+
 fn clock(variant: &Variant) -> Option<Clock> {
     match variant.clock.as_str() {
         "lab" => Some(Clock::Lab),
@@ -54,14 +96,7 @@ fn gain(slow: &Variant, fast: &Variant) -> Option<f64> {
         .filter(|rate| *rate > 0.0)?;
     let least = fast.rates().into_iter().reduce(f64::min)?;
     // A slow run that the machine may have slowed says nothing; a fast one would only be faster without.
-    let doubtful = slow.runs.iter().any(|run| {
-        run.health.state != HealthState::Valid
-            && run
-                .health
-                .reasons
-                .iter()
-                .any(|reason| reason.code == crate::real_time::PROCESSOR_BOUND)
-    });
+    let doubtful = slow.runs.iter().any(|run| processor_bound(run).is_some());
     let gain = least / most;
     (gain >= LEAST_GAIN && !doubtful).then_some(gain)
 }

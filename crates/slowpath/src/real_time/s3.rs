@@ -232,6 +232,7 @@ impl Certificate {
             ])
             .args(["-days", "2", "-subj", "/CN=slowpath", "-addext"])
             .arg(format!("subjectAltName=IP:{}", address.ip()))
+            .args(["-addext", "basicConstraints=critical,CA:FALSE"])
             .arg("-out")
             .arg(&certificate)
             .arg("-keyout")

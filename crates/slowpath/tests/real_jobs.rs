@@ -1,0 +1,302 @@
+//! Every kind of job in the lab, with real programs where they are installed.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use slowpath::folder::Folder;
+use slowpath::real_time::{self, LabRunError};
+use slowpath::worker::Assignment;
+use slowpath_record::{FlowResult, RunRecord, TransferResult};
+use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
+
+struct Scratch(PathBuf);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// One lab at a time: they would disturb each other's time.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Runs one plan over 20 Mbit/s and 10 ms each way; `None`, said aloud, where that is impossible here.
+fn run(test: &str, jobs: &str) -> Option<RunRecord> {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let privilege = match slowpath_lab::enter() {
+        Ok(privilege) => privilege,
+        Err(error) => {
+            eprintln!("skipped: {test}: {error}");
+            return None;
+        }
+    };
+    let text = format!(
+        "title = \"t\"\n[network]\nboth = [{{ rate = \"20 Mbit/s\", queue = \"100 packets\" }}, {{ delay = \"10 ms\" }}]\n\
+         {jobs}\n"
+    );
+    let experiment = Experiment::read("x.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let options = PlanOptions {
+        variant: "default".to_owned(),
+        repeat: 0,
+        seed: 1,
+        clock: Clock::Lab,
+        quick: false,
+        size: None,
+    };
+    let plan = experiment.plan(&options, &Fragments::new()).unwrap();
+    let place = std::env::temp_dir().join(format!("slowpath-real-{test}-{}", std::process::id()));
+    let scratch = Scratch(place.clone());
+    Folder::create(&place).unwrap();
+    let assignment = Assignment {
+        experiment: "t".to_owned(),
+        name: test.to_owned(),
+        plan,
+        folder: place,
+        capture: false,
+    };
+    let outcome = real_time::run(&assignment, privilege, &mut |_| {});
+    drop(scratch);
+    match outcome {
+        Ok(record) => Some(record),
+        Err(LabRunError::Program { program, package }) => {
+            eprintln!("skipped: {test}: {program} is not installed (package {package})");
+            None
+        }
+        Err(LabRunError::Lab(error)) => {
+            eprintln!("skipped: {test}: {error}");
+            None
+        }
+        Err(error) => panic!("{test}: {error}"),
+    }
+}
+
+fn transfer<'a>(record: &'a RunRecord, name: &str) -> &'a TransferResult {
+    record
+        .transfers
+        .iter()
+        .find(|transfer| transfer.name == name)
+        .unwrap_or_else(|| panic!("no transfer {name} in {record:#?}"))
+}
+
+fn flow<'a>(record: &'a RunRecord, name: &str) -> &'a FlowResult {
+    record
+        .flows
+        .iter()
+        .find(|flow| flow.name == name)
+        .unwrap_or_else(|| panic!("no flow {name} in {record:#?}"))
+}
+
+/// Fails unless a transfer ran at the link's rate, less headers; a busy machine may make it slower.
+fn at_link_rate(record: &RunRecord, name: &str) {
+    let rate = transfer(record, name).goodput_byte_per_s() * 8.0;
+    assert!(
+        (8e6..20e6).contains(&rate),
+        "{name}: {rate} bit/s, {:?}",
+        record.notes
+    );
+}
+
+#[test]
+fn iperf3_with_either_program_on_either_side() {
+    for (client, server) in [
+        ("builtin", "builtin"),
+        ("builtin", "iperf3"),
+        ("iperf3", "builtin"),
+    ] {
+        let test = "iperf3_with_either_program_on_either_side";
+        let jobs = format!(
+            "[workload]\nkind = \"iperf3\"\nname = \"bulk\"\nduration = \"2 s\"\nstreams = 2\ndscp = \"cs1\"\n\
+             client_program = \"{client}\"\nserver_program = \"{server}\"\ndirection = \"reverse\""
+        );
+        let Some(record) = run(test, &jobs) else { return };
+        assert_eq!(record.transfers.len(), 1, "{:?}", record.transfers);
+        at_link_rate(&record, "bulk");
+        assert!(!record.series.is_empty());
+        let marks = record
+            .notes
+            .iter()
+            .find(|note| note.starts_with("marks sent by server"));
+        assert!(
+            marks.is_some_and(|note| note.contains("cs1 (DSCP 8)")),
+            "{client} {server} {:?}",
+            record.notes
+        );
+        assert!(!record.health.reasons.iter().any(|reason| reason.code == "marks"));
+    }
+}
+
+#[test]
+fn datagrams_frames_and_pings_side_by_side() {
+    let jobs = r#"
+        [workload]
+        kind = "udp"
+        name = "paced"
+        rate = "4 Mbit/s"
+        length = "1000 B"
+        duration = "2 s"
+        [[background]]
+        kind = "ping"
+        name = "echo"
+        count = 20
+        interval = "50 ms"
+        dscp = "ef"
+        [[background]]
+        kind = "iperf3"
+        name = "bursts"
+        protocol = "udp"
+        rate = "2 Mbit/s"
+        duration = "1 s"
+        burst_interval = "100 ms"
+        [[background]]
+        kind = "frames"
+        name = "generated"
+        protocol = "tcp"
+        frame = "512 B"
+        line = "100 Mbit/s"
+        load = "1 %"
+        duration = "1 s"
+    "#;
+    let Some(record) = run("datagrams_frames_and_pings_side_by_side", jobs) else {
+        return;
+    };
+    let paced = flow(&record, "paced");
+    // A sender that gets no processor falls behind and says so.
+    let behind = record.notes.iter().any(|note| note.contains("of its schedule"));
+    let least = if behind { 1 } else { 900 };
+    assert!(
+        (least..=1_001).contains(&paced.sent_packets),
+        "{paced:?} {:?}",
+        record.notes
+    );
+    for name in ["paced", "bursts", "generated", "echo"] {
+        let flow = flow(&record, name);
+        assert!(flow.received_packets > 0, "{flow:?}");
+        assert!(flow.loss_fraction() < 0.05, "{flow:?}");
+    }
+    let echo = record
+        .series
+        .iter()
+        .find(|series| series.name == "echo/round-trip")
+        .unwrap();
+    assert!(echo.points.iter().all(|(_, rtt)| *rtt > 0.02), "{echo:?}");
+}
+
+#[test]
+fn bulk_data_from_and_to_a_model() {
+    for host in ["client", "server"] {
+        let jobs = format!(
+            "[workload]\nkind = \"iperf3\"\nname = \"bulk\"\nduration = \"3 s\"\n[hosts.{host}]\nstack = \"model\"\n"
+        );
+        let Some(record) = run("bulk_data_from_and_to_a_model", &jobs) else {
+            return;
+        };
+        at_link_rate(&record, "bulk");
+    }
+}
+
+#[test]
+fn any_program() {
+    let jobs = "[workload]\nkind = \"command\"\nname = \"echo\"\nnear = [\"echo\", \"hello\"]\n";
+    let Some(record) = run("any_program", jobs) else {
+        return;
+    };
+    assert!(transfer(&record, "echo").complete);
+    assert!(
+        record.notes.iter().any(|note| note.contains("hello")),
+        "{:?}",
+        record.notes
+    );
+    // A busy machine spoils the time line, not the job.
+    assert!(
+        !record
+            .health
+            .reasons
+            .iter()
+            .any(|reason| reason.code == "incomplete"),
+        "{:?}",
+        record.health
+    );
+}
+
+#[test]
+fn ssh_by_every_program() {
+    for (kind, mark) in [
+        ("scp", "cs1 (DSCP 8)"),
+        ("scp-legacy", "cs1 (DSCP 8)"),
+        ("sftp", "cs1 (DSCP 8)"),
+        ("ssh-pipe", "cs1 (DSCP 8)"),
+        ("ssh-tunnel-scp", "af21 (DSCP 18)"),
+        ("ssh-tunnel-copy", "af21 (DSCP 18)"),
+        ("ssh-tunnel-iperf3", "af21 (DSCP 18)"),
+    ] {
+        let jobs = format!(
+            "[workload]\nkind = \"{kind}\"\nname = \"file\"\nsize = \"2 MiB\"\ndeadline = \"40 s\"\n\
+             client_options = [\"IPQoS af21 cs1\"]\nserver_options = [\"IPQoS none\"]"
+        );
+        let Some(record) = run("ssh_by_every_program", &jobs) else {
+            return;
+        };
+        let file = transfer(&record, "file");
+        assert!(file.complete && file.bytes == 2 << 20, "{kind}: {file:?}");
+        let sent = record
+            .notes
+            .iter()
+            .find(|note| note.starts_with("marks sent by client"))
+            .unwrap_or_else(|| panic!("{kind}: {:?}", record.notes));
+        assert!(sent.contains(mark), "{kind}: {sent}");
+        assert!(
+            !record.health.reasons.iter().any(|reason| reason.code == "marks"),
+            "{kind}: {:?}",
+            record.health
+        );
+    }
+}
+
+#[test]
+fn ssh_with_other_choices() {
+    let jobs = "[workload]\nkind = \"scp\"\nname = \"file\"\nsize = \"1 MiB\"\ndirection = \"download\"\ndeadline = \"40 s\"\n\
+         client_options = [\"IPQoS none\", \"Ciphers aes128-ctr\", \"ControlMaster auto\"]\n\
+         server_options = [\"IPQoS ef\"]";
+    let Some(record) = run("ssh_with_other_choices", jobs) else {
+        return;
+    };
+    assert!(transfer(&record, "file").complete);
+    let sent = record
+        .notes
+        .iter()
+        .find(|note| note.starts_with("marks sent by server"));
+    assert!(
+        sent.is_some_and(|note| note.contains("ef (DSCP 46)")),
+        "{:?}",
+        record.notes
+    );
+}
+
+#[test]
+fn object_stores() {
+    for (kind, more) in [
+        ("s3-put", ""),
+        ("s3-get", "tls = true"),
+        ("s3-put", "part_size = \"5 MiB\""),
+        ("s3-put", "server_program = \"versitygw\""),
+    ] {
+        let size = if more.contains("part") {
+            "10 MiB"
+        } else {
+            "500 KiB"
+        };
+        let jobs = format!(
+            "[workload]\nkind = \"{kind}\"\nname = \"objects\"\nsize = \"{size}\"\nrequests = 2\nconcurrency = 2\n{more}"
+        );
+        let Some(record) = run("object_stores", &jobs) else {
+            continue;
+        };
+        let objects = transfer(&record, "objects");
+        assert!(objects.complete, "{kind} {more}: {objects:?}");
+        assert!(objects.bytes >= 1_000_000, "{kind} {more}: {objects:?}");
+        assert!(
+            objects.goodput_byte_per_s() * 8.0 < 20e6,
+            "{kind} {more}: {objects:?}"
+        );
+    }
+}
