@@ -25,6 +25,18 @@ pub const BUILTINS: &[Builtin] = &[
         )],
     },
     Builtin {
+        name: "bbr-object-storage",
+        experiment: include_str!("../../../experiments/bbr-object-storage/experiment.toml"),
+        dossier: include_str!("../../../experiments/bbr-object-storage/dossier.toml"),
+        files: &[],
+    },
+    Builtin {
+        name: "iperf3-modes",
+        experiment: include_str!("../../../experiments/iperf3-modes/experiment.toml"),
+        dossier: include_str!("../../../experiments/iperf3-modes/dossier.toml"),
+        files: &[],
+    },
+    Builtin {
         name: "scp-dscp",
         experiment: include_str!("../../../experiments/scp-dscp/experiment.toml"),
         dossier: include_str!("../../../experiments/scp-dscp/dossier.toml"),

@@ -1,5 +1,8 @@
 //! Runs in simulated time: from a plan to a record, with captures of the same form as the lab's.
 
+mod echoes;
+mod notes;
+
 use std::path::PathBuf;
 
 use slowpath_endpoint::app::{Behaviour, File, FtpServer};
@@ -42,6 +45,17 @@ pub enum SimulatedError {
     /// The simulator cannot do this job.
     #[error("the simulator cannot do {0} in this version; see LIMITATIONS.md")]
     Unsupported(&'static str),
+}
+
+/// Computes one run in simulated time without captures and samples, as searches and sweeps need it.
+///
+/// # Errors
+/// [`SimulatedError`].
+pub fn bare(experiment: &str, plan: &Plan) -> Result<RunRecord, SimulatedError> {
+    let mut spec = spec(plan)?;
+    spec.sample_every = None;
+    let report = Simulation::new(&spec)?.run(&mut NoSink);
+    Ok(record(experiment, plan, &spec, &report))
 }
 
 /// Computes one run in simulated time; the first repeat is captured.
@@ -91,12 +105,12 @@ pub fn run(
     } else {
         (simulation.run(&mut NoSink), Vec::new())
     };
-    let mut record = record(experiment, plan, &report);
+    let mut record = record(experiment, plan, &spec, &report);
     record.captures = captures;
     Ok(record)
 }
 
-fn record(experiment: &str, plan: &Plan, report: &SimReport) -> RunRecord {
+fn record(experiment: &str, plan: &Plan, spec: &SimSpec, report: &SimReport) -> RunRecord {
     let mut health = Health::valid();
     let transfers: Vec<_> = report
         .reports
@@ -125,6 +139,11 @@ fn record(experiment: &str, plan: &Plan, report: &SimReport) -> RunRecord {
             ),
         });
     }
+    let (mut flows, mut series) = (flows(report), report.series.clone());
+    for (flow, round_trips) in echoes::echoes(plan, spec, report) {
+        flows.push(flow);
+        series.push(round_trips);
+    }
     RunRecord {
         schema: slowpath_record::run::SCHEMA.to_owned(),
         origin: Origin::Simulated,
@@ -136,12 +155,12 @@ fn record(experiment: &str, plan: &Plan, report: &SimReport) -> RunRecord {
         environment: None,
         health,
         captures: Vec::new(),
-        series: report.series.clone(),
+        series,
         curves: Vec::new(),
         transfers,
-        flows: flows(report),
+        flows,
         elements: report.elements.clone(),
-        notes: Vec::new(),
+        notes: notes::notes(plan, report),
     }
 }
 
@@ -211,7 +230,10 @@ fn spec(plan: &Plan) -> Result<SimSpec, SimulatedError> {
 
 fn programs(plan: &Plan, host: &HostPlan) -> Result<Vec<(Time, Behaviour)>, SimulatedError> {
     let mut programs = Vec::new();
-    for job in &plan.jobs {
+    for (number, job) in plan.jobs.iter().enumerate() {
+        if number > 0 && matches!(job.workload, Workload::Command(_)) {
+            continue;
+        }
         let stand_in = crate::ssh_model::bulk(job);
         let job = stand_in.as_ref().unwrap_or(job);
         let Workload::Ftp(transfer) = &job.workload else {

@@ -1,0 +1,325 @@
+//! Looks for a path that explains the uploads of `bbr-object-storage`, in simulated time.
+//!
+//! ```text
+//! cargo run --release -p slowpath --example object_store_path -- try 'network.up[0].queue=400 packets' ...
+//! cargo run --release -p slowpath --example object_store_path -- search [CANDIDATES]
+//! ```
+//!
+//! `try` computes all six rows of the built-in experiment, with changes to it if any are given. `search` draws
+//! paths from the ranges below by a Halton sequence (so a longer search begins with the shorter one's candidates),
+//! every other one with a new connection for each request, scores each by the four rows with 16 connections,
+//! improves the best ones, and only then computes the rows with 32 connections for the best of all. The same call
+//! prints the same table.
+
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use slowpath::load::Loaded;
+use slowpath::{Clock, simulated};
+use slowpath_scenario::PlanOptions;
+
+type Change = (String, String);
+
+/// A candidate path and client.
+#[derive(Clone, Copy)]
+struct Point {
+    /// One number for each range.
+    values: [f64; RANGES.len()],
+    /// Whether connections are used again.
+    reuse: bool,
+}
+
+/// A candidate with its error and what it gives for the fitted rows.
+type Scored = (f64, Point, Vec<f64>);
+
+/// One unknown of the path.
+struct Range {
+    title: &'static str,
+    key: &'static str,
+    unit: &'static str,
+    /// Bounds; values are drawn evenly over their logarithms.
+    from: f64,
+    to: f64,
+    digits: usize,
+}
+
+const RANGES: [Range; 4] = [
+    Range {
+        title: "rate (Mbit/s)",
+        key: "network.up[0].rate",
+        unit: "Mbit/s",
+        from: 700.0,
+        to: 1400.0,
+        digits: 0,
+    },
+    Range {
+        title: "queue (packets)",
+        key: "network.up[0].queue",
+        unit: "packets",
+        from: 20.0,
+        to: 2000.0,
+        digits: 0,
+    },
+    Range {
+        title: "loss (ppm)",
+        key: "network.up[1].loss",
+        unit: "ppm",
+        from: 0.5,
+        to: 200.0,
+        digits: 2,
+    },
+    Range {
+        title: "service (ms)",
+        key: "workload.service_time",
+        unit: "ms",
+        from: 300.0,
+        to: 1500.0,
+        digits: 0,
+    },
+];
+
+/// The rows with their published throughput in MiB/s; the first four are fitted.
+const ROWS: [(&str, f64); 6] = [
+    ("cubic-1m-16", 7.738_037),
+    ("bbr-1m-16", 10.320_328),
+    ("cubic-16m-16", 35.019_121),
+    ("bbr-16m-16", 63.878_509),
+    ("cubic-16m-32", 38.083_356),
+    ("bbr-16m-32", 85.140_798),
+];
+const FITTED: usize = 4;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["try", changes @ ..] => {
+            let changes: Option<Vec<Change>> = changes.iter().map(|text| change(text)).collect();
+            let Some(changes) = changes else {
+                eprintln!("write changes as KEY=VALUE, such as 'network.up[0].rate=800 Mbit/s'");
+                return ExitCode::from(2);
+            };
+            print_rows(&rows(&changes, &ROWS));
+        }
+        ["search", rest @ ..] => {
+            let candidates = rest
+                .first()
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(CANDIDATES);
+            search(candidates);
+        }
+        _ => {
+            eprintln!("usage: object_store_path try [KEY=VALUE ...] | search [CANDIDATES]");
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn change(text: &str) -> Option<Change> {
+    text.split_once('=')
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+}
+
+/// Throughput of each row in MiB/s with these changes to the experiment; 0 where a run did not come to its end.
+fn rows(changes: &[Change], wanted: &[(&str, f64)]) -> Vec<f64> {
+    let loaded = Loaded::open(EXPERIMENT, changes)
+        .unwrap_or_else(|error| panic!("the experiment cannot be changed like this: {error}"));
+    wanted
+        .iter()
+        .map(|(variant, _)| {
+            let options = PlanOptions {
+                variant: (*variant).to_owned(),
+                repeat: 0,
+                seed: SEED,
+                clock: Clock::Simulated,
+                quick: false,
+                size: None,
+            };
+            let plan = loaded
+                .experiment
+                .plan(&options, &loaded.fragments)
+                .unwrap_or_else(|error| panic!("planning {variant} failed: {error}"));
+            let record = simulated::bare(&loaded.name, &plan)
+                .unwrap_or_else(|error| panic!("simulating {variant} failed: {error}"));
+            let done = record.transfers.iter().find(|transfer| transfer.complete);
+            done.map_or(0.0, |transfer| transfer.goodput_byte_per_s() / MIB)
+        })
+        .collect()
+}
+
+fn print_rows(measured: &[f64]) {
+    println!("row           published  simulated  ratio   (MiB/s)");
+    for ((name, published), value) in ROWS.iter().zip(measured) {
+        println!(
+            "{name:<13} {published:>9.2} {value:>10.2} {:>6.2}",
+            value / published
+        );
+    }
+    println!("BBR over CUBIC    published  simulated  ratio");
+    for pair in [0, 2, 4] {
+        let (published, simulated) = (
+            ROWS[pair + 1].1 / ROWS[pair].1,
+            measured[pair + 1] / measured[pair],
+        );
+        let name = ROWS[pair].0.trim_start_matches("cubic-");
+        println!(
+            "{name:<13} {published:>13.2} {simulated:>10.2} {:>6.2}",
+            simulated / published
+        );
+    }
+}
+
+/// The largest error, as a multiple of what is allowed: 25 % for each row, 15 % for each ratio.
+fn score(measured: &[f64]) -> f64 {
+    let off = |value: f64, published: f64| {
+        if value > 0.0 {
+            (value / published).ln().abs()
+        } else {
+            99.0
+        }
+    };
+    let mut worst: f64 = 0.0;
+    for pair in (0..measured.len()).step_by(2) {
+        let (cubic, bbr) = (ROWS[pair].1, ROWS[pair + 1].1);
+        worst = worst
+            .max(off(measured[pair], cubic) / 1.25_f64.ln())
+            .max(off(measured[pair + 1], bbr) / 1.25_f64.ln())
+            .max(off(measured[pair + 1] / measured[pair], bbr / cubic) / 1.15_f64.ln());
+    }
+    worst
+}
+
+fn search(candidates: usize) {
+    let points: Vec<Point> = (1..=candidates).map(draw).collect();
+    let mut known = scored(&points);
+    for round in 1..=ROUNDS {
+        known.truncate(SURVIVORS);
+        let step = 0.5_f64.powi(round);
+        let near: Vec<Point> = known
+            .iter()
+            .flat_map(|(_, point, _)| neighbours(point, step))
+            .collect();
+        known.extend(scored(&near));
+        known.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    known.truncate(SHOWN);
+    for range in &RANGES {
+        print!("{:>16}", range.title);
+    }
+    println!("{:>10}  error  rows (MiB/s)", "reuse");
+    for (error, point, values) in &known {
+        for (range, value) in RANGES.iter().zip(point.values) {
+            print!("{value:>16.*}", range.digits);
+        }
+        print!("{:>10}", point.reuse);
+        let values: Vec<String> = values.iter().map(|value| format!("{value:.1}")).collect();
+        println!("  {error:.2}   {}", values.join(" "));
+    }
+    if let Some((error, point, _)) = known.first() {
+        println!(
+            "\nThe best one, error {error:.2} of what is allowed; the last two rows and ratio were not used:"
+        );
+        print_rows(&rows(&changes(point), &ROWS));
+    }
+}
+
+/// The points with their scores and values, best first.
+fn scored(points: &[Point]) -> Vec<Scored> {
+    let next = AtomicUsize::new(0);
+    let found = Mutex::new(Vec::with_capacity(points.len()));
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some(point) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let values = rows(&changes(point), &ROWS[..FITTED]);
+                    let result = (score(&values), *point, values);
+                    found
+                        .lock()
+                        .expect("no worker panics while it holds the list")
+                        .push(result);
+                }
+            });
+        }
+    });
+    let mut found = found.into_inner().expect("all workers have ended");
+    // Points with equal scores in the order of their values, so that the number of workers does not matter.
+    found.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| compare(&a.1, &b.1)));
+    found
+}
+
+fn compare(a: &Point, b: &Point) -> std::cmp::Ordering {
+    let mut different = a.values.iter().zip(b.values).map(|(a, b)| a.total_cmp(&b));
+    different
+        .find(|order| order.is_ne())
+        .unwrap_or_else(|| a.reuse.cmp(&b.reuse))
+}
+
+fn changes(point: &Point) -> Vec<Change> {
+    let numbers = RANGES.iter().zip(point.values);
+    let mut changes: Vec<Change> = numbers
+        .map(|(range, value)| {
+            (
+                range.key.to_owned(),
+                format!("{value:.*} {}", range.digits, range.unit),
+            )
+        })
+        .collect();
+    changes.push(("workload.reuse".to_owned(), point.reuse.to_string()));
+    changes
+}
+
+/// Candidate number `index` of the Halton sequence.
+fn draw(index: usize) -> Point {
+    let values = std::array::from_fn(|dimension| {
+        let range = &RANGES[dimension];
+        let share = radical_inverse(index, PRIMES[dimension]);
+        range.from * (range.to / range.from).powf(share)
+    });
+    Point {
+        values,
+        reuse: index % 2 == 0,
+    }
+}
+
+/// Each unknown a step up and down, `step` being a share of its range.
+fn neighbours(point: &Point, step: f64) -> Vec<Point> {
+    let mut near = Vec::new();
+    for (dimension, range) in RANGES.iter().enumerate() {
+        for sign in [-1.0, 1.0] {
+            let mut moved = *point;
+            let factor = (range.to / range.from).powf(sign * step / 4.0);
+            moved.values[dimension] = (moved.values[dimension] * factor).clamp(range.from, range.to);
+            near.push(moved);
+        }
+    }
+    near
+}
+
+/// The digits of `index` in base `base`, mirrored at the point (Halton 1960).
+fn radical_inverse(mut index: usize, base: usize) -> f64 {
+    let (mut value, mut digit) = (0.0, 1.0 / base as f64);
+    while index > 0 {
+        value += (index % base) as f64 * digit;
+        index /= base;
+        digit /= base as f64;
+    }
+    value
+}
+
+const PRIMES: [usize; 4] = [3, 5, 7, 11];
+/// Paths drawn when the command line does not say.
+const CANDIDATES: usize = 24;
+/// How often the best ones are improved, and how many they are.
+const ROUNDS: i32 = 1;
+const SURVIVORS: usize = 2;
+/// Candidates in the printed table.
+const SHOWN: usize = 12;
+const EXPERIMENT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../experiments/bbr-object-storage"
+);
+const SEED: u64 = 1;
+const MIB: f64 = 1_048_576.0;
