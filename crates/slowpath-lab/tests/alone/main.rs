@@ -17,7 +17,7 @@ fn main() -> ExitCode {
         .skip(1)
         .find(|argument| !argument.starts_with('-'))
         .unwrap_or_default();
-    let tests: [(&str, fn()); 6] = [
+    let tests: [(&str, fn()); 7] = [
         (
             "leftovers::nothing_is_left_behind",
             leftovers::nothing_is_left_behind,
@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         ("health::a_hog_shows", health::a_hog_shows),
         ("health::a_tiny_queue_shows", health::a_tiny_queue_shows),
         ("health::exhausted_memory_shows", health::exhausted_memory_shows),
+        ("health::a_quiet_run_is_valid", health::a_quiet_run_is_valid),
     ];
     let mut failed = 0;
     for (name, test) in tests.into_iter().filter(|(name, _)| name.contains(&filter)) {

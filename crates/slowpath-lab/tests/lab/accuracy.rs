@@ -120,7 +120,7 @@ fn equal_seeds_lose_equal_packets() {
             .unwrap();
         let address = received.local_addr().unwrap();
         received
-            .set_read_timeout(Some(StdDuration::from_millis(200)))
+            .set_read_timeout(Some(StdDuration::from_secs(1)))
             .unwrap();
         lab.run_in("near", || {
             let sender = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();

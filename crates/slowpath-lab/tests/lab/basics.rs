@@ -4,7 +4,7 @@ use std::time::Duration as StdDuration;
 
 use slowpath_lab::{Attach, Lab};
 
-use crate::support::{FAR, delay, loss, mean_us, permitted, ping, rate, tcp, two_hosts, v6};
+use crate::support::{FAR, delay, loss, permitted, ping, rate, tcp, two_hosts, v6};
 
 #[test]
 fn ping_takes_as_long_as_the_path() {
@@ -26,10 +26,11 @@ fn ping_takes_as_long_as_the_path() {
                 .run_in("near", || ping(far, 20, StdDuration::from_millis(5)))
                 .unwrap();
             assert_eq!(times.len(), 20, "{far} with {attachment:?}");
-            let mean = mean_us(&times);
+            // The least of them: on a busy machine the programs are late, which is not the wire's doing.
+            let least = times.iter().min().unwrap();
             assert!(
-                (20_000.0..25_000.0).contains(&mean),
-                "{mean} us to {far} with {attachment:?}"
+                (20_000_000..25_000_000).contains(&least.nanos()),
+                "{least} to {far} with {attachment:?}"
             );
         }
         let report = lab.finish();

@@ -3,6 +3,7 @@
 mod accuracy;
 mod basics;
 mod captures;
+mod changing;
 mod hosts;
 mod models;
 mod support;

@@ -24,7 +24,7 @@ fn datagrams(lab: &Lab, far: std::net::IpAddr, trains: u32, tos: i32) -> Vec<(u3
         sockopt::set_receive_tos(&receiver, 1).unwrap();
     }
     receiver
-        .set_read_timeout(Some(StdDuration::from_millis(300)))
+        .set_read_timeout(Some(StdDuration::from_secs(1)))
         .unwrap();
     lab.run_in("near", || {
         let unspecified: std::net::IpAddr = if far.is_ipv6() {
