@@ -2,9 +2,9 @@
 
 mod support;
 
-use slowpath_endpoint::tcp::{Config, CongestionControl, ReceiveWindow};
-use slowpath_path::{Limit, LossModel};
-use slowpath_units::Duration;
+use slowpath_endpoint::tcp::{Config, CongestionControl, Pacing, ReceiveWindow};
+use slowpath_path::{ElementKind, Limit, LossModel, Police};
+use slowpath_units::{ByteCount, Duration, Layer};
 use support::{Transfer, close, delay, loss, rate, with};
 
 const MSS: f64 = 1448.0;
@@ -14,8 +14,9 @@ fn big_buffers(mut config: Config) -> Config {
         buffer: 1 << 30,
         update: 1 << 16,
     };
-    // The formulas know segments, not trains of them.
+    // The formulas know segments, not trains of them, and a report for each.
     config.largest_train = 1;
+    config.ack.compress = Duration::ZERO;
     config.send_buffer = slowpath_endpoint::tcp::SendBuffer::Fixed { bytes: 1 << 30 };
     config
 }
@@ -101,7 +102,8 @@ fn reno_follows_its_square_root() {
 #[test]
 fn cubic_follows_rfc_9438() {
     // RFC 9438, section 5.1: average window in segments for 100 ms and 10 ms.
-    // The last column says why Linux's CUBIC (and this one) does not lie on the table's row.
+    // The last column says why Linux's CUBIC (and this one) does not lie on the table's row: over 20 Mbit/s with 1 % loss
+    // the kernel and this model, given the same losses, agreed within 2 to 7 % at 100 ms and 4 to 6 % at 10 ms.
     let rows = [
         (
             100,
@@ -152,37 +154,82 @@ fn cubic_follows_rfc_9438() {
     }
 }
 
-/// RFC 5348, section 3.1, with a timeout of four round trips.
-fn pftk(p: f64, rtt: f64, b: f64) -> f64 {
+/// PFTK (RFC 5348, section 3.1) with a timeout of four round trips, for a sender that counts segments, not
+/// acknowledgements (RFC 3465; Linux), so that delayed acknowledgements do not slow it.
+///
+/// The square-root term is that of random losses, 1.3098 (Ott, Kemperman, Mathis 1996), not that of periodic ones,
+/// 1.2247, which RFC 5348 takes: the window's mean over random gaps is 7 % larger.
+fn pftk(p: f64, rtt: f64) -> f64 {
     let rto = 4.0 * rtt;
-    let denominator = rtt * (2.0 * b * p / 3.0).sqrt()
-        + rto * (3.0 * (3.0 * b * p / 8.0).sqrt()).min(1.0) * p * (1.0 + 32.0 * p * p);
+    let denominator =
+        rtt * p.sqrt() / 1.3098 + rto * (3.0 * (3.0 * p / 8.0).sqrt()).min(1.0) * p * (1.0 + 32.0 * p * p);
     MSS / denominator
 }
 
 #[test]
-fn random_loss_lies_near_pftk() {
-    for (n, seconds) in [(1_000_u64, 500), (100, 400)] {
-        let p = 1.0 / n as f64;
-        let outcome = lossy(
-            CongestionControl::Reno,
-            Duration::from_millis(100),
-            n,
-            seconds,
-            true,
-            1,
-        )
-        .run();
+fn random_loss_follows_pftk() {
+    for (n, every, seconds, tolerance) in [
+        (10_000_u64, 1, 3_000, 0.05),
+        (1_000, 1, 1_000, 0.05),
+        (1_000, 2, 1_000, 0.05),
+        // Windows of a dozen whole segments: half of an odd one is rounded down.
+        (100, 1, 400, 0.1),
+    ] {
+        let rtt = Duration::from_millis(100);
+        let mut transfer = lossy(CongestionControl::Reno, rtt, n, seconds, true, every);
+        // The formula's receiver acknowledges every `b` segments, also while its window grows.
+        transfer.receiver.ack.quick = 0;
+        let outcome = transfer.run();
+        let sender = outcome.sender();
+        // The formula's p counts loss events: losses within one round trip are one.
+        let events = sender.sender.recoveries + sender.sender.timeouts - sender.sender.undone;
+        let p = events as f64 / outcome.report.data_packets as f64;
         println!(
-            "{} timeouts, {} recoveries",
-            outcome.sender().sender.timeouts,
-            outcome.sender().sender.recoveries
+            "one in {n}: {} timeouts, {} recoveries, p {p:.6}",
+            sender.sender.timeouts, sender.sender.recoveries
         );
         close(
-            &format!("reno, random {p}"),
+            &format!("reno, random, one in {n}, an acknowledgement for {every}"),
             outcome.byte_per_s(),
-            pftk(p, 0.1, 1.0),
-            0.15,
+            pftk(p, 0.1),
+            tolerance,
+        );
+    }
+}
+
+#[test]
+fn a_policer_lets_through_what_its_bucket_allows() {
+    // The window rises by a segment for each round trip. Beyond rate times round trip it drains the bucket, which is
+    // full again long before: with x segments beyond, x^2 / 2 are gone from it. It overflows at x = sqrt(2 b), the
+    // window falls to half of w + x, and the mean over the saw is below w where the bucket is small.
+    for (rtt_ms, bucket) in [
+        (50_u64, 32_000_u64),
+        (100, 32_000),
+        (100, 64_000),
+        (200, 32_000),
+        (200, 125_000),
+    ] {
+        let half = Duration::from_millis(rtt_ms / 2);
+        let police = Police::new("10 Mbit/s".parse().unwrap(), ByteCount::new(bucket), Layer::Ip);
+        let up = vec![
+            ("up.police".to_owned(), ElementKind::Police(police)),
+            delay("up.delay", half),
+        ];
+        // Nothing else spreads the window over the round trip.
+        let mut sender = big_buffers(with(CongestionControl::Reno));
+        sender.pacing = Pacing::On;
+        let mut transfer = Transfer::new(sender, up, vec![delay("down.delay", half)], 600);
+        transfer.receiver = big_buffers(Config::linux());
+        let outcome = transfer.run();
+        let full = 10_000_000.0 / 8.0 * MSS / 1500.0;
+        let path = 10_000_000.0 / 8.0 * rtt_ms as f64 / 1000.0 / 1500.0;
+        let beyond = (2.0 * bucket as f64 / 1500.0).sqrt();
+        let peak = path + beyond;
+        close(
+            &format!("policer, {rtt_ms} ms, bucket of {bucket} bytes"),
+            outcome.byte_per_s() / full,
+            (0.75 * peak / path).min(1.0),
+            0.05,
         );
     }
 }
@@ -199,12 +246,14 @@ fn a_buffer_of_one_bandwidth_delay_product_keeps_reno_busy() {
         let half = Duration::from_millis(20);
         let queue = Limit::Bytes(bdp * share / 100);
         let up = vec![rate("up.rate", "50 Mbit/s", queue), delay("up.delay", half)];
-        let transfer = Transfer::new(
+        let mut transfer = Transfer::new(
             big_buffers(with(congestion)),
             up,
             vec![delay("down.delay", half)],
             300,
         );
+        // Linux gathers reports for 1 ms, four segments here: what recovery then sends overflows the short queue.
+        transfer.receiver.ack.compress = Duration::ZERO;
         let outcome = transfer.run();
         let full = 50_000_000.0 / 8.0 * MSS / 1514.0;
         close(

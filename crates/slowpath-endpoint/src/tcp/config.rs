@@ -293,22 +293,26 @@ impl Config {
 
     /// The window scale shift that this configuration offers, if it offers scaling.
     ///
-    /// The smallest shift with which the largest window fits 16 bits (RFC 7323, section 2.3; at most 14).
+    /// Linux decides by the largest buffer it may ever have, or by half of one set by `SO_RCVBUF`
+    /// (`tcp_select_initial_window`): a window set to 60 KiB is not scaled and ends at 65,535 bytes. Elsewhere the
+    /// smallest shift with which the largest window fits 16 bits (RFC 7323, section 2.3; at most 14).
     pub const fn scale_shift(&self) -> Option<u8> {
         if !self.window_scaling {
             return None;
         }
-        let mut space = match self.receive {
+        let space = match self.receive {
             ReceiveWindow::Autotuned { maximum, .. } => maximum,
-            ReceiveWindow::Fixed { bytes, .. } => bytes,
+            ReceiveWindow::Fixed { bytes, .. } => bytes / 2,
             ReceiveWindow::Exact { buffer, .. } => buffer,
         };
-        let mut shift = 0;
-        while space > 65_535 && shift < 14 {
-            space >>= 1;
-            shift += 1;
-        }
-        Some(shift)
+        let bits = u32::BITS - space.leading_zeros();
+        Some(if bits <= 16 {
+            0
+        } else if bits > 30 {
+            14
+        } else {
+            (bits - 16) as u8
+        })
     }
 }
 
@@ -378,5 +382,13 @@ mod tests {
         assert_eq!(Config::cisco(None, false, false).scale_shift(), None);
         assert_eq!(Config::cisco(Some(2_500_000), true, false).scale_shift(), Some(6));
         assert_eq!(Config::windows_iperf3().scale_shift(), Some(2));
+        let mut set = Config::linux();
+        for (bytes, shift) in [(122_880, 0), (131_072, 1), (262_144, 2)] {
+            set.receive = ReceiveWindow::Fixed {
+                bytes,
+                share_256: 158,
+            };
+            assert_eq!(set.scale_shift(), Some(shift), "{bytes}");
+        }
     }
 }
