@@ -84,6 +84,12 @@ impl Packed {
             columns.points(points, scale);
             streams.push((name, points.len(), 2));
         }
+        if !g.sacks.is_empty() {
+            columns.times(g.sacks.iter().map(|s| s.at_s));
+            columns.values(g.sacks.iter().map(|s| s.from as f64));
+            columns.values(g.sacks.iter().map(|s| s.to.saturating_sub(s.from) as f64));
+            streams.push(("sack", g.sacks.len(), 3));
+        }
         Self {
             label: set.label.clone(),
             tick,

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use slowpath_record::HealthState;
+use slowpath_record::{HealthState, Reason};
 
 use crate::quantity::{RateUnit, byte_rate, grouped, percent, with_unit};
 use crate::results::{Basis, NoteKind, ProofOutcome, Results, RunResult, Variant};
@@ -219,14 +219,8 @@ pub fn write_summary(
                 out,
             )?;
         }
+        write_reasons(variant, style, out)?;
         for run in &variant.runs {
-            for reason in &run.health.reasons {
-                let tone = health_tone(reason.state);
-                let text = format!("run {}: {}", run.repeat + 1, reason.text);
-                for line in wrap(&text, style.width, "  ! ", "    ") {
-                    writeln!(out, "{}", style.tone(tone, &line))?;
-                }
-            }
             for error in &run.errors {
                 style.paragraph(
                     &format!("run {}: {error}", run.repeat + 1),
@@ -302,6 +296,40 @@ pub fn write_summary(
     }
     if let Some(report) = report {
         writeln!(out, "\nReport: {report}")?;
+    }
+    Ok(())
+}
+
+/// Writes why runs may not be believed: one line for each reason, with the worst run's words and how many share it.
+fn write_reasons(variant: &Variant, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut codes: Vec<&str> = Vec::new();
+    for reason in variant.runs.iter().flat_map(|run| &run.health.reasons) {
+        if !codes.contains(&reason.code.as_str()) {
+            codes.push(&reason.code);
+        }
+    }
+    for code in codes {
+        let own: Vec<(u32, &Reason)> = variant
+            .runs
+            .iter()
+            .filter_map(|run| {
+                let reason = run.health.reasons.iter().find(|reason| reason.code == code)?;
+                Some((run.repeat + 1, reason))
+            })
+            .collect();
+        // The first among the worst.
+        let Some((number, worst)) = own.iter().rev().max_by_key(|(_, reason)| reason.state) else {
+            continue;
+        };
+        let text = if own.len() == 1 {
+            format!("run {number}: {}", worst.text)
+        } else {
+            let (some, all) = (own.len(), variant.runs.len());
+            format!("{some} of {all} runs, such as run {number}: {}", worst.text)
+        };
+        for line in wrap(&text, style.width, "  ! ", "    ") {
+            writeln!(out, "{}", style.tone(health_tone(worst.state), &line))?;
+        }
     }
     Ok(())
 }

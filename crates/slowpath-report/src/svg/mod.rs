@@ -104,7 +104,7 @@ const TOP: f64 = 40.0;
 const BOTTOM: f64 = 34.0;
 
 const STYLE: &str = "svg{font:12px system-ui,sans-serif;background:#fff}text{fill:#5c616b}.t{fill:#1a1c21;font-weight:600;font-size:14px}\
-.g{stroke:#ececE7}.data{stroke:#0a6cb0}.ack{stroke:#b9770a}.window{stroke:#0a8f6a}.again{stroke:#d04a00}\
+.g{stroke:#ececE7}.data{stroke:#0a6cb0}.ack{stroke:#b9770a}.window{stroke:#0a8f6a}.again{stroke:#d04a00}.sack{stroke:#b2518e}\
 path{fill:none;stroke-width:1.5;stroke-linejoin:round}.wide{stroke-width:3}.fill{fill:#0a6cb0;fill-opacity:.16;stroke:none}";
 
 struct Curve {
@@ -197,6 +197,18 @@ fn curves(graph: Graph, set: &GraphSet, x0: f64, x1: f64) -> Vec<Curve> {
                 curve("acknowledged", "ack", &g.acks, 1.0, Shape::Step),
                 segments("sent", "data", false),
                 segments("sent again", "again wide", true),
+                Curve {
+                    name: "selectively acknowledged",
+                    class: "sack",
+                    points: g
+                        .sacks
+                        .iter()
+                        .filter(|s| s.at_s >= x0 && s.at_s <= x1)
+                        .map(|s| (s.at_s, s.from as f64, s.to as f64))
+                        .collect(),
+                    shape: Shape::Bars,
+                    loose: false,
+                },
             ]
         }
         Graph::Io => vec![
