@@ -86,6 +86,14 @@ impl Context {
         self
     }
 
+    /// The same context, which ends `span` from now, or when it would have ended if that is earlier.
+    #[must_use]
+    pub fn within(self, span: Duration) -> Self {
+        let at = Instant::now() + span.to_std();
+        let at = self.deadline.map_or(at, |deadline| deadline.min(at));
+        self.with_deadline(at)
+    }
+
     /// The same context, which ends at `at`.
     #[must_use]
     pub fn with_deadline(mut self, at: Instant) -> Self {

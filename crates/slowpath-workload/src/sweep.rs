@@ -308,8 +308,7 @@ impl Reflector {
     /// The address cannot be listened on.
     pub fn start(at: SocketAddr, context: &Context) -> Result<Self, SocketError> {
         let io = |source| SocketError::io("answering probes on", at, source);
-        let (listener, socket, address) =
-            SocketOptions::default().listen_both(at, 64, |address| UdpSocket::bind(address))?;
+        let (listener, socket, address) = SocketOptions::default().listen_both(at, 64, UdpSocket::bind)?;
         tcp::keep_syns(&listener).map_err(io)?;
         prepare(&socket, at.is_ipv6()).map_err(io)?;
         socket.set_read_timeout(Some(Context::SLICE)).map_err(io)?;

@@ -718,7 +718,7 @@ fn a_wrong_cookie_joins_no_test() {
     let _ = stranger.read_to_end(&mut answer);
     assert_eq!(answer, [0xff]);
     // The test itself goes on to its end.
-    data.write_all(&[0; 100_000]).unwrap();
+    data.write_all(&vec![0; 100_000]).unwrap();
     control.write_all(&[4]).unwrap();
     let mut state = [0_u8];
     control.read_exact(&mut state).unwrap();
@@ -729,10 +729,13 @@ fn a_wrong_cookie_joins_no_test() {
 fn a_cap_ends_a_test_with_the_figures_so_far() {
     let (_turn, context) = (turn(), context());
     let server = our_server(&context);
-    let capped = context.clone().with_permission(Permission::Remote {
-        bytes: ByteCount::new(5_000_000),
-        rate: BitRate::new(1_000_000_000),
-    });
+    // Clones of a context share the count of bytes; the server's own reading must not use up the client's cap.
+    let capped = Context::new()
+        .with_timeout(Duration::from_secs(120))
+        .with_permission(Permission::Remote {
+            bytes: ByteCount::new(5_000_000),
+            rate: BitRate::new(1_000_000_000),
+        });
     let mut config = tcp(server.address(), Direction::Forward);
     config.params.duration = Duration::from_secs(30);
     let report = run(&config, &capped).unwrap();

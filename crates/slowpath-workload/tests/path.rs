@@ -11,6 +11,7 @@ use slowpath_workload::ftp::{self, ClientConfig, Direction};
 use slowpath_workload::payload::Sink;
 use slowpath_workload::probe::{Method, MtuConfig, PingConfig, TraceConfig, path_mtu, ping, trace};
 use slowpath_workload::stream::{Kind, Receiver, StreamConfig, send};
+use slowpath_workload::sweep::tcp::{TcpConfig, tcp_sweep};
 use slowpath_workload::sweep::{Reflector, SweepConfig, sweep};
 use slowpath_workload::{Context, Permission};
 
@@ -236,4 +237,36 @@ fn marks_streams_and_transfers_cross_the_router() {
     let config = ClientConfig::new(server.address(), "x", direction);
     let report = inside(&net.near, || ftp::transfer(&config, &context)).unwrap();
     assert_eq!((report.transfer.bytes, report.transfer.error), (1_000_000, None));
+}
+
+#[test]
+fn a_mark_that_a_router_drops_is_named_by_probes_and_syns() {
+    let test = "a_mark_that_a_router_drops_is_named_by_probes_and_syns";
+    let Some(net) = net(test) else {
+        return;
+    };
+    // The only rule on marks that every kernel has: routing by the old type-of-service bits.
+    if let Err(why) = ip(&net.router, "rule add dsfield 0x10 blackhole") {
+        return eprintln!("skipped: {test}: {why}");
+    }
+    let context = context();
+    let reflector = inside(&net.far, || Reflector::start(SocketAddr::new(far(), 0), &context)).unwrap();
+    let marks: Vec<Dscp> = [0, 4, 8].into_iter().filter_map(Dscp::new).collect();
+    let mut probes = SweepConfig::new(reflector.address());
+    (probes.probes, probes.marks, probes.wait) = (3, marks.clone(), Duration::from_millis(300));
+    let mut connections = TcpConfig::new(reflector.address());
+    (connections.marks, connections.span) = (marks, Duration::from_millis(20));
+    connections.patience = Duration::from_millis(1500);
+    let (table, tcp) = inside(&net.near, || {
+        (
+            sweep(&probes, &context).unwrap(),
+            tcp_sweep(&connections, &context).unwrap(),
+        )
+    });
+    for (row, connection) in table.iter().zip(&tcp) {
+        let passes = row.sent.value() != 4;
+        assert_eq!(row.answers == 3, passes, "{row:?}");
+        assert_eq!(connection.error.is_none(), passes, "{connection:?}");
+        assert_eq!(connection.syn_survives(), passes, "{connection:?}");
+    }
 }

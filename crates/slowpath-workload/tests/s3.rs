@@ -273,7 +273,8 @@ fn certificates_that_do_not_fit_are_refused() {
         let mut endpoint = endpoint(address);
         let authorities = Authorities::Pem(believed.clone().into_bytes());
         endpoint.tls = Some(ClientTls::new("127.0.0.1", &authorities).unwrap());
-        let error = Client::new(&endpoint, &context)
+        let short = context.clone().with_timeout(Duration::from_secs(3));
+        let error = Client::new(&endpoint, &short)
             .create_bucket()
             .unwrap_err()
             .to_string();

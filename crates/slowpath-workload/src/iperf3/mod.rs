@@ -16,6 +16,7 @@
 //! | one thread for all streams | a thread for each | one stream does not wait for another |
 //! | paced UDP in bursts of 1 ms, catching up without bound | each datagram at its time, 1 ms or two intervals of catching up | its own bursts cause loss ([`Pacing`]) |
 //! | a smaller window than asked for ends the test | the test runs, the shortfall is reported | the effective window is a result |
+//! | UDP with the default receive buffer | 4 MiB, as far as `net.core.rmem_max` allows, unless `-w` says otherwise | a host that is busy for a moment loses nothing |
 //! | one client at a time | as many as [`Limits`] say | deployed servers are shared |
 //! | with a byte count, the end overtakes the data | the last acknowledgement is awaited first, and 20 ms more that do not count | the receiver then counts every byte |
 //! | | a used-up cap ends the test with the figures so far ([`Report::cut_short`]) | they are a measurement too |

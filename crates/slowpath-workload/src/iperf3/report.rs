@@ -350,7 +350,7 @@ impl Report {
         let forward = self.side == Side::Client;
         let (accepted, delivered) = (self.accepted(forward), self.delivered(forward));
         let excess = accepted.saturating_sub(delivered);
-        if self.params.transport == Transport::Udp || excess * 50 < delivered {
+        if self.params.transport == Transport::Udp || excess == 0 || excess * 50 < delivered {
             return None;
         }
         Some(format!(

@@ -288,20 +288,21 @@ pub(super) fn receive(socket: &Arc<UdpSocket>, wide: bool, phase: &Phase, tally:
         let _ = sockopt::set_report_overflow(socket, 1);
         let mut buffer = vec![0_u8; 65_536];
         let mut order = Order::default();
+        let mut drops = Drops::default();
         while !phase.is_closed() && context.check().is_ok() {
             let Ok(received) = message::receive(socket, &mut buffer) else {
                 // The timeout of the socket, or an ICMP error of a stream in the other direction.
                 continue;
             };
             let arrival = received.timestamp.unwrap_or_else(clock::real_time);
+            let size = received.gro_size.map_or(received.len, usize::from).max(1);
             if let Some(dropped) = received.dropped {
-                tally.socket_drops.store(u64::from(dropped), Ordering::Relaxed);
+                drops.note(dropped, received.len.div_ceil(size));
             }
             if !phase.is_running() {
                 add(&tally.uncounted, received.len as u64);
                 continue;
             }
-            let size = received.gro_size.map_or(received.len, usize::from).max(1);
             for datagram in buffer[..received.len].chunks(size) {
                 if let Some(header) = Header::parse(datagram, wide) {
                     order.note(header, arrival);
@@ -309,12 +310,35 @@ pub(super) fn receive(socket: &Arc<UdpSocket>, wide: bool, phase: &Phase, tally:
                 }
             }
             order.publish(tally);
+            let lost = order.highest.saturating_sub(order.arrived);
+            tally
+                .socket_drops
+                .store(drops.datagrams.min(lost), Ordering::Relaxed);
             if context.spend(received.len as u64).is_err() {
                 break;
             }
         }
     }
     tally.cpu.store(clock::thread_cpu(), Ordering::Relaxed);
+}
+
+/// Datagrams that the own socket dropped.
+///
+/// The kernel counts what it would have queued, and with UDP_GRO that is a train of datagrams: each dropped train is
+/// taken to be as long as the one that arrived next.
+#[derive(Debug, Default)]
+struct Drops {
+    seen: u32,
+    datagrams: u64,
+}
+
+impl Drops {
+    /// Notes the kernel's counter as it came with a train of so many datagrams.
+    fn note(&mut self, counter: u32, train: usize) {
+        let trains = counter.wrapping_sub(self.seen);
+        self.seen = counter;
+        self.datagrams += u64::from(trains) * train.max(1) as u64;
+    }
 }
 
 /// The header of a datagram: sender's monotonic clock and sequence number from 1.
@@ -512,6 +536,16 @@ mod tests {
             (order.highest, order.arrived, order.duplicates, order.reordered),
             (7, 5, 3, 1)
         );
+    }
+
+    #[test]
+    fn dropped_trains_count_their_datagrams() {
+        let mut drops = Drops::default();
+        for (counter, train) in [(0, 46), (2, 46), (2, 10), (5, 1), (3, 1)] {
+            drops.note(counter, train);
+        }
+        // The last one is a counter that wrapped.
+        assert_eq!(drops.datagrams, 2 * 46 + 3 + u64::from(u32::MAX) - 1);
     }
 
     #[test]

@@ -331,9 +331,8 @@ impl<'a> Client<'a> {
         let first_byte = context.now();
         let head = match (answer, sent) {
             (Ok(Some(head)), _) => head,
-            (_, Err(error)) => return Err(error.into()),
+            (_, Err(error)) | (Err(error), Ok(())) => return Err(error.into()),
             (Ok(None), Ok(())) => return Err(HttpError::Closed("before its answer").into()),
-            (Err(error), Ok(())) => return Err(error.into()),
         };
         let status = head
             .status()

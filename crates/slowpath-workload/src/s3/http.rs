@@ -18,6 +18,9 @@ pub enum HttpError {
         /// What rustls found.
         source: rustls::Error,
     },
+    /// The other side does not speak TLS.
+    #[error("{0} did not finish a TLS handshake within {1}; does the store speak TLS on this port?")]
+    NoTls(std::net::SocketAddr, slowpath_units::Duration),
     /// The other side closed the connection in the middle.
     #[error("the other side closed the connection {0}")]
     Closed(&'static str),

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 
+use slowpath_units::Duration;
+
 use super::http::HttpError;
 use crate::context::Context;
 use crate::socket;
@@ -161,13 +163,25 @@ impl Wire {
         mut tls: rustls::Connection,
         context: &Context,
     ) -> Result<Self, HttpError> {
-        while tls.is_handshaking() {
-            flush(&mut tls, &stream, HANDSHAKE, context)?;
-            if tls.is_handshaking() && pull(&mut tls, &stream, HANDSHAKE, context)? == 0 {
+        let patience = context.clone().within(HANDSHAKE_WAIT);
+        let mut step = || -> Result<bool, HttpError> {
+            flush(&mut tls, &stream, HANDSHAKE, &patience)?;
+            if tls.is_handshaking() && pull(&mut tls, &stream, HANDSHAKE, &patience)? == 0 {
                 return Err(HttpError::Closed("within the TLS handshake"));
             }
+            Ok(tls.is_handshaking() || tls.wants_write())
+        };
+        loop {
+            match step() {
+                Ok(true) => {}
+                Ok(false) => break,
+                // The other side says nothing, but there is time for more.
+                Err(HttpError::Socket(_)) if patience.check().is_err() && context.check().is_ok() => {
+                    return Err(HttpError::NoTls(socket::peer(&stream), HANDSHAKE_WAIT));
+                }
+                Err(error) => return Err(error),
+            }
         }
-        flush(&mut tls, &stream, HANDSHAKE, context)?;
         Ok(Self {
             stream,
             tls: Some(Box::new(tls)),
@@ -253,3 +267,4 @@ fn failed(stream: &TcpStream, source: rustls::Error) -> HttpError {
 }
 
 const HANDSHAKE: &str = "the TLS handshake with";
+const HANDSHAKE_WAIT: Duration = Duration::from_secs(10);

@@ -112,7 +112,7 @@ fn one(
         dscp: Some(mark),
         ..config.socket.clone()
     };
-    let within = |span: Duration| shorter(context, span);
+    let within = |span: Duration| context.clone().within(span);
     let begun = Instant::now();
     let stream = options.connect(config.to, &within(config.patience))?;
     result.connect = Some(begun.elapsed().into());
@@ -174,13 +174,6 @@ fn one(
     Ok(())
 }
 
-/// A context that ends after `span`, or with the other if that is earlier.
-fn shorter(context: &Context, span: Duration) -> Context {
-    let at = Instant::now() + span.to_std();
-    let at = context.deadline().map_or(at, |deadline| deadline.min(at));
-    context.clone().with_deadline(at)
-}
-
 /// Load of one unmarked connection until `stop` is raised; bytes that the reflector read, and their rate.
 ///
 /// # Errors
@@ -188,7 +181,7 @@ fn shorter(context: &Context, span: Duration) -> Context {
 pub fn load(to: SocketAddr, stop: &Cancel, context: &Context) -> Result<(u64, f64), StreamError> {
     context.admit(to.ip())?;
     let doing = "loading the way to";
-    let stream = SocketOptions::default().connect(to, &shorter(context, Duration::from_secs(10)))?;
+    let stream = SocketOptions::default().connect(to, &context.clone().within(Duration::from_secs(10)))?;
     socket::write_all(&stream, HELLO, doing, context)?;
     let block = vec![0x5a_u8; BLOCK];
     let begun = Instant::now();
@@ -208,7 +201,7 @@ pub fn load(to: SocketAddr, stop: &Cancel, context: &Context) -> Result<(u64, f6
 pub(super) fn serve(listener: &TcpListener, address: SocketAddr, stop: &Arc<AtomicBool>, context: &Context) {
     let busy = Arc::new(AtomicUsize::new(0));
     while !stop.load(Ordering::Relaxed) && context.check().is_ok() {
-        let slice = shorter(context, Duration::from_millis(200));
+        let slice = context.clone().within(Duration::from_millis(200));
         let Ok((stream, _)) = socket::accept(listener, address, &slice) else {
             continue;
         };
@@ -237,7 +230,7 @@ pub(super) fn keep_syns(listener: &TcpListener) -> std::io::Result<()> {
 
 fn answer(stream: &TcpStream, stop: &AtomicBool, context: &Context) -> Result<(), SocketError> {
     let doing = "serving a sweep from";
-    let patience = shorter(context, LONGEST);
+    let patience = context.clone().within(LONGEST);
     let syn = syn_mark(stream);
     let mut buffer = vec![0_u8; BLOCK];
     let (mut bytes, mut first, mut last) = (0_u64, None, Instant::now());
