@@ -70,7 +70,8 @@ pub(super) fn run(spec: &Spec, context: &Context) -> Result<impl Answer + use<>,
     };
     config.control.dscp = spec.socket.dscp;
     config.data = spec.socket.clone();
-    let report = ftp::transfer(&config, context).map_err(|error| MeasureError::tool("ftp", server, error))?;
+    let report =
+        ftp::transfer(&config, context).map_err(|error| MeasureError::tool("ftp", &server, error))?;
     Ok(Outcome {
         server,
         upload: spec.upload.is_some(),

@@ -55,7 +55,7 @@ pub(super) fn run(spec: &Spec, context: &Context) -> Result<Report, MeasureError
         interval: spec.interval,
         ..ClientConfig::tcp(server, Duration::ZERO)
     };
-    iperf3::run(&config, context).map_err(|error| MeasureError::tool("iperf3", server, error))
+    iperf3::run(&config, context).map_err(|error| MeasureError::tool("iperf3", &server, error))
 }
 
 impl Answer for Report {
@@ -307,6 +307,18 @@ fn notes(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     if let Some(effect) = report.sender_effect() {
         text::note(out, &effect)?;
     }
+    if let Some((accepted, acked)) = first_interval(report)
+        && accepted.saturating_sub(acked) * 50 > acked
+    {
+        text::note(
+            out,
+            &format!(
+                "in the first interval the sender's socket accepted {} more than were acknowledged: it filled its send \
+                 buffer, so a sender's own figure for that interval is too high",
+                text::amount(accepted - acked)
+            ),
+        )?;
+    }
     let shortfalls = report.streams.iter().filter_map(|stream| stream.facts.as_ref());
     let mut said: Vec<&String> = shortfalls.flat_map(|facts| &facts.shortfalls).collect();
     said.dedup();
@@ -333,6 +345,16 @@ fn notes(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// Bytes that this side's sockets accepted in the first interval, and bytes acknowledged in it.
+fn first_interval(report: &Report) -> Option<(u64, u64)> {
+    let first = || {
+        let senders = report.streams.iter().filter(|stream| stream.sends);
+        senders.filter_map(|stream| stream.intervals.first())
+    };
+    let acked: Option<u64> = first().map(|part| part.tcp.map(|tcp| tcp.bytes_acked)).sum();
+    Some((first().map(|part| part.bytes).sum(), acked?))
 }
 
 fn details(report: &Report) -> Value {

@@ -148,7 +148,7 @@ pub enum MeasureError {
 impl MeasureError {
     fn tool(
         tool: &'static str,
-        target: impl ToString,
+        target: &impl ToString,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
         let source = source.into();
@@ -171,21 +171,21 @@ fn find_refused(error: &(dyn std::error::Error + 'static)) -> Option<std::net::I
     use slowpath_workload::probe::ProbeError;
     use slowpath_workload::s3::S3Error;
     use slowpath_workload::stream::StreamError;
-    let refused = match (
+    let ((Some(IperfError::Refused(refused)), ..)
+    | (_, Some(FtpError::Refused(refused)), ..)
+    | (_, _, Some(S3Error::Refused(refused)), ..)
+    | (_, _, _, Some(ProbeError::Refused(refused)), ..)
+    | (_, _, _, _, Some(StreamError::Refused(refused)), _)
+    | (_, _, _, _, _, Some(refused))) = (
         error.downcast_ref::<IperfError>(),
         error.downcast_ref::<FtpError>(),
         error.downcast_ref::<S3Error>(),
         error.downcast_ref::<ProbeError>(),
         error.downcast_ref::<StreamError>(),
         error.downcast_ref::<Refused>(),
-    ) {
-        (Some(IperfError::Refused(refused)), ..)
-        | (_, Some(FtpError::Refused(refused)), ..)
-        | (_, _, Some(S3Error::Refused(refused)), ..)
-        | (_, _, _, Some(ProbeError::Refused(refused)), ..)
-        | (_, _, _, _, Some(StreamError::Refused(refused)), _)
-        | (_, _, _, _, _, Some(refused)) => refused,
-        _ => return None,
+    )
+    else {
+        return None;
     };
     match refused {
         Refused::Flag(address) => Some(*address),

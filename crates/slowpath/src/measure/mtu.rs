@@ -41,7 +41,7 @@ pub(super) fn run(spec: &Spec, context: &Context) -> Result<impl Answer + use<>,
         ..MtuConfig::new(target)
     };
     let report =
-        probe::path_mtu(&config, context).map_err(|error| MeasureError::tool("mtu", target, error))?;
+        probe::path_mtu(&config, context).map_err(|error| MeasureError::tool("mtu", &target, error))?;
     Ok(Outcome {
         target,
         to: spec.to,

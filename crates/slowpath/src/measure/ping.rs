@@ -50,7 +50,7 @@ pub(super) fn run(spec: &Spec, context: &Context) -> Result<impl Answer + use<>,
         dscp: spec.dscp,
         ..PingConfig::new(target)
     };
-    let report = probe::ping(&config, context).map_err(|error| MeasureError::tool("ping", target, error))?;
+    let report = probe::ping(&config, context).map_err(|error| MeasureError::tool("ping", &target, error))?;
     Ok(Outcome {
         report,
         size: spec.size,

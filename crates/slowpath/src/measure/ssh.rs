@@ -184,11 +184,11 @@ impl<'a> Session<'a> {
         };
         // Names of ssh_config stand for hosts, ports and options: ssh itself knows what it would do.
         let mut command = session.command("ssh", None);
-        command.args(["-G", &session.host]);
-        let told = command
-            .output()
-            .map_err(|error| failed(format!("asking ssh -G for its settings: {error}")))?;
-        let told = String::from_utf8_lossy(&told.stdout).into_owned();
+        command.args(["-G", &session.host]).stdout(Stdio::piped());
+        let told = session
+            .finish(command)
+            .map_err(|error| failed(format!("asking ssh -G for its settings: {error}")))?
+            .stdout;
         let value = |key: &str| {
             told.lines()
                 .find_map(|line| line.strip_prefix(key)?.strip_prefix(' '))

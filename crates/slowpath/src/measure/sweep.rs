@@ -69,7 +69,7 @@ struct Outcome {
 /// Tries every mark.
 pub(super) fn run(spec: &Spec, context: &Context) -> Result<impl Answer + use<>, MeasureError> {
     let to = Address::parse(&spec.target, FORM)?.resolve(REFLECTOR_PORT)?;
-    let failed = |error: StreamError| MeasureError::tool("sweep", to, error);
+    let failed = |error: StreamError| MeasureError::tool("sweep", &to, error);
     let round = || round(spec, to, context).map_err(failed);
     let idle = round()?;
     if idle.probes.iter().all(|row| row.answers == 0) && idle.tcp.iter().all(|row| row.error.is_some()) {
@@ -80,7 +80,7 @@ pub(super) fn run(spec: &Spec, context: &Context) -> Result<impl Answer + use<>,
             .unwrap_or_else(|| "no probe was answered".to_owned());
         return Err(MeasureError::tool(
             "sweep",
-            to,
+            &to,
             format!(
                 "nothing answers there ({why}); start `slowpath serve` on that host, and let UDP and TCP to it pass"
             ),
@@ -93,7 +93,7 @@ pub(super) fn run(spec: &Spec, context: &Context) -> Result<impl Answer + use<>,
             // The load needs a moment to fill the way.
             let round = match context.sleep(LOAD_RAMP) {
                 Ok(()) => round(),
-                Err(stop) => Err(MeasureError::tool("sweep", to, stop)),
+                Err(stop) => Err(MeasureError::tool("sweep", &to, stop)),
             };
             stop.cancel();
             (round, load.join())

@@ -56,7 +56,7 @@ pub(super) fn run(spec: &Spec, context: &Context) -> Result<impl Answer + use<>,
         dscp: spec.dscp,
     };
     let report =
-        probe::trace(&config, context).map_err(|error| MeasureError::tool("trace", target, error))?;
+        probe::trace(&config, context).map_err(|error| MeasureError::tool("trace", &target, error))?;
     Ok(Outcome {
         target,
         method: spec.method,
