@@ -138,6 +138,12 @@ pub(crate) struct ExplainArgs {
     /// Form of the answer
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    /// Only connections with this number, or with this in an address and port, such as 10.0.0.1: or :443
+    #[arg(long, value_name = "WHICH", conflicts_with = "second")]
+    pub(crate) only: Option<String>,
+    /// Also say what Wireshark calls late and repeated segments, what they were, and why (JSON always does)
+    #[arg(long, conflicts_with = "second")]
+    pub(crate) wireshark: bool,
 }
 
 /// Form of an answer.

@@ -14,10 +14,26 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
     let mut out = io::stdout().lock();
     let written = match &args.second {
         None => {
-            let explanation = explain::file(&args.capture).map_err(usage)?;
+            let mut explanation = explain::file(&args.capture).map_err(usage)?;
+            if let Some(wanted) = &args.only
+                && explain::select(&mut explanation, wanted) == 0
+            {
+                return Err(Failure::usage(format!(
+                    "no connection of {} has the number {wanted}, or {wanted} in an address; leave --only out to see all",
+                    args.capture.display()
+                )));
+            }
             match args.format {
                 Format::Json => explain::write_json(&explanation, &mut out),
-                Format::Text => explain::write_text(&explanation, terminal::style(), &mut out),
+                Format::Text => {
+                    explain::write_text(&explanation, terminal::style(), &mut out).and_then(|()| {
+                        if args.wireshark {
+                            explain::write_wireshark(&explanation, terminal::style(), &mut out)
+                        } else {
+                            Ok(())
+                        }
+                    })
+                }
                 Format::Html => explain::write_html(&explanation, &mut out),
             }
         }

@@ -3,7 +3,10 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use serde::Serialize;
+use slowpath_analyze::compare::{device_limit, dscp_treatment};
 use slowpath_analyze::taps::{TwoTaps, two_taps};
+use slowpath_analyze::{Analysis, Verdict};
 use slowpath_report::compare::CaptureComparison;
 use slowpath_report::explain::Explanation;
 use slowpath_report::explain_text::{self, Depth};
@@ -43,15 +46,78 @@ pub fn write_html(explanation: &Explanation, out: &mut dyn Write) -> io::Result<
     slowpath_report::html::write_explanation(explanation, None, out)
 }
 
+/// Leaves the connections that `wanted` names: a number of a connection, or a part of an address and port at either
+/// end, such as `10.0.0.1:` or `:443`. Says how many are left.
+pub fn select(explanation: &mut Explanation, wanted: &str) -> usize {
+    let number: Option<u32> = wanted.parse().ok();
+    explanation.connections.retain(|explained| {
+        let connection = &explained.connection;
+        number.map_or_else(
+            || connection.client.contains(wanted) || connection.server.contains(wanted),
+            |number| connection.id == number,
+        )
+    });
+    explanation.connections.len()
+}
+
+/// Writes, for the terminal, what Wireshark says of segments below the highest sequence number, what they were, and
+/// how that is known.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_wireshark(explanation: &Explanation, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    for explained in &explanation.connections {
+        let connection = &explained.connection;
+        if connection.wireshark.is_empty() {
+            continue;
+        }
+        writeln!(out)?;
+        writeln!(out, "{} - {}", connection.client, connection.server)?;
+        writeln!(out, "  segments  Wireshark (tcp.analysis.) says  slowpath says")?;
+        for row in &connection.wireshark {
+            writeln!(
+                out,
+                "  {:>8}  {:<30}  {}",
+                row.segments,
+                row.wireshark.name(),
+                row.slowpath.name()
+            )?;
+            let frames: Vec<String> = row.frames.iter().map(u64::to_string).collect();
+            let why = format!("{} (frames {})", row.why, frames.join(", "));
+            for line in slowpath_report::text::wrap(&why, style.width, "            ", "            ") {
+                writeln!(out, "{line}")?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// What two captures say together.
 #[derive(Debug)]
 pub enum Pair {
     /// Both hold the same connections: two taps of one path.
     Taps(Vec<TwoTaps>),
     /// They hold different ones: a good and a bad transfer of a kind.
-    Transfers(Box<CaptureComparison>),
+    Transfers(Box<Transfers>),
     /// One of them holds no TCP connection.
     Nothing,
+}
+
+/// A good and a bad transfer of a kind.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Transfers {
+    /// What differs.
+    #[serde(flatten)]
+    pub comparison: CaptureComparison,
+    /// What the difference proves, if it proves anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+}
+
+/// Says what transfers over one path that differ in one thing prove together and no single capture shows: that the
+/// network treats marks differently, or that a device forwards so many packets per second and no more.
+pub fn treatment(runs: &[&Analysis]) -> Option<Verdict> {
+    dscp_treatment(runs).or_else(|| device_limit(runs))
 }
 
 /// Reads two captures and says what happens between them, or what differs.
@@ -67,9 +133,12 @@ pub fn pair(first: &Path, second: &Path) -> Result<Pair, ImportError> {
     if taps.iter().any(|taps| taps.matched_segments > 0) {
         return Ok(Pair::Taps(taps));
     }
-    let [good, bad] = [first, second].map(|capture| Explanation::diagnosed(capture.analysis()));
-    Ok(CaptureComparison::of(&good, &bad)
-        .map_or(Pair::Nothing, |comparison| Pair::Transfers(Box::new(comparison))))
+    let [good, bad] = [first, second].map(ReadCapture::analysis);
+    let verdict = treatment(&[&good, &bad]);
+    let comparison = CaptureComparison::of(&Explanation::diagnosed(good), &Explanation::diagnosed(bad));
+    Ok(comparison.map_or(Pair::Nothing, |comparison| {
+        Pair::Transfers(Box::new(Transfers { comparison, verdict }))
+    }))
 }
 
 /// Writes what two captures say, for the terminal.
@@ -78,7 +147,21 @@ pub fn pair(first: &Path, second: &Path) -> Result<Pair, ImportError> {
 /// Those of `out`.
 pub fn write_pair(pair: &Pair, style: Style, out: &mut dyn Write) -> io::Result<()> {
     match pair {
-        Pair::Transfers(comparison) => comparison.write(style, out),
+        Pair::Transfers(transfers) => {
+            if let Some(verdict) = &transfers.verdict {
+                writeln!(
+                    out,
+                    "{} (confidence {:.0} %)",
+                    verdict.limit,
+                    verdict.confidence * 100.0
+                )?;
+                for line in slowpath_report::text::wrap(&verdict.sentence, style.width, "  ", "  ") {
+                    writeln!(out, "{line}")?;
+                }
+                writeln!(out)?;
+            }
+            transfers.comparison.write(style, out)
+        }
         Pair::Nothing => writeln!(out, "{NOTHING}"),
         Pair::Taps(taps) => {
             for one in taps {
@@ -104,7 +187,7 @@ pub fn write_pair(pair: &Pair, style: Style, out: &mut dyn Write) -> io::Result<
 /// Those of `out`.
 pub fn write_pair_json(pair: &Pair, out: &mut dyn Write) -> io::Result<()> {
     match pair {
-        Pair::Transfers(comparison) => serde_json::to_writer_pretty(&mut *out, comparison)?,
+        Pair::Transfers(transfers) => serde_json::to_writer_pretty(&mut *out, transfers)?,
         Pair::Taps(taps) => serde_json::to_writer_pretty(&mut *out, taps)?,
         Pair::Nothing => serde_json::to_writer_pretty(&mut *out, &serde_json::json!({ "error": NOTHING }))?,
     }

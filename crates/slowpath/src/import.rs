@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use slowpath_analyze::{Analysis, Analyzer};
-use slowpath_capture::{OpenError, PacketReader};
+use slowpath_capture::{OpenError, PacketReader, ReadAhead};
 use slowpath_record::packets::Conversations;
 
 /// Why a capture could not be analysed.
@@ -59,11 +59,11 @@ impl ReadCapture {
         } else {
             PacketReader::open(path)
         };
-        let mut reader = opened.map_err(|source| ImportError::Open {
+        let reader = opened.map_err(|source| ImportError::Open {
             path: path.to_owned(),
             source,
         })?;
-        let analyzer = follow(&mut reader).map_err(|source| ImportError::Read {
+        let (analyzer, reader) = follow(reader).map_err(|source| ImportError::Read {
             path: path.to_owned(),
             source,
         })?;
@@ -89,10 +89,14 @@ impl ReadCapture {
     }
 }
 
-fn follow(reader: &mut PacketReader) -> io::Result<Analyzer> {
+/// Reads and decodes on one thread and analyses on this one.
+fn follow(reader: PacketReader) -> io::Result<(Analyzer, PacketReader)> {
+    let mut ahead = ReadAhead::start(reader)?;
     let mut analyzer = Analyzer::new();
-    while let Some(record) = reader.next_record()? {
-        analyzer.push(&record, reader.conversations());
+    while let Some(batch) = ahead.next_batch()? {
+        for record in batch.records {
+            analyzer.push(record, batch.conversations);
+        }
     }
-    Ok(analyzer)
+    Ok((analyzer, ahead.finish()))
 }
