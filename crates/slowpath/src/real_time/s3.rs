@@ -169,6 +169,8 @@ fn start_server(
                 ..socket_options(stack)
             };
             config.capacity = CAPACITY;
+            config.think = load.service_time;
+            config.close = !load.reuse;
             config.tls = tls.map(Certificate::server).transpose()?;
             let started = work.inside(host, || MemoryServer::start(config, &work.context))?;
             let server = started.map_err(|error| failed("starting the object store", &error))?;
@@ -179,6 +181,11 @@ fn start_server(
         Player::Named(program) => {
             if tls.is_some() {
                 return Err(LabRunError::Unsupported("versitygw behind TLS"));
+            }
+            if load.service_time > Duration::ZERO || !load.reuse {
+                return Err(LabRunError::Unsupported(
+                    "a service time or single-use connections with a real object store",
+                ));
             }
             let root = folder.join("store");
             std::fs::create_dir_all(&root).map_err(LabRunError::Scratch)?;
