@@ -59,8 +59,8 @@ pub(crate) enum Command {
 pub(crate) struct RunArgs {
     /// Name of a built-in experiment (see `slowpath list`) or path of an experiment file
     pub(crate) experiment: String,
-    /// Which clock: simulated time, the lab's real time, or both
-    #[arg(long, value_enum, default_value_t = Clock::Lab)]
+    /// Which clock: simulated time, the lab's real time, both, or what suits each variant
+    #[arg(long, value_enum, default_value_t = Clock::Auto)]
     pub(crate) clock: Clock,
     /// Only this variant; may be given several times
     #[arg(long = "variant", value_name = "NAME")]
@@ -98,6 +98,8 @@ pub(crate) struct RunArgs {
 /// Which clock a run uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Clock {
+    /// Simulated time for frame generators, real time for everything else
+    Auto,
     /// Simulated time
     Simulated,
     /// Real time
@@ -162,9 +164,24 @@ pub(crate) enum Format {
 pub(crate) struct ConfigArgs {
     /// The device's configuration as text; - for standard input
     pub(crate) file: PathBuf,
-    /// Whose configuration it is; guessed from the text if not given
+    /// Whose configuration it is: rtx, ios, ssh, sysctl or tc; guessed from the text if not given
     #[arg(long, value_name = "SYSTEM")]
     pub(crate) system: Option<String>,
+    /// Model or version, where they differ: rtx2000, or what `ssh -V` prints
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Form of the answer
+    #[arg(long, value_enum, default_value_t = ConfigFormat::Text)]
+    pub(crate) format: ConfigFormat,
+}
+
+/// Form of what a configuration means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ConfigFormat {
+    /// For the terminal
+    Text,
+    /// For programs
+    Json,
 }
 
 /// `slowpath report`.

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use slowpath::devices;
 
-use crate::args::ConfigArgs;
+use crate::args::{ConfigArgs, ConfigFormat};
 use crate::exit::{self, Failure};
+use crate::terminal;
 
 /// Prints what each line of a device's configuration means for throughput.
 pub(crate) fn config(args: &ConfigArgs) -> Result<u8, Failure> {
@@ -14,8 +15,13 @@ pub(crate) fn config(args: &ConfigArgs) -> Result<u8, Failure> {
     let bytes =
         read(&args.file).map_err(|error| Failure::usage(format!("reading {name} failed: {error}")))?;
     let language = devices::language(args.system.as_deref(), &bytes).map_err(Failure::usage)?;
+    let reading = devices::reading(language, args.model.as_deref(), &name, &bytes);
     let mut out = io::stdout().lock();
-    devices::explain(language, &name, &bytes, &mut out)
+    let written = match args.format {
+        ConfigFormat::Text => devices::write_text(&reading, terminal::style(), &mut out),
+        ConfigFormat::Json => devices::write_json(&reading, &mut out),
+    };
+    written
         .and_then(|()| out.flush())
         .map_err(|error| Failure::machine(format!("printing failed: {error}")))?;
     Ok(exit::DONE)

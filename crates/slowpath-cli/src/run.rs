@@ -44,6 +44,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
         .unwrap_or_else(|| default_folder(&loaded.name, args.quick));
     let options = RunOptions {
         clocks: match args.clock {
+            args::Clock::Auto => Vec::new(),
             args::Clock::Lab => vec![Clock::Lab],
             args::Clock::Simulated => vec![Clock::Simulated],
             args::Clock::Both => vec![Clock::Lab, Clock::Simulated],

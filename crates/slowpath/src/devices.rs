@@ -107,14 +107,6 @@ pub fn write_text(reading: &Reading, style: Style, out: &mut dyn Write) -> io::R
     style.paragraph(&summary, "", "  ", Tone::Plain, out)
 }
 
-/// Reads a configuration and writes it with [`write_text`].
-///
-/// # Errors
-/// Those of `out`.
-pub fn explain(language: Language, name: &str, bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
-    write_text(&reading(language, None, name, bytes), Style::default(), out)
-}
-
 /// Writes the same for programs, as `slowpath/config/1`.
 ///
 /// # Errors
