@@ -209,8 +209,7 @@ fn address(config: &Config, device: &DeviceUse) -> IpAddr {
         .ports
         .iter()
         .filter(|(name, _)| **name != device.port)
-        .filter_map(|(_, port)| port.link.address.as_deref()?.split('/').next()?.parse().ok())
-        .next()
+        .find_map(|(_, port)| port.link.address.as_deref()?.split('/').next()?.parse().ok())
         .unwrap_or(UNNAMED)
 }
 
