@@ -212,14 +212,22 @@ impl Session<'_> {
         watched.push((self.client.name.clone(), running.id()));
         let watch = processor::Watch::start(watched, &self.work.context);
         let span = self.follow(&destination, size.bytes(), &mut running)?;
-        let ended = running.wait(self.work)?;
-        let whole = job.result(
-            size.bytes(),
-            asked,
-            self.work.context.now(),
-            &ended.errors,
-            ended.status.success(),
-        );
+        let ended = match (span, self.work.context.check()) {
+            // A copy that the network lets starve is a result, not a failure of the lab.
+            (None, Err(stop)) => {
+                running.kill();
+                Err(format!("it had not ended when the run did: {stop}"))
+            }
+            _ => Ok(running.wait(self.work)?),
+        };
+        let (errors, success) = match &ended {
+            Ok(ended) => (ended.errors.as_str(), ended.status.success()),
+            Err(text) => (text.as_str(), false),
+        };
+        let mut whole = job.result(size.bytes(), asked, self.work.context.now(), errors, success);
+        if !success {
+            whole.bytes = std::fs::metadata(&destination).map_or(0, |found| found.len());
+        }
         let (start, end) = span.unwrap_or((whole.start, whole.end));
         processor::judge(&watch.finish(), start, end, done);
         done.notes.push(format!(
