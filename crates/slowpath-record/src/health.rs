@@ -8,7 +8,7 @@ use slowpath_units::Duration;
 pub struct Health {
     /// The judgement.
     pub state: HealthState,
-    /// Why it is not valid; empty for a valid run.
+    /// What was found: why the run is not valid, and notes (of state valid) that a reader may want.
     pub reasons: Vec<Reason>,
     /// How late packets left the wire, against model time.
     #[serde(default)]

@@ -327,8 +327,13 @@ fn write_reasons(variant: &Variant, style: Style, out: &mut dyn Write) -> io::Re
             let (some, all) = (own.len(), variant.runs.len());
             format!("{some} of {all} runs, such as run {number}: {}", worst.text)
         };
-        for line in wrap(&text, style.width, "  ! ", "    ") {
-            writeln!(out, "{}", style.tone(health_tone(worst.state), &line))?;
+        let (mark, tone) = if worst.state == HealthState::Valid {
+            ("  - ", Tone::Plain)
+        } else {
+            ("  ! ", health_tone(worst.state))
+        };
+        for line in wrap(&text, style.width, mark, "    ") {
+            writeln!(out, "{}", style.tone(tone, &line))?;
         }
     }
     Ok(())
