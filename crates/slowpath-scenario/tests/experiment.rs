@@ -1,7 +1,7 @@
 //! The experiment file from text to plan.
 
 use slowpath_endpoint::app::Pace;
-use slowpath_endpoint::tcp::ReceiveWindow;
+use slowpath_endpoint::tcp::{ReceiveWindow, SendBuffer};
 use slowpath_path::ElementKind;
 use slowpath_scenario::workload::{Direction, FtpTransfer};
 use slowpath_scenario::{
@@ -566,4 +566,50 @@ fn the_guide_tells_the_truth() {
         let key = element.trim_start_matches("{ ").split(' ').next().unwrap();
         assert!(guide.contains(&format!("| `{key}` |")), "{key}");
     }
+}
+
+#[test]
+fn a_store_takes_its_time_and_connections_may_be_used_once() {
+    let base = "title = \"t\"\n[network]\nboth = [{ delay = \"1 ms\" }]\n[workload]\nkind = \"s3-put\"\nsize = \"1 MiB\"\n";
+    let load = |more: &str| {
+        let experiment = read(&format!("{base}{more}"));
+        let plan = experiment
+            .plan(&options("default", Clock::Simulated), &Fragments::new())
+            .unwrap();
+        match &plan.main_job().workload {
+            Workload::S3(load) => load.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let plain = load("");
+    assert!(plain.reuse);
+    assert_eq!(plain.service_time, Duration::ZERO);
+    let set = load("reuse = false\nservice_time = \"600 ms\"\n");
+    assert!(!set.reuse);
+    assert_eq!(set.service_time, Duration::from_millis(600));
+    let wrong = Experiment::read("x.toml", &format!("{base}service_time = 600\n"), &[]).unwrap_err();
+    assert!(wrong.to_string().contains("service_time"), "{wrong}");
+}
+
+#[test]
+fn windows_sends_a_whole_window_per_round_trip() {
+    let experiment = read(
+        "title = \"t\"\n[network]\nboth = [{ delay = \"1 ms\" }]\n[workload]\nkind = \"iperf3\"\n\
+         window = \"60 KiB\"\n[hosts]\nclient = { system = \"windows-iperf3\" }\n",
+    );
+    let plan = experiment
+        .plan(&options("default", Clock::Simulated), &Fragments::new())
+        .unwrap();
+    let client = plan.host("client").unwrap();
+    let Stack::Model(model) = &client.stack else {
+        panic!("{client:?}");
+    };
+    assert!(matches!(
+        model.tcp.receive,
+        ReceiveWindow::Exact { buffer: 61_440, .. }
+    ));
+    let SendBuffer::Fixed { bytes } = model.tcp.send_buffer else {
+        panic!("{model:?}");
+    };
+    assert!(bytes > 2 * 61_440, "the next window waits while one is under way");
 }
