@@ -251,7 +251,7 @@ fn udp(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             text::note(
                 out,
                 &format!(
-                    "the sender fell behind its schedule by {} in all and did not make up for it, so less was offered \
+                    "the sender fell behind its schedule by at least {} and did not make up for it, so less was offered \
                      than asked for: that host was busy",
                     text::span(behind)
                 ),

@@ -312,7 +312,8 @@ impl<'a> Session<'a> {
                 let mut command = self.command("scp", ip_qos);
                 command.arg("-q");
                 if method == Method::ScpLegacy {
-                    command.arg("-O");
+                    // -T: the check of names does not understand the quotes that a shell needs.
+                    command.args(["-O", "-T"]);
                 }
                 // The old protocol gives the path to a shell.
                 let path = if method == Method::ScpLegacy {
