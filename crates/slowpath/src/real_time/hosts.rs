@@ -11,7 +11,7 @@ use super::ftp;
 use super::stage::MODEL_START;
 
 /// The lab's hosts, model hosts with their programs.
-pub(super) fn specs(plan: &Plan) -> Vec<HostSpec> {
+pub(crate) fn specs(plan: &Plan) -> Vec<HostSpec> {
     plan.hosts.iter().map(|host| spec(plan, host)).collect()
 }
 

@@ -7,7 +7,7 @@
 
 mod command;
 pub(crate) mod ftp;
-mod hosts;
+pub(crate) mod hosts;
 mod iperf3;
 mod marks;
 mod prime;

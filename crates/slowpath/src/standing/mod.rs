@@ -1,5 +1,15 @@
 //! Standing validation: runs that are repeated as a whole whenever the model or the analyser changes.
 //!
-//! * [`cells`]: the cells of the twin, the same path in both clocks.
+//! * [`twin`]: the same path in both clocks; [`cells`]: which paths.
+//! * [`captures`]: verdicts on labelled captures. [`causes`]: transfers with a known limit; [`bulk`]: their traffic;
+//!   [`taps`]: their captures; [`label`]: what they are labelled with.
+//! * [`worker`]: one of these transfers in a process of its own.
 
+pub mod bulk;
+pub mod captures;
+pub mod causes;
 pub mod cells;
+pub mod label;
+pub mod taps;
+pub mod twin;
+pub mod worker;

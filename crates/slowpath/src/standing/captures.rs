@@ -1,0 +1,393 @@
+//! The run of the labelled captures: transfers on kernel hosts, three captures of each, verdicts against labels.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use serde::Serialize;
+use slowpath_analyze::limit::Flag;
+use slowpath_analyze::{Analysis, Limit, Verdict};
+use slowpath_record::HealthState;
+use slowpath_scenario::Clock;
+
+use super::causes::{self, Case};
+use super::label::{self, Counted, Label};
+use super::taps::PLACES;
+use super::worker::{KernelAccount, account_file};
+use crate::folder::{Folder, FolderError};
+use crate::import;
+use crate::run::{self, Event, Planned, RunError, RunOptions};
+
+/// What to do and where.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where the captures go; a second run goes on with what is missing.
+    pub out: PathBuf,
+    /// Only cases whose name contains one of these; empty means all.
+    pub only: Vec<String>,
+    /// Seed of the path's dice.
+    pub seed: u64,
+    /// How many transfers at a time.
+    pub places: usize,
+    /// The program that runs one assignment, as [`RunOptions::worker`].
+    pub worker: (PathBuf, Vec<String>),
+}
+
+/// One capture and what its analysis said.
+#[derive(Debug, Clone, Serialize)]
+pub struct Scored {
+    /// File in the folder.
+    pub file: String,
+    /// Name of the case.
+    pub case: String,
+    /// Its kind.
+    pub kind: &'static str,
+    /// The sender's congestion control.
+    pub congestion: &'static str,
+    /// Where it was taken.
+    pub place: &'static str,
+    /// Round-trip time of the empty path in milliseconds, and the path.
+    pub path: String,
+    /// What the scenario meant.
+    pub scenario: Limit,
+    /// The label.
+    pub label: Label,
+    /// What was counted.
+    pub counted: Counted,
+    /// The verdict.
+    pub verdict: Option<Limit>,
+    /// Its sentence.
+    pub sentence: String,
+    /// How sure it was.
+    pub confidence: f64,
+    /// Whether the verdict carries the flag for a long queue.
+    pub bufferbloat: bool,
+    /// Right, wrong or cannot tell; absent without a label.
+    pub outcome: Option<Outcome>,
+}
+
+/// How a verdict compares with the label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The label, or what a capture at this place must take for it.
+    Right,
+    /// Another limit.
+    Wrong,
+    /// No limit was named.
+    Undecided,
+}
+
+/// Makes the captures that are missing, beside each other.
+///
+/// # Errors
+/// [`RunError`].
+pub fn make(
+    settings: &Settings,
+    cancel: &AtomicBool,
+    observe: &mut dyn FnMut(Event<'_>),
+) -> Result<(), RunError> {
+    let planned = chosen(settings)
+        .map(|case| {
+            Planned::new(
+                case.name(),
+                case.plan(settings.seed)
+                    .expect("a case of the list can be planned"),
+            )
+        })
+        .collect();
+    let options = RunOptions {
+        clocks: vec![Clock::Lab],
+        variants: Vec::new(),
+        repeats: None,
+        seed: settings.seed,
+        quick: false,
+        capture: true,
+        out: settings.out.clone(),
+        places: settings.places,
+        worker: settings.worker.clone(),
+    };
+    let folder = Folder::create(&settings.out)?;
+    run::execute("captures", planned, &options, &folder, cancel, observe)
+}
+
+fn chosen(settings: &Settings) -> impl Iterator<Item = Case> + '_ {
+    causes::all().into_iter().filter(|case| {
+        settings.only.is_empty()
+            || settings
+                .only
+                .iter()
+                .any(|part| case.name().contains(part.as_str()))
+    })
+}
+
+/// Analyses every capture that lies in the folder, and compares.
+///
+/// # Errors
+/// [`FolderError`] if a record cannot be read.
+pub fn score(settings: &Settings) -> Result<Vec<Scored>, FolderError> {
+    let folder = Folder::open(&settings.out);
+    let mut scored = Vec::new();
+    for case in chosen(settings) {
+        let name = case.name();
+        let Some(record) = folder.record(&name)? else {
+            continue;
+        };
+        let path = folder.root().join(account_file(&name));
+        let account = std::fs::read(&path).ok();
+        let Some(account) = account.and_then(|text| serde_json::from_slice::<KernelAccount>(&text).ok())
+        else {
+            continue;
+        };
+        let counted = label::count(&case, &account, &record.elements);
+        let label = if record.health.state == HealthState::Invalid {
+            Label::LeftOut("the run was invalid".to_owned())
+        } else {
+            label::label(&case, &counted)
+        };
+        for (capture, place) in record.captures.iter().zip(PLACES) {
+            scored.push(score_one(&folder, &case, &label, counted, &capture.file, place));
+        }
+    }
+    Ok(scored)
+}
+
+fn score_one(
+    folder: &Folder,
+    case: &Case,
+    label: &Label,
+    counted: Counted,
+    file: &str,
+    place: &'static str,
+) -> Scored {
+    let analysis = import::analyze_file(&folder.root().join(file));
+    let (verdict, problem) = match analysis {
+        Ok(analysis) => (main_verdict(&analysis), "no connection was found".to_owned()),
+        Err(error) => (None, error.to_string()),
+    };
+    let outcome = label.limit().map(|limit| {
+        verdict
+            .as_ref()
+            .map_or(Outcome::Undecided, |verdict| judge(case, limit, verdict))
+    });
+    Scored {
+        file: file.to_owned(),
+        case: case.name(),
+        kind: case.kind,
+        congestion: case.congestion.name(),
+        place,
+        path: case.describe(),
+        scenario: case.cause,
+        label: label.clone(),
+        counted,
+        verdict: verdict.as_ref().map(|verdict| verdict.limit),
+        confidence: verdict.as_ref().map_or(0.0, |verdict| verdict.confidence),
+        bufferbloat: verdict
+            .as_ref()
+            .is_some_and(|verdict| verdict.flags.contains(&Flag::Bufferbloat)),
+        sentence: verdict.map_or(problem, |verdict| verdict.sentence),
+        outcome,
+    }
+}
+
+pub(super) fn main_verdict(analysis: &Analysis) -> Option<Verdict> {
+    let most = analysis
+        .connections
+        .iter()
+        .max_by_key(|connection| (connection.bytes_delivered, std::cmp::Reverse(connection.id)));
+    most.map(|connection| connection.verdict.clone())
+}
+
+fn judge(case: &Case, label: Limit, verdict: &Verdict) -> Outcome {
+    let said = verdict.limit;
+    let same = said == label;
+    // Other hosts' traffic is not in the capture: then one's own share of the link is all that can be seen. Flows of
+    // the same hosts are, and the flag says so.
+    let own_share = label == Limit::SharedBottleneck
+        && said == Limit::BottleneckBandwidth
+        && (case.kind.starts_with("cross") || verdict.flags.contains(&Flag::SharedWithOtherFlows));
+    if same || own_share {
+        Outcome::Right
+    } else if said.is_undecided() {
+        Outcome::Undecided
+    } else {
+        Outcome::Wrong
+    }
+}
+
+/// Counts of outcomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Tally {
+    /// Right verdicts.
+    pub right: usize,
+    /// Wrong ones.
+    pub wrong: usize,
+    /// None named.
+    pub undecided: usize,
+}
+
+impl Tally {
+    fn add(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Right => self.right += 1,
+            Outcome::Wrong => self.wrong += 1,
+            Outcome::Undecided => self.undecided += 1,
+        }
+    }
+
+    /// The outcomes of all labelled captures among `scored`.
+    pub fn of<'a>(scored: impl Iterator<Item = &'a Scored>) -> Self {
+        let mut tally = Self::default();
+        scored
+            .filter_map(|one| one.outcome)
+            .for_each(|outcome| tally.add(outcome));
+        tally
+    }
+
+    /// How many.
+    pub const fn all(self) -> usize {
+        self.right + self.wrong + self.undecided
+    }
+
+    fn cell(self) -> String {
+        format!("{} / {} / {}", self.right, self.wrong, self.undecided)
+    }
+
+    fn shares(self) -> String {
+        let share = |count: usize| 100.0 * count as f64 / self.all().max(1) as f64;
+        format!(
+            "right {:.1} %, wrong {:.1} %, cannot tell {:.1} %",
+            share(self.right),
+            share(self.wrong),
+            share(self.undecided)
+        )
+    }
+}
+
+/// The page `docs/validation/captures.md`.
+pub fn page(scored: &[Scored]) -> String {
+    let mut text = String::new();
+    let labelled = || scored.iter().filter(|one| one.outcome.is_some());
+    let all = Tally::of(labelled());
+    let _ = writeln!(
+        text,
+        "# Verdicts on labelled lab captures\n\n\
+         Written by `cargo run --release -p slowpath --example standing -- captures`.\n\n\
+         Transfers between two kernel hosts over slowpath's own wire, each with one known limit; of each a capture\n\
+         beside the sender, in the middle of the path (before the constraint in every first, behind it in every second\n\
+         case) and beside the receiver. The kernel's chronographs and the path's counters confirm the scenario, relabel\n\
+         the capture, or leave it out (module `standing::label`). The analyser sees the packets alone.\n\n\
+         **{} captures with a label: {}.**\n",
+        all.all(),
+        all.shares()
+    );
+    let _ = writeln!(text, "Each cell: right / wrong / cannot tell.\n");
+    table(&mut text, scored, "kind of transfer", |one| one.kind);
+    table(&mut text, scored, "congestion control", |one| one.congestion);
+    let bloated: Vec<&Scored> = labelled()
+        .filter(|one| one.kind == "bufferbloat" && one.congestion != "bbr" && one.place != "receiver")
+        .collect();
+    let flagged = bloated.iter().filter(|one| one.bufferbloat).count();
+    let _ = writeln!(
+        text,
+        "The flag `bufferbloat` stands on {flagged} of {} captures of long queues that Reno and CUBIC filled, seen\n\
+         from the sender or the middle.\n",
+        bloated.len()
+    );
+    labels(&mut text, scored);
+    misses(&mut text, scored, Outcome::Wrong, "Wrong");
+    misses(&mut text, scored, Outcome::Undecided, "Cannot tell");
+    text
+}
+
+fn table(text: &mut String, scored: &[Scored], title: &str, key: fn(&Scored) -> &'static str) {
+    let mut keys: Vec<&str> = Vec::new();
+    for one in scored {
+        if !keys.contains(&key(one)) {
+            keys.push(key(one));
+        }
+    }
+    let _ = writeln!(
+        text,
+        "| {title} | captures | all | sender | middle | receiver |\n|---|---|---|---|---|---|"
+    );
+    let mut row = |name: &str, own: &dyn Fn(&&Scored) -> bool| {
+        let of = |place: Option<&str>| {
+            Tally::of(
+                scored
+                    .iter()
+                    .filter(own)
+                    .filter(|one| place.is_none_or(|place| one.place == place)),
+            )
+        };
+        let _ = write!(text, "| {name} | {} | {} |", of(None).all(), of(None).cell());
+        for place in PLACES {
+            let _ = write!(text, " {} |", of(Some(place)).cell());
+        }
+        text.push('\n');
+    };
+    for name in keys {
+        row(name, &|one| key(one) == name);
+    }
+    row("all", &|_| true);
+    text.push('\n');
+}
+
+/// Where scenario and chronograph disagree.
+fn labels(text: &mut String, scored: &[Scored]) {
+    let mut out: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut renamed: BTreeMap<&str, Limit> = BTreeMap::new();
+    for one in scored {
+        match &one.label {
+            Label::LeftOut(why) => drop(out.insert(&one.case, why)),
+            Label::Chronograph(limit) => drop(renamed.insert(&one.case, *limit)),
+            Label::Agreed(_) => {}
+        }
+    }
+    let _ = writeln!(
+        text,
+        "## Labels\n\n{} transfers were labelled by the chronograph or the path against the scenario, {} left out.\n",
+        renamed.len(),
+        out.len()
+    );
+    for (case, limit) in renamed {
+        let _ = writeln!(text, "* `{case}` is labelled {limit}.");
+    }
+    for (case, why) in out {
+        let _ = writeln!(text, "* `{case}` is left out: {why}.");
+    }
+    text.push('\n');
+}
+
+fn misses(text: &mut String, scored: &[Scored], outcome: Outcome, title: &str) {
+    let missed: Vec<&Scored> = scored.iter().filter(|one| one.outcome == Some(outcome)).collect();
+    let _ = writeln!(text, "## {title}: {}\n", missed.len());
+    if missed.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "| capture | place | label | verdict | path | what it said |\n|---|---|---|---|---|---|"
+    );
+    for one in missed {
+        let name = |limit: Option<Limit>| limit.map_or("-", Limit::name);
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} |",
+            one.case,
+            one.place,
+            name(one.label.limit()),
+            name(one.verdict),
+            one.path.replace('|', " "),
+            one.sentence.replace('|', " ")
+        );
+    }
+    text.push('\n');
+}
+
+/// Everything as JSON, for programs that improve the verdicts.
+pub fn manifest(folder: &Path, scored: &[Scored]) -> String {
+    let whole = serde_json::json!({ "folder": folder, "captures": scored });
+    serde_json::to_string_pretty(&whole).expect("scores can always be written as JSON")
+}

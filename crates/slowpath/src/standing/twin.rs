@@ -1,0 +1,559 @@
+//! The twin: every cell in the lab with kernel hosts and in simulated time with model hosts, side by side.
+//!
+//! Both clocks get the same plan: the same path with the same dice for the same numbered packet, the same network
+//! cards, the same buffers, the same file.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use slowpath_analyze::Limit;
+use slowpath_diagnose::stats::{self, Summary};
+use slowpath_record::{HealthState, RunRecord};
+use slowpath_scenario::{Captures, Clock};
+
+use super::captures::main_verdict;
+use super::cells::{self, Cell};
+use crate::folder::{Folder, FolderError};
+use crate::import;
+use crate::run::{self, Event, Planned, RunError, RunOptions, run_name};
+
+/// What to do and where.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where the records go; a second run goes on with what is missing.
+    pub out: PathBuf,
+    /// Only cells whose name contains one of these; empty means all.
+    pub only: Vec<String>,
+    /// The clocks to run; the page always shows both.
+    pub clocks: Vec<Clock>,
+    /// Seed from which every run's own follows.
+    pub seed: u64,
+    /// How many slow cells at a time.
+    pub places: usize,
+    /// The program that runs one assignment, as [`RunOptions::worker`].
+    pub worker: (PathBuf, Vec<String>),
+}
+
+/// Runs what is missing.
+///
+/// # Errors
+/// [`RunError`].
+pub fn make(
+    settings: &Settings,
+    cancel: &AtomicBool,
+    observe: &mut dyn FnMut(Event<'_>),
+) -> Result<(), RunError> {
+    let cells: Vec<Cell> = chosen(settings).collect();
+    let rounds = cells.iter().map(Cell::seeds).max().unwrap_or(0);
+    let mut planned = Vec::new();
+    for clock in &settings.clocks {
+        // Round by round, so that an interrupted matrix has every cell some times and not some cells every time.
+        for repeat in 0..rounds {
+            for cell in cells.iter().filter(|cell| cell.seeds() > repeat) {
+                let mut plan = cell
+                    .plan(*clock, repeat, settings.seed)
+                    .expect("a cell of the list can be planned");
+                if repeat > 0 {
+                    plan.captures = Captures::None;
+                }
+                planned.push(Planned::new(run_name(&plan), plan));
+            }
+        }
+    }
+    let options = RunOptions {
+        clocks: settings.clocks.clone(),
+        variants: Vec::new(),
+        repeats: None,
+        seed: settings.seed,
+        quick: false,
+        capture: true,
+        out: settings.out.clone(),
+        places: settings.places,
+        worker: settings.worker.clone(),
+    };
+    let folder = Folder::create(&settings.out)?;
+    for run in planned.iter().filter(|run| run.plan.clock == Clock::Simulated) {
+        // A lab run can be resumed; a simulated one belongs to the model of this very program.
+        let _ = std::fs::remove_file(folder.runs().join(format!("{}.json", run.name)));
+    }
+    run::execute("twin", planned, &options, &folder, cancel, observe)
+}
+
+fn chosen(settings: &Settings) -> impl Iterator<Item = Cell> + '_ {
+    cells::all().into_iter().filter(|cell| {
+        settings.only.is_empty()
+            || settings
+                .only
+                .iter()
+                .any(|part| cell.name().contains(part.as_str()))
+    })
+}
+
+/// One cell's runs in both clocks.
+#[derive(Debug, Clone)]
+pub struct Compared {
+    /// The cell.
+    pub cell: Cell,
+    /// Means in the lab.
+    pub lab: Side,
+    /// Means in simulated time.
+    pub simulated: Side,
+    /// Simulated over lab goodput, with the 95 % interval of its mean over pairs of the same seed.
+    pub ratio: Option<Ratio>,
+    /// Lab runs that their own health refuses.
+    pub refused: usize,
+}
+
+/// A ratio with its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ratio {
+    /// Number of pairs.
+    pub pairs: usize,
+    /// Geometric mean.
+    pub mean: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// Means over the runs of one clock.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Side {
+    /// Runs.
+    pub runs: usize,
+    /// Payload bits per second at the receiver.
+    pub goodput_bit_per_s: f64,
+    /// From asking to the last byte.
+    pub duration_s: f64,
+    /// Retransmitted over needed segments.
+    pub retransmitted: f64,
+    /// Smoothed round-trip time at the sender beyond the empty path's, averaged over the transfer.
+    pub queue_s: f64,
+    /// What the first run's capture says.
+    pub verdict: Option<Limit>,
+}
+
+/// One run's figures.
+#[derive(Debug, Clone, Copy)]
+struct Figures {
+    repeat: u32,
+    goodput: f64,
+    duration: f64,
+    retransmitted: f64,
+    queue: Option<f64>,
+}
+
+/// Puts the runs in the folder side by side.
+///
+/// # Errors
+/// [`FolderError`] if a record cannot be read.
+pub fn compare(settings: &Settings) -> Result<Vec<Compared>, FolderError> {
+    let folder = Folder::open(&settings.out);
+    let mut all = Vec::new();
+    for cell in chosen(settings) {
+        let (lab, lab_verdict, refused) = runs(&folder, &cell, Clock::Lab, settings.seed)?;
+        let (simulated, verdict, _) = runs(&folder, &cell, Clock::Simulated, settings.seed)?;
+        all.push(Compared {
+            cell,
+            ratio: ratio(&lab, &simulated),
+            lab: side(&lab, lab_verdict),
+            simulated: side(&simulated, verdict),
+            refused,
+        });
+    }
+    Ok(all)
+}
+
+fn runs(
+    folder: &Folder,
+    cell: &Cell,
+    clock: Clock,
+    seed: u64,
+) -> Result<(Vec<Figures>, Option<Limit>, usize), FolderError> {
+    let (mut figures, mut verdict, mut refused) = (Vec::new(), None, 0);
+    for repeat in 0..cell.seeds() {
+        let plan = cell
+            .plan(clock, repeat, seed)
+            .expect("a cell of the list can be planned");
+        let Some(record) = folder.record(&run_name(&plan))? else {
+            continue;
+        };
+        if record.health.state == HealthState::Invalid {
+            refused += 1;
+            continue;
+        }
+        let Some(transfer) = record.transfers.first() else {
+            continue;
+        };
+        if let Some(capture) = record.captures.first() {
+            let analysis = import::analyze_file(&folder.root().join(&capture.file)).ok();
+            verdict = analysis
+                .and_then(|analysis| main_verdict(&analysis))
+                .map(|verdict| verdict.limit);
+        }
+        let again = transfer
+            .retransmitted_segments
+            .map(|count| count as f64)
+            .or_else(|| last_of(&record, "/retransmissions"));
+        figures.push(Figures {
+            repeat,
+            goodput: transfer.goodput_byte_per_s() * 8.0,
+            duration: transfer.duration().seconds(),
+            retransmitted: again.unwrap_or(0.0) * SEGMENT / transfer.bytes as f64,
+            queue: queue(&record, cell),
+        });
+    }
+    Ok((figures, verdict, refused))
+}
+
+/// The last value of the sender's series whose name ends so, of the connection with the largest.
+fn last_of(record: &RunRecord, ending: &str) -> Option<f64> {
+    record
+        .series
+        .iter()
+        .filter(|series| series.name.starts_with("server/") && series.name.ends_with(ending))
+        .filter_map(|series| series.points.last())
+        .map(|point| point.1)
+        .reduce(f64::max)
+}
+
+/// Mean of the sender's smoothed round-trip time beyond the empty path's, over the connection with most samples.
+fn queue(record: &RunRecord, cell: &Cell) -> Option<f64> {
+    let base = f64::from(cell.rtt_ms) / 1e3;
+    let names = ["/rtt", "/srtt"];
+    let series = record
+        .series
+        .iter()
+        .filter(|series| series.name.starts_with("server/"))
+        .filter(|series| names.iter().any(|name| series.name.ends_with(name)))
+        .filter(|series| !series.name.contains("control"));
+    // The connection that carried the file; the commands' has few segments and no queue.
+    let busiest = series.max_by(|a, b| sum(&a.points).total_cmp(&sum(&b.points)))?;
+    let values: Vec<f64> = busiest
+        .points
+        .iter()
+        .map(|(_, value)| (value - base).max(0.0))
+        .collect();
+    (!values.is_empty()).then(|| stats::mean(&values))
+}
+
+fn sum<T>(points: &[(T, f64)]) -> f64 {
+    points.iter().map(|point| point.1).sum()
+}
+
+fn side(runs: &[Figures], verdict: Option<Limit>) -> Side {
+    let mean = |value: fn(&Figures) -> f64| {
+        let values: Vec<f64> = runs.iter().map(value).collect();
+        if values.is_empty() {
+            0.0
+        } else {
+            stats::mean(&values)
+        }
+    };
+    Side {
+        runs: runs.len(),
+        goodput_bit_per_s: mean(|run| run.goodput),
+        duration_s: mean(|run| run.duration),
+        retransmitted: mean(|run| run.retransmitted),
+        queue_s: mean(|run| run.queue.unwrap_or(0.0)),
+        verdict,
+    }
+}
+
+/// Pairs of the same seed, compared by their logarithms: a ratio of two and one of a half are equally far from one.
+fn ratio(lab: &[Figures], simulated: &[Figures]) -> Option<Ratio> {
+    let logs: Vec<f64> = lab
+        .iter()
+        .filter_map(|run| {
+            let twin = simulated.iter().find(|twin| twin.repeat == run.repeat)?;
+            Some((twin.goodput / run.goodput).ln())
+        })
+        .collect();
+    let summary = Summary::of(&logs)?;
+    Some(Ratio {
+        pairs: summary.n,
+        mean: summary.mean.exp(),
+        low: summary.low95?.exp(),
+        high: summary.high95?.exp(),
+    })
+}
+
+impl Compared {
+    /// Whether the ratio lies within 10 % of one, with an interval of at most 10 % either way.
+    pub fn is_close(&self) -> bool {
+        self.ratio.is_some_and(|ratio| {
+            within(ratio.mean, 0.1) && ratio.high / ratio.mean <= 1.1 && ratio.low / ratio.mean >= 0.9
+        })
+    }
+
+    /// Whether the ratio lies within 20 % of one.
+    pub fn is_near(&self) -> bool {
+        self.ratio.is_some_and(|ratio| within(ratio.mean, 0.2))
+    }
+
+    /// Whether both clocks' captures lead to the same verdict; absent where one has none.
+    pub fn same_verdict(&self) -> Option<bool> {
+        Some(self.lab.verdict? == self.simulated.verdict?)
+    }
+}
+
+impl Compared {
+    /// Where the two clocks differ beside the goodput: what to look at first.
+    fn differences(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        if self.ratio.is_none() {
+            return found;
+        }
+        let (lab, twin) = (&self.lab, &self.simulated);
+        let apart = |a: f64, b: f64, least: f64| (a - b).abs() > least && (a > b * 1.5 || b > a * 1.5);
+        if apart(lab.retransmitted, twin.retransmitted, 0.002) {
+            found.push(format!(
+                "the kernel sends {:.2} % again, the model {:.2} %",
+                lab.retransmitted * 100.0,
+                twin.retransmitted * 100.0
+            ));
+        }
+        if apart(lab.queue_s, twin.queue_s, 0.003) {
+            found.push(format!(
+                "the kernel's mean queue is {:.1} ms, the model's {:.1} ms",
+                lab.queue_s * 1e3,
+                twin.queue_s * 1e3
+            ));
+        }
+        found
+    }
+}
+
+fn within(ratio: f64, share: f64) -> bool {
+    (1.0 - share..=1.0 + share).contains(&ratio)
+}
+
+/// The page `docs/validation/twin.md`.
+pub fn page(compared: &[Compared]) -> String {
+    let mut text = String::new();
+    let count = |holds: &dyn Fn(&Compared) -> bool| compared.iter().filter(|one| holds(one)).count();
+    let done = count(&|one| one.ratio.is_some());
+    let close = count(&Compared::is_close);
+    let near = count(&Compared::is_near);
+    let judged = count(&|one| one.same_verdict().is_some());
+    let same = count(&|one| one.same_verdict() == Some(true));
+    let low = count(&|one| one.cell.expected_utilisation() < 0.9);
+    let percent = |part: usize, whole: usize| 100.0 * part as f64 / whole.max(1) as f64;
+    let _ = writeln!(
+        text,
+        "# The same path in two clocks\n\n\
+         Written by `cargo run --release -p slowpath --example standing -- twin`.\n\n\
+         One file over FTP from a kernel host to a kernel host over slowpath's wire, and the same plan with model hosts\n\
+         in simulated time. Random loss hits the same numbered packets in both. The list of cells is a rule, fixed\n\
+         before the first comparison (module `standing::cells`); {low} of {} cells should use less than 90 % of their\n\
+         path. The ratio is simulated over lab goodput: geometric mean over pairs of equal seeds, with its 95 % interval.\n\n\
+         * {done} of {} cells were run in both clocks.\n\
+         * Within 10 %, the interval no wider than 10 % either way: **{close} of {done} ({:.0} %)**.\n\
+         * Within 20 %: **{near} of {done} ({:.0} %)**.\n\
+         * Same verdict in both clocks: **{same} of {judged} ({:.0} %)**.\n",
+        compared.len(),
+        compared.len(),
+        percent(close, done),
+        percent(near, done),
+        percent(same, judged),
+    );
+    groups(&mut text, compared);
+    rows(&mut text, compared);
+    misses(&mut text, compared);
+    text
+}
+
+/// Where the model errs as a whole: geometric means over everything that has a property.
+fn groups(text: &mut String, compared: &[Compared]) {
+    let _ = writeln!(
+        text,
+        "| cells with | number | within 10 % | mean ratio |\n|---|---|---|---|"
+    );
+    let mut row = |name: String, holds: &dyn Fn(&Cell) -> bool| {
+        let own: Vec<&Compared> = compared
+            .iter()
+            .filter(|one| holds(&one.cell) && one.ratio.is_some())
+            .collect();
+        if own.is_empty() {
+            return;
+        }
+        let logs: Vec<f64> = own
+            .iter()
+            .filter_map(|one| one.ratio.map(|ratio| ratio.mean.ln()))
+            .collect();
+        let close = own.iter().filter(|one| one.is_close()).count();
+        let _ = writeln!(
+            text,
+            "| {name} | {} | {close} | {:.3} |",
+            own.len(),
+            stats::mean(&logs).exp()
+        );
+    };
+    for congestion in cells::Congestion::ALL {
+        row(congestion.name().to_owned(), &|cell| {
+            cell.congestion == congestion
+        });
+    }
+    for tenths in [1, 10, 40] {
+        row(format!("a queue of {} BDP", f64::from(tenths) / 10.0), &|cell| {
+            cell.queue_tenths == tenths
+        });
+    }
+    for loss in [0, 1, 10, 100] {
+        row(format!("{} % loss", f64::from(loss) / 100.0), &|cell| {
+            cell.loss_e4 == loss
+        });
+    }
+    for rtt in [1, 20, 100, 250] {
+        row(format!("{rtt} ms"), &|cell| cell.rtt_ms == rtt);
+    }
+    for rate in [10, 50, 200, 1_000] {
+        row(format!("{rate} Mbit/s"), &|cell| cell.rate_mbit_per_s == rate);
+    }
+    text.push('\n');
+}
+
+fn rows(text: &mut String, compared: &[Compared]) {
+    let _ = writeln!(
+        text,
+        "## Every cell\n\n\
+         Lab / simulated; loss is the path's random loss, `again` retransmitted over needed segments, `queue` the mean of\n\
+         the smoothed round-trip time beyond the empty path's.\n\n\
+         | path | control | n | Mbit/s | ratio | interval | again % | queue ms | time s | verdict |\n\
+         |---|---|---|---|---|---|---|---|---|---|"
+    );
+    for one in compared {
+        let cell = &one.cell;
+        let verdict = |side: &Side| side.verdict.map_or("-", Limit::name);
+        let ratio = one.ratio.map_or("-".to_owned(), |ratio| {
+            format!("{:.3}{}", ratio.mean, if one.is_close() { "" } else { " !" })
+        });
+        let interval = one.ratio.map_or("-".to_owned(), |ratio| {
+            format!("{:.3} to {:.3}", ratio.low, ratio.high)
+        });
+        let (lab, twin) = (&one.lab, &one.simulated);
+        let verdicts = if lab.verdict == twin.verdict {
+            verdict(lab).to_owned()
+        } else {
+            format!("**{} / {}**", verdict(lab), verdict(twin))
+        };
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {:.2} / {:.2} | {ratio} | {interval} | {:.2} / {:.2} | {:.1} / {:.1} | {:.1} / {:.1} | {verdicts} |",
+            path(cell),
+            cell.congestion.name(),
+            one.ratio.map_or(0, |ratio| ratio.pairs),
+            lab.goodput_bit_per_s / 1e6,
+            twin.goodput_bit_per_s / 1e6,
+            lab.retransmitted * 100.0,
+            twin.retransmitted * 100.0,
+            lab.queue_s * 1e3,
+            twin.queue_s * 1e3,
+            lab.duration_s,
+            twin.duration_s,
+        );
+    }
+    text.push('\n');
+}
+
+fn path(cell: &Cell) -> String {
+    format!(
+        "{} Mbit/s, {} ms, {} %, {} BDP",
+        cell.rate_mbit_per_s,
+        cell.rtt_ms,
+        f64::from(cell.loss_e4) / 100.0,
+        f64::from(cell.queue_tenths) / 10.0
+    )
+}
+
+fn misses(text: &mut String, compared: &[Compared]) {
+    let _ = writeln!(text, "## Cells that miss\n");
+    for one in compared
+        .iter()
+        .filter(|one| !one.is_close() || one.same_verdict() == Some(false))
+    {
+        let mut what = Vec::new();
+        match one.ratio {
+            None => what.push(format!(
+                "not compared: {} lab runs ({} refused by their health), {} simulated",
+                one.lab.runs, one.refused, one.simulated.runs
+            )),
+            Some(ratio) if !within(ratio.mean, 0.1) => what.push(format!("the ratio is {:.3}", ratio.mean)),
+            Some(ratio) if !one.is_close() => what.push(format!(
+                "the interval is too wide for a judgement ({:.3} to {:.3})",
+                ratio.low, ratio.high
+            )),
+            Some(_) => {}
+        }
+        if one.same_verdict() == Some(false) {
+            what.push("the verdicts differ".to_owned());
+        }
+        what.extend(one.differences());
+        let _ = writeln!(text, "* `{}`: {}.", one.cell.name(), what.join("; "));
+    }
+}
+
+/// Payload of a full segment with timestamps.
+const SEGMENT: f64 = 1_448.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(goodputs: &[f64]) -> Vec<Figures> {
+        goodputs
+            .iter()
+            .zip(0..)
+            .map(|(&goodput, repeat)| Figures {
+                repeat,
+                goodput,
+                duration: 1.0,
+                retransmitted: 0.0,
+                queue: None,
+            })
+            .collect()
+    }
+
+    fn compared(lab: &[f64], simulated: &[f64]) -> Compared {
+        let (lab, simulated) = (figures(lab), figures(simulated));
+        Compared {
+            cell: cells::all()[0],
+            ratio: ratio(&lab, &simulated),
+            lab: side(&lab, Some(Limit::RandomLoss)),
+            simulated: side(&simulated, Some(Limit::RandomLoss)),
+            refused: 0,
+        }
+    }
+
+    #[test]
+    fn pairs_of_equal_seeds_are_compared() {
+        // Twice the goodput for every seed: the spread of the seeds is not the ratio's.
+        let twice = compared(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2.0, 4.0, 6.0, 8.0, 10.0]);
+        let ratio = twice.ratio.unwrap();
+        assert!((ratio.mean - 2.0).abs() < 1e-9 && (ratio.high - ratio.low) < 1e-9);
+        assert!(!twice.is_near());
+        let close = compared(&[1.0, 2.0, 3.0], &[1.01, 2.1, 3.0]);
+        assert!(close.is_close(), "{:?}", close.ratio);
+        let wide = compared(&[1.0, 1.0, 1.0], &[0.7, 1.0, 1.4]);
+        assert!(wide.is_near() && !wide.is_close(), "{:?}", wide.ratio);
+    }
+
+    #[test]
+    fn the_page_counts_and_lists() {
+        let all = [
+            compared(&[1e6, 2e6, 3e6], &[1.01e6, 2.0e6, 3.0e6]),
+            compared(&[1e6, 1e6], &[2e6, 2e6]),
+            compared(&[], &[1e6]),
+        ];
+        let text = page(&all);
+        assert!(text.contains("**1 of 2 (50 %)**"), "{text}");
+        assert!(
+            text.contains("Same verdict in both clocks: **3 of 3 (100 %)**"),
+            "{text}"
+        );
+        assert!(text.contains("the ratio is 2.000."), "{text}");
+        assert!(text.contains("not compared: 0 lab runs"), "{text}");
+    }
+}
