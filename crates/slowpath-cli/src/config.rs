@@ -23,6 +23,11 @@ pub(crate) fn config(args: &ConfigArgs) -> Result<u8, Failure> {
     };
     written
         .and_then(|()| out.flush())
+        .or_else(|error| match error.kind() {
+            // Whoever reads has seen enough.
+            io::ErrorKind::BrokenPipe => Ok(()),
+            _ => Err(error),
+        })
         .map_err(|error| Failure::machine(format!("printing failed: {error}")))?;
     Ok(exit::DONE)
 }
