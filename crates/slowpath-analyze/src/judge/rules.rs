@@ -367,7 +367,8 @@ fn receiver(case: &Case) -> Option<Finding> {
     let (facts, time, window) = (case.facts, &case.facts.time, &case.facts.window);
     let held = case.held();
     let closed = case.share(time.window_closed_s);
-    let shrinking = case.share(time.window_closed_s + time.window_shrunk_s) >= cutoff::SHRUNK_SHARE;
+    let shrinking = held < cutoff::WINDOW_SHARE
+        && case.share(time.window_closed_s + time.window_shrunk_s) >= cutoff::SHRUNK_SHARE;
     if window.scale_known == 0 || (held < cutoff::WINDOW_SHARE && closed < cutoff::CLOSED_SHARE && !shrinking)
     {
         return None;
@@ -443,7 +444,8 @@ fn receiver(case: &Case) -> Option<Finding> {
 fn idle_program(case: &Case) -> Option<Finding> {
     let time = &case.facts.time;
     let idle = case.share(time.idle_s);
-    (idle >= cutoff::IDLE_SHARE).then(|| sender_idle(case, idle))
+    // What follows the last data is no pause of the program.
+    (idle >= cutoff::IDLE_SHARE && time.idle_pauses > 0).then(|| sender_idle(case, idle))
 }
 
 fn sender_idle(case: &Case, idle: f64) -> Finding {
@@ -823,7 +825,7 @@ fn constant_flight(case: &Case) -> Option<Finding> {
     let facts = case.facts;
     let (flight, clocking) = (&facts.flight, &facts.clocking);
     let idle = case.share(facts.time.idle_s);
-    if idle >= cutoff::IDLE_SHARE_ALONE {
+    if idle >= cutoff::IDLE_SHARE_ALONE && facts.time.idle_pauses > 0 {
         return Some(sender_idle(case, idle));
     }
     let few_losses = facts.loss.episodes <= 1;
@@ -941,7 +943,9 @@ fn short_or_growing(case: &Case) -> Option<Finding> {
     let busy = facts.flight.rounds;
     let growing = facts.flight.growing_rounds;
     let quiet = facts.loss.episodes == 0;
-    if quiet && busy <= 14 && growing * 3 >= busy && !case.inflated() {
+    // In four round trips no initial window grows to what a path carries, whether the steps show or not.
+    let opening = growing * 3 >= busy || busy <= 4;
+    if quiet && busy <= 14 && opening && !case.inflated() {
         let mut out = finding(
             Limit::SlowStart,
             1.0,
