@@ -280,7 +280,7 @@ fn draw(index: usize) -> Point {
     });
     Point {
         values,
-        reuse: index % 2 == 0,
+        reuse: index.is_multiple_of(2),
     }
 }
 
