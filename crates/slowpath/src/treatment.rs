@@ -258,3 +258,95 @@ fn rest(rejected: &[Rejected]) -> Vec<Rejected> {
 
 /// Below this, chance and congestion may differ as much.
 const LEAST_GAIN: f64 = 1.5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slowpath_record::{Health, HealthState};
+    use slowpath_scenario::{Experiment, Fragments, PlanOptions};
+
+    const TEXT: &str = r#"
+        title = "t"
+        [network]
+        up = [{ name = "carrier", police = "10 Mbit/s", burst = "64 KiB", only = { dscp = "cs1" } }, { rate = "1 Gbit/s" }]
+        down = [{ rate = "1 Gbit/s" }]
+        [workload]
+        kind = "scp"
+        size = "9 MiB"
+        [[variants]]
+        name = "marked"
+        workload = { client_options = ["IPQoS af21 cs1", "Ciphers aes128-ctr"] }
+        [[variants]]
+        name = "unmarked"
+        workload = { client_options = ["IPQoS none", "Ciphers aes128-ctr"], size = "90 MiB" }
+        [[variants]]
+        name = "other-cipher"
+        workload = { client_options = ["IPQoS none", "Ciphers aes256-ctr"] }
+    "#;
+
+    fn variant(name: &str, rates: &[u64]) -> Variant {
+        let run = |bytes: &u64| {
+            let record = serde_json::json!({
+                "schema": "slowpath/record/1", "origin": "simulated", "experiment": "t", "variant": name,
+                "repeat": 0, "seed": 1, "plan_digest": "", "health": { "state": "valid", "reasons": [] },
+                "transfers": [{ "name": "x", "bytes": bytes, "start": 0, "end": 1_000_000_000, "complete": true }],
+            });
+            RunResult::of(&serde_json::from_value(record).unwrap(), None)
+        };
+        Variant {
+            name: name.to_owned(),
+            clock: "simulated".to_owned(),
+            runs: rates.iter().map(run).collect(),
+            ..Variant::default()
+        }
+    }
+
+    fn judged(mut variants: Vec<Variant>) -> Vec<Option<Limit>> {
+        let experiment = Experiment::read("x.toml", TEXT, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+        judge(&mut variants, &|name, clock| {
+            let options = PlanOptions {
+                variant: name.to_owned(),
+                repeat: 0,
+                seed: 1,
+                clock,
+                quick: false,
+                size: None,
+            };
+            experiment.plan(&options, &Fragments::new()).ok()
+        });
+        variants
+            .iter()
+            .map(|variant| variant.verdict.as_ref().map(|verdict| verdict.limit))
+            .collect()
+    }
+
+    #[test]
+    fn a_mark_is_blamed_only_when_nothing_else_differs() {
+        let treated = Some(Limit::DscpTreatment);
+        for (fast, rates, expected) in [
+            ("unmarked", &[9_000_000, 8_000_000][..], treated),
+            ("unmarked", &[9_000_000, 1_400_000], None),
+            ("other-cipher", &[9_000_000, 8_000_000], None),
+        ] {
+            let found = judged(vec![
+                variant("marked", &[1_000_000, 1_100_000]),
+                variant(fast, rates),
+            ]);
+            assert_eq!(found, [expected, None], "{fast} {rates:?}");
+        }
+    }
+
+    #[test]
+    fn a_busy_processor_is_blamed_before_the_path() {
+        let mut busy = variant("marked", &[1_000_000]);
+        let mut health = Health::valid();
+        health.add(Reason {
+            code: crate::real_time::PROCESSOR_BOUND.to_owned(),
+            state: HealthState::Degraded,
+            text: "sshd was busy".to_owned(),
+        });
+        busy.runs[0].health = health;
+        let found = judged(vec![busy, variant("unmarked", &[9_000_000])]);
+        assert_eq!(found, [Some(Limit::HostCpu), None]);
+    }
+}
