@@ -15,6 +15,8 @@
 pub mod curves;
 pub mod generator;
 
+use std::fmt::Write as _;
+
 use slowpath_path::BuildError;
 use slowpath_record::{FlowResult, Health, HealthState, Origin, Reason, RunRecord};
 use slowpath_scenario::workload::FrameStream;
@@ -225,10 +227,7 @@ fn note(streams: &[Stream], index: usize, tally: &Tally) -> String {
     {
         let share = 100.0 * loss.frames as f64 / counted.sent.max(1) as f64;
         let joint = if number == 0 { "; lost: " } else { ", " };
-        text.push_str(&format!(
-            "{joint}{share:.2} % at {} ({})",
-            loss.element, loss.cause
-        ));
+        let _ = write!(text, "{joint}{share:.2} % at {} ({})", loss.element, loss.cause);
     }
     text
 }
