@@ -393,7 +393,7 @@ mod tests {
     fn transfer(writes: Writes) -> Transfer {
         Transfer {
             flows: 1,
-            duration: Duration::from_millis(300),
+            duration: Duration::from_secs(5),
             bytes: Some(300_000),
             writes,
             send_buffer: None,

@@ -277,7 +277,9 @@ pub fn page(scored: &[Scored]) -> String {
          Transfers between two kernel hosts over slowpath's own wire, each with one known limit; of each a capture\n\
          beside the sender, in the middle of the path (before the constraint in every first, behind it in every second\n\
          case) and beside the receiver. The kernel's chronographs and the path's counters confirm the scenario, relabel\n\
-         the capture, or leave it out (module `standing::label`). The analyser sees the packets alone.\n\n\
+         the capture, or leave it out (module `standing::label`). The analyser sees the packets alone.\n\
+         Its rules were improved on an earlier recording of this same list, so the shares below are not those of paths\n\
+         that it never met.\n\n\
          **{} captures with a label: {}.**\n",
         all.all(),
         all.shares()
