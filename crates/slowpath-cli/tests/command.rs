@@ -111,7 +111,10 @@ fn wrong_input_is_explained_and_gives_2() {
         (&["explain", "/nonexistent.pcap"], &["/nonexistent.pcap"]),
         (&["explain", unknown_key.to_str().unwrap()], &["key.toml"]),
         (&["report", scratch.0.to_str().unwrap()], &["settings.json"]),
-        (&["measure", "ftp://127.0.0.1"], &["names no file", "ftp://HOST/FILE"]),
+        (
+            &["measure", "ftp://127.0.0.1"],
+            &["names no file", "ftp://HOST/FILE"],
+        ),
         (&["frobnicate"], &["frobnicate"]),
     ];
     for (arguments, expected) in cases {

@@ -241,7 +241,11 @@ const TUNNEL: &[(&str, LineState, &str)] = &[
     ("tunnel encapsulation map-e", Modelled, "40 bytes"),
     ("tunnel encapsulation l2tpv3", NotModelled, "not modelled"),
     ("tunnel endpoint address 192.0.2.1 192.0.2.2", Ignored, ""),
-    ("tunnel endpoint remote address 2001:db8::2", Modelled, "over IPv6"),
+    (
+        "tunnel endpoint remote address 2001:db8::2",
+        Modelled,
+        "over IPv6",
+    ),
     (
         "queue tunnel class filter list 1 2 3",
         Modelled,

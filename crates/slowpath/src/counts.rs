@@ -54,7 +54,10 @@ pub(crate) fn measure(id: &str, like: FigureValue, record: &RunRecord) -> Option
         .filter(|flow| name == ALL || flow.name == name)
         .collect();
     let transfers = || {
-        let own = record.transfers.iter().filter(|transfer| name == ALL || transfer.name == name);
+        let own = record
+            .transfers
+            .iter()
+            .filter(|transfer| name == ALL || transfer.name == name);
         own.filter(|transfer| transfer.complete)
     };
     let sum = |count: fn(&FlowResult) -> u64| flows.iter().map(|flow| count(flow)).sum::<u64>() as f64;
@@ -83,7 +86,9 @@ pub(crate) fn measure(id: &str, like: FigureValue, record: &RunRecord) -> Option
                 _ => byte_per_s,
             })
         }
-        Quantity::Duration => transfers().map(|transfer| transfer.duration().seconds()).reduce(f64::max),
+        Quantity::Duration => transfers()
+            .map(|transfer| transfer.duration().seconds())
+            .reduce(f64::max),
         Quantity::Retransmits => transfers()
             .filter_map(|transfer| transfer.retransmitted_segments)
             .reduce(|a, b| a + b)

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use slowpath_analyze::{Analysis, Limit, Verdict};
 use slowpath_record::{HealthState, RunRecord};
 use slowpath_report::quantity::RateUnit;
-use slowpath_report::results::{Basis, Figure, Reference, Results, RunResult, Twin, Variant, VariantComparison};
+use slowpath_report::results::{
+    Basis, Figure, Reference, Results, RunResult, Twin, Variant, VariantComparison,
+};
 use slowpath_scenario::figure::{Figure as Published, FigureValue};
 use slowpath_scenario::{Clock, Plan, Standing};
 

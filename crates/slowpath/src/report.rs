@@ -109,7 +109,11 @@ fn graphs(results: &Results, runs: &[Analyzed]) -> Vec<GraphSet> {
                 .captures
                 .first()
                 .map_or("capture", |capture| capture.point.as_str());
-            let clock = if run.name.ends_with(".simulated") { "simulated" } else { "lab" };
+            let clock = if run.name.ends_with(".simulated") {
+                "simulated"
+            } else {
+                "lab"
+            };
             let own = |v: &&Variant| v.name == run.record.variant && v.clock == clock;
             let variant = results.variants.iter().find(own)?;
             Some(GraphSet {

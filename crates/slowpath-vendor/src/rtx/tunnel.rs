@@ -124,7 +124,9 @@ pub(super) fn read(words: &[&str], command: &Command, config: &mut Config, conte
             match context.tunnel() {
                 Some(tunnel) => {
                     config.tunnels.entry(tunnel).or_default().over_ipv6 = true;
-                    Outcome::modelled(format!("tunnel {tunnel} goes over IPv6: an outer header of 40 bytes"))
+                    Outcome::modelled(format!(
+                        "tunnel {tunnel} goes over IPv6: an outer header of 40 bytes"
+                    ))
                 }
                 None => Outcome::doubtful("without `tunnel select` this line belongs to no tunnel"),
             }

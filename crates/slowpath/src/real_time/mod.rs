@@ -157,11 +157,7 @@ pub fn run(
 /// Runs every job of the plan to its end, side by side.
 ///
 /// The first error of a job is the run's, once all have ended.
-fn all_jobs(
-    stage: &Stage<'_>,
-    main: &Context,
-    tell: &mut dyn FnMut(&Message),
-) -> Result<Done, LabRunError> {
+fn all_jobs(stage: &Stage<'_>, main: &Context, tell: &mut dyn FnMut(&Message)) -> Result<Done, LabRunError> {
     let of = size(stage.plan);
     let results: Vec<Result<Done, LabRunError>> = std::thread::scope(|scope| {
         let jobs: Vec<_> = stage
@@ -171,7 +167,11 @@ fn all_jobs(
             .enumerate()
             .map(|(number, job)| {
                 // Only the measured job's bytes are the run's progress.
-                let context = if number == 0 { main.clone() } else { stage.context() };
+                let context = if number == 0 {
+                    main.clone()
+                } else {
+                    stage.context()
+                };
                 scope.spawn(move || one_job(&Work { stage, job, context }))
             })
             .collect();
