@@ -65,6 +65,15 @@ pub fn percent(fraction: f64) -> String {
     format!("{text} %")
 }
 
+/// A share of lost packets: as [`percent`], with a decimal also where it is large, since a point more or less counts.
+pub fn loss(fraction: f64) -> String {
+    if fraction >= 0.1 {
+        format!("{:.1} %", fraction * 100.0)
+    } else {
+        percent(fraction)
+    }
+}
+
 /// A value with the unit that a document spells out (`byte/s`, `bit/s`, `byte`, `s`, `fraction`).
 pub fn with_unit(value: f64, unit: &str) -> String {
     match unit {
@@ -72,7 +81,8 @@ pub fn with_unit(value: f64, unit: &str) -> String {
         "bit/s" => bit_rate(value),
         "byte" => bytes(value),
         "s" => seconds(value),
-        "fraction" => percent(value),
+        "fraction" => loss(value),
+        "packet" => format!("{} packets", grouped(value, 0)),
         "" => significant(value),
         other => format!("{} {other}", significant(value)),
     }

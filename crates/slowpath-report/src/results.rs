@@ -87,9 +87,12 @@ impl Results {
         self.variants.iter().find(|v| v.name == name)
     }
 
-    /// A variant's name, with its clock where the results hold both clocks.
+    /// A variant's name, with its clock where the results hold it in both clocks.
     pub fn label(&self, variant: &Variant) -> String {
-        let both = self.variants.iter().any(|v| v.clock != variant.clock);
+        let both = self
+            .variants
+            .iter()
+            .any(|v| v.name == variant.name && v.clock != variant.clock);
         if both {
             format!("{} ({})", variant.name, variant.clock)
         } else {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use slowpath_record::{HealthState, Reason};
 
-use crate::quantity::{RateUnit, byte_rate, grouped, percent, with_unit};
+use crate::quantity::{RateUnit, byte_rate, grouped, loss, with_unit};
 use crate::results::{Basis, NoteKind, ProofOutcome, Results, RunResult, Variant};
 use crate::text::{Style, Tone, columns, fit, left, right, wrap};
 
@@ -52,7 +52,8 @@ pub fn write_table(results: &Results, style: Style, out: &mut dyn Write) -> io::
 
 /// A name for the table: where both clocks stand in it, those of simulated time are marked.
 fn short_label(results: &Results, variant: &Variant) -> String {
-    if results.label(variant) != variant.name && variant.clock == "simulated" {
+    let mixed = results.variants.iter().any(|v| v.clock != variant.clock);
+    if mixed && variant.clock == "simulated" {
         format!("{} ~", variant.name)
     } else {
         variant.name.clone()
@@ -125,7 +126,7 @@ fn write_flows(results: &Results, style: Style, out: &mut dyn Write) -> io::Resu
                     flow.name.clone(),
                     grouped(flow.sent_packets as f64, 0),
                     grouped(flow.received_packets as f64, 0),
-                    percent(flow.loss_fraction),
+                    loss(flow.loss_fraction),
                     results.rate_unit.show(flow.goodput_byte_per_s),
                 ]
             })

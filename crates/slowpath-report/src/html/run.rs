@@ -9,7 +9,7 @@ use super::axis::LogAxis;
 use super::curves::CurvePlot;
 use super::shared::{SetView, Toned, VerdictPart};
 use crate::graphs::GraphSet;
-use crate::quantity::{RateUnit, bytes, grouped, percent, seconds, with_unit};
+use crate::quantity::{RateUnit, bytes, grouped, loss, seconds, with_unit};
 use crate::results::{
     Basis, CaptureRow, Figure, FlowRow, Note, NoteKind, Proof, ProofOutcome, Results, RunResult, Twin,
     Variant,
@@ -352,7 +352,7 @@ impl FlowView {
             received: grouped(flow.received_packets as f64, 0),
             reference: flow.reference.get("received_packets").map(|r| grouped(*r, 0)),
             goodput: unit.show(flow.goodput_byte_per_s),
-            lost: percent(flow.loss_fraction),
+            lost: loss(flow.loss_fraction),
             jitter: flow.jitter_s.map_or("–".into(), seconds),
         }
     }
