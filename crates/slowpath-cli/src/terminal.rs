@@ -20,7 +20,7 @@ pub(crate) fn run_line(name: &str, record: &RunRecord) -> String {
         .transfers
         .iter()
         .map(|transfer| transfer.duration().seconds())
-        .sum();
+        .fold(0.0, |sum, seconds| sum + seconds);
     let state = match record.health.state {
         slowpath::HealthState::Valid => String::new(),
         state => format!(
