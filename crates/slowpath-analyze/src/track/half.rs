@@ -312,15 +312,16 @@ impl Half {
     pub(crate) fn clock_ran_ahead(&self, value: u32, at: i64) -> Option<i64> {
         let [first, last] = self.own_clock?;
         let ticks = Seq32(last.0).distance(Seq32(first.0));
-        let span = last.1 - first.1;
+        let span = last.1.saturating_sub(first.1);
         // A clock is known once it ran for a second.
         if ticks < 10 || span < 1_000_000_000 {
             return None;
         }
         let passed =
             (f64::from(Seq32(value).distance(Seq32(last.0))) * span as f64 / f64::from(ticks)) as i64;
-        let shown = at - last.1;
-        (passed >= 0 && shown - passed > 500_000_000 && passed < shown / 2).then_some(shown - passed)
+        let shown = at.saturating_sub(last.1);
+        let ahead = shown.saturating_sub(passed);
+        (passed >= 0 && ahead > 500_000_000 && passed < shown / 2).then_some(ahead)
     }
 
     /// Whether acknowledgement `ack` of this sender's data is the first for some of it.
