@@ -118,7 +118,7 @@ impl Side<'_> {
         let length = test.length.map_or(DATAGRAM, |length| {
             u32::try_from(length.bytes()).unwrap_or(DATAGRAM)
         });
-        let rate = test.rate.unwrap_or(BitRate::new(1_000_000));
+        let rate = test.rate.unwrap_or(workload::IPERF3_UDP_RATE);
         let duration = test.duration.unwrap_or_else(|| {
             let bytes = test.size.map_or(0, slowpath_units::ByteCount::bytes);
             rate.time_for(bytes, 0).0

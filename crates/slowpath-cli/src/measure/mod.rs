@@ -186,7 +186,7 @@ fn iperf3_spec(args: &args::Iperf3Args) -> Result<iperf3::Spec, Failure> {
     let burst = args.rate.unwrap_or_default();
     let rate = match (args.rate, args.udp) {
         (Some(given), _) => given.rate,
-        (None, true) => Some(iperf3::USUAL_UDP_RATE),
+        (None, true) => Some(iperf3::IPERF3_UDP_RATE),
         (None, false) => None,
     };
     let length = args

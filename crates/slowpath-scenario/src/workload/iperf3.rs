@@ -8,6 +8,10 @@ use crate::diagnostic::Diagnostic;
 use crate::fields::Fields;
 use crate::workload::{Program, Workload, ftp};
 
+/// What each stream of an iperf3 UDP test sends if no rate is given: 1024 × 1024 bit/s (`UDP_RATE` in iperf3's
+/// `src/iperf.h`).
+pub const IPERF3_UDP_RATE: BitRate = BitRate::new(1024 * 1024);
+
 /// One iperf3 test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Iperf3Test {
@@ -25,7 +29,7 @@ pub struct Iperf3Test {
     pub streams: u32,
     /// Socket buffer and window (`-w`).
     pub window: Option<ByteCount>,
-    /// Target rate of each stream (`-b`); `None` is unlimited for TCP and 1 Mbit/s for UDP.
+    /// Target rate of each stream (`-b`); `None` is unlimited for TCP and [`IPERF3_UDP_RATE`] for UDP.
     pub rate: Option<BitRate>,
     /// Bytes per write or datagram (`-l`).
     pub length: Option<ByteCount>,

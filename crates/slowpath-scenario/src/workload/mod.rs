@@ -13,7 +13,7 @@ use slowpath_units::{ByteCount, Duration};
 pub(crate) use document::read_workloads;
 pub use document::{Repeats, WorkloadDocument};
 pub use ftp::{DataMode, FtpTransfer, Program};
-pub use iperf3::{Iperf3Direction, Iperf3Protocol, Iperf3Test};
+pub use iperf3::{IPERF3_UDP_RATE, Iperf3Direction, Iperf3Protocol, Iperf3Test};
 pub use s3::{S3Load, S3Operation};
 pub use ssh::{SshMethod, SshTransfer};
 pub use streams::{Command, FrameStream, Ping, StreamProtocol, ThroughputSearch, UdpStream};

@@ -7,6 +7,7 @@ use slowpath_units::{BitRate, Duration};
 use slowpath_workload::Context;
 use slowpath_workload::iperf3::{self, ClientConfig, StreamReport, UdpCounts};
 
+pub use slowpath_scenario::workload::IPERF3_UDP_RATE;
 pub use slowpath_workload::iperf3::{Direction, Pacing, Params, Report, Transport};
 
 use super::address::Address;
@@ -34,9 +35,6 @@ pub struct BurstRate {
     /// Blocks together; 0 leaves it to the pacing.
     pub burst: u32,
 }
-
-/// What iperf3 sends over UDP if it is told no rate.
-pub const USUAL_UDP_RATE: BitRate = BitRate::new(1_048_576);
 
 impl Spec {
     /// Time from the first to the last byte, if the test ends with a time.
