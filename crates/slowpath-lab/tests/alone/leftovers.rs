@@ -11,6 +11,7 @@ use crate::{again, lines, permitted};
 
 const KILL: i32 = 9;
 const INTERRUPT: i32 = 2;
+const TERMINATE: i32 = 15;
 
 pub(crate) fn nothing_is_left_behind() {
     if !permitted("nothing_is_left_behind") {
@@ -18,6 +19,12 @@ pub(crate) fn nothing_is_left_behind() {
     }
     let folder = std::env::temp_dir().join(format!("slowpath-leftovers-{}", std::process::id()));
     fs::create_dir(&folder).unwrap();
+    // A shell that starts a command in the background lets it ignore Ctrl-C, and children inherit that.
+    let polite = if ignores(INTERRUPT.cast_unsigned()) {
+        TERMINATE
+    } else {
+        INTERRUPT
+    };
     for run in 0..50 {
         let how = ["return", "exit", "panic", "kill", "interrupt"][run % 5];
         let mut command = again("hold");
@@ -45,7 +52,7 @@ pub(crate) fn nothing_is_left_behind() {
         assert!(in_use(&spaces) > 0);
         match how {
             "kill" => signal(child.id(), KILL).unwrap(),
-            "interrupt" => signal(child.id(), INTERRUPT).unwrap(),
+            "interrupt" => signal(child.id(), polite).unwrap(),
             _ => writeln!(child.stdin.take().unwrap(), "{how}").unwrap(),
         }
         child.wait().unwrap();
@@ -66,6 +73,14 @@ pub(crate) fn nothing_is_left_behind() {
         );
     }
     fs::remove_dir(&folder).unwrap();
+}
+
+/// Whether this process was started with a signal ignored (proc_pid_status(5)).
+fn ignores(signal: u32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// Processes whose command line holds the marker.
