@@ -11,7 +11,7 @@ test: setup
 bench:
 	@./scripts/bench
 
-# The full-size figures (more than half an hour of real time); not part of make test.
+# The full-size figures and standing comparisons (more than an hour of real time); not part of make test.
 validate:
 	@./scripts/validate
 
