@@ -1,7 +1,11 @@
 //! Verdicts on captures that the lab made with one known limit each.
 //!
 //! `SLOWPATH_LAB_CAPTURES` names a folder that `cargo run --release -p slowpath --example standing -- captures`
-//! wrote: its `manifest.json` says which limit the kernel's chronographs and the path's counters confirmed.
+//! wrote: its `manifest.json` says which limit the kernel's chronographs and the path's counters confirmed, or put in
+//! the place of the one that the scenario meant.
+//!
+//! The rules of the analysis were tuned on an earlier recording of the same list of transfers. So the bounds below
+//! guard what was reached on that list; they say nothing of the share of right verdicts on paths that it never met.
 
 #![allow(clippy::disallowed_methods)] // captures are read from files
 
@@ -29,7 +33,11 @@ fn verdicts_on_lab_captures() {
     for entry in manifest["captures"].as_array().expect("captures are listed") {
         let word = |key: &str| entry[key].as_str().unwrap_or_default().to_owned();
         let label = &entry["label"];
-        let Some(label) = label["agreed"].as_str().or_else(|| label["relabelled"].as_str()) else {
+        let Some(label) = label["agreed"].as_str().or_else(|| label["chronograph"].as_str()) else {
+            assert!(
+                label["left-out"].is_string(),
+                "no label that this test knows: {entry}"
+            );
             continue;
         };
         let file = word("file");
