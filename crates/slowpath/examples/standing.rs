@@ -64,7 +64,8 @@ fn run_captures(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         settings.out.join("manifest.json"),
         captures::manifest(&settings.out, &scored),
     )?;
-    fs::write(&arguments.page, captures::page(&scored))?;
+    let missing = captures::without_run(&settings, &scored);
+    fs::write(&arguments.page, captures::page(&scored, &missing))?;
     println!(
         "{}: {:?}",
         arguments.page.display(),

@@ -1,6 +1,6 @@
 //! The run of the labelled captures: transfers on kernel hosts, three captures of each, verdicts against labels.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -65,6 +65,8 @@ pub struct Scored {
     pub bufferbloat: bool,
     /// Right, wrong or cannot tell; absent without a label.
     pub outcome: Option<Outcome>,
+    /// Right only because `bottleneck-bandwidth` is allowed for the label `shared-bottleneck`.
+    pub own_share: bool,
 }
 
 /// How a verdict compares with the label.
@@ -169,8 +171,12 @@ fn score_one(
     let outcome = label.limit().map(|limit| {
         verdict
             .as_ref()
-            .map_or(Outcome::Undecided, |verdict| judge(case, limit, verdict))
+            .map_or(Outcome::Undecided, |verdict| judge(case.kind, limit, verdict))
     });
+    let own_share = label
+        .limit()
+        .zip(verdict.as_ref())
+        .is_some_and(|(limit, verdict)| is_own_share(case.kind, limit, verdict));
     Scored {
         file: file.to_owned(),
         case: case.name(),
@@ -188,6 +194,7 @@ fn score_one(
             .is_some_and(|verdict| verdict.flags.contains(&Flag::Bufferbloat)),
         sentence: verdict.map_or(problem, |verdict| verdict.sentence),
         outcome,
+        own_share,
     }
 }
 
@@ -199,15 +206,18 @@ pub(super) fn main_verdict(analysis: &Analysis) -> Option<Verdict> {
     most.map(|connection| connection.verdict.clone())
 }
 
-fn judge(case: &Case, label: Limit, verdict: &Verdict) -> Outcome {
+/// Whether the capture shows one's own share of a shared link and nothing more, and the verdict says that much.
+///
+/// Other hosts' traffic is not in the capture. Flows of the same hosts are, and the flag says so.
+fn is_own_share(kind: &str, label: Limit, verdict: &Verdict) -> bool {
+    label == Limit::SharedBottleneck
+        && verdict.limit == Limit::BottleneckBandwidth
+        && (kind.starts_with("cross") || verdict.flags.contains(&Flag::SharedWithOtherFlows))
+}
+
+fn judge(kind: &str, label: Limit, verdict: &Verdict) -> Outcome {
     let said = verdict.limit;
-    let same = said == label;
-    // Other hosts' traffic is not in the capture: then one's own share of the link is all that can be seen. Flows of
-    // the same hosts are, and the flag says so.
-    let own_share = label == Limit::SharedBottleneck
-        && said == Limit::BottleneckBandwidth
-        && (case.kind.starts_with("cross") || verdict.flags.contains(&Flag::SharedWithOtherFlows));
-    if same || own_share {
+    if said == label || is_own_share(kind, label, verdict) {
         Outcome::Right
     } else if said.is_undecided() {
         Outcome::Undecided
@@ -233,6 +243,15 @@ impl Tally {
             Outcome::Right => self.right += 1,
             Outcome::Wrong => self.wrong += 1,
             Outcome::Undecided => self.undecided += 1,
+        }
+    }
+
+    /// The same outcomes with `allowed` of the right ones called wrong.
+    const fn without(self, allowed: usize) -> Self {
+        Self {
+            right: self.right - allowed,
+            wrong: self.wrong + allowed,
+            undecided: self.undecided,
         }
     }
 
@@ -265,11 +284,21 @@ impl Tally {
     }
 }
 
-/// The page `docs/validation/captures.md`.
-pub fn page(scored: &[Scored]) -> String {
+/// The chosen cases of which nothing could be scored: their run failed, was not made, or left no account or capture.
+pub fn without_run(settings: &Settings, scored: &[Scored]) -> Vec<String> {
+    chosen(settings)
+        .map(|case| case.name())
+        .filter(|name| scored.iter().all(|one| one.case != *name))
+        .collect()
+}
+
+/// The page `docs/validation/captures.md`; `missing` are the cases [`without_run`].
+pub fn page(scored: &[Scored], missing: &[String]) -> String {
     let mut text = String::new();
     let labelled = || scored.iter().filter(|one| one.outcome.is_some());
     let all = Tally::of(labelled());
+    let allowed = labelled().filter(|one| one.own_share).count();
+    let cases: BTreeSet<&str> = scored.iter().map(|one| one.case.as_str()).collect();
     let _ = writeln!(
         text,
         "# Verdicts on labelled lab captures\n\n\
@@ -280,10 +309,23 @@ pub fn page(scored: &[Scored]) -> String {
          the capture, or leave it out (module `standing::label`). The analyser sees the packets alone.\n\
          Its rules were improved on an earlier recording of this same list, so the shares below are not those of paths\n\
          that it never met.\n\n\
-         **{} captures with a label: {}.**\n",
+         **{} captures with a label: {}.**\n\n\
+         Of the right ones, {allowed} say `bottleneck-bandwidth` of a transfer labelled `shared-bottleneck`: the other\n\
+         traffic belongs to other hosts and is not in the capture, or the verdict carries the flag for flows beside it.\n\
+         The tables count them as right too. Counted as wrong: {}.\n\n\
+         {} of {} cases have no run: it failed, was not made, or left nothing to be scored.\n",
         all.all(),
-        all.shares()
+        all.shares(),
+        all.without(allowed).shares(),
+        missing.len(),
+        missing.len() + cases.len(),
     );
+    for name in missing {
+        let _ = writeln!(text, "* `{name}` has no run.");
+    }
+    if !missing.is_empty() {
+        text.push('\n');
+    }
     let _ = writeln!(text, "Each cell: right / wrong / cannot tell.\n");
     table(&mut text, scored, "kind of transfer", |one| one.kind);
     table(&mut text, scored, "congestion control", |one| one.congestion);
@@ -392,4 +434,63 @@ fn misses(text: &mut String, scored: &[Scored], outcome: Outcome, title: &str) {
 pub fn manifest(folder: &Path, scored: &[Scored]) -> String {
     let whole = serde_json::json!({ "folder": folder, "captures": scored });
     serde_json::to_string_pretty(&whole).expect("scores can always be written as JSON")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scored(case: &str, kind: &'static str, label: Limit, said: Limit) -> Scored {
+        let verdict = Verdict {
+            limit: said,
+            flags: Vec::new(),
+            share: 1.0,
+            confidence: 0.9,
+            sentence: "x".to_owned(),
+            parameters: slowpath_analyze::Parameters::default(),
+            evidence: Vec::new(),
+            rejected: Vec::new(),
+            next_step: None,
+        };
+        Scored {
+            file: format!("{case}.pcapng"),
+            case: case.to_owned(),
+            kind,
+            congestion: "cubic",
+            place: PLACES[0],
+            path: "p".to_owned(),
+            scenario: label,
+            label: Label::Agreed(label),
+            counted: Counted::default(),
+            verdict: Some(said),
+            sentence: verdict.sentence.clone(),
+            confidence: verdict.confidence,
+            bufferbloat: false,
+            outcome: Some(judge(kind, label, &verdict)),
+            own_share: is_own_share(kind, label, &verdict),
+        }
+    }
+
+    #[test]
+    fn the_page_tells_what_was_allowed_and_what_is_missing() {
+        use Limit::{BottleneckBandwidth, Policed, SharedBottleneck};
+        let all = [
+            scored("a", "cross-cubic", SharedBottleneck, SharedBottleneck),
+            scored("b", "cross-cubic", SharedBottleneck, BottleneckBandwidth),
+            // Without the flag and with all flows in the capture nothing is allowed.
+            scored("c", "parallel", SharedBottleneck, BottleneckBandwidth),
+            scored("d", "policed", Policed, Policed),
+        ];
+        let text = page(&all, &["e".to_owned()]);
+        assert!(
+            text.contains("4 captures with a label: right 75.0 %, wrong 25.0 %, cannot tell 0.0 %."),
+            "{text}"
+        );
+        assert!(
+            text.contains("Counted as wrong: right 50.0 %, wrong 50.0 %, cannot tell 0.0 %."),
+            "{text}"
+        );
+        assert!(text.contains("1 of 5 cases have no run"), "{text}");
+        assert!(text.contains("* `e` has no run."), "{text}");
+    }
 }

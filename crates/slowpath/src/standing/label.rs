@@ -255,6 +255,21 @@ mod tests {
     }
 
     #[test]
+    fn labels_keep_the_names_by_which_the_manifest_is_read() {
+        // `crates/slowpath-analyze/tests/lab.rs` reads them.
+        for (label, written) in [
+            (Label::Agreed(Limit::Policed), r#"{"agreed":"policed"}"#),
+            (
+                Label::Chronograph(Limit::SendBuffer),
+                r#"{"chronograph":"send-buffer"}"#,
+            ),
+            (Label::LeftOut("x".to_owned()), r#"{"left-out":"x"}"#),
+        ] {
+            assert_eq!(serde_json::to_string(&label).unwrap(), written);
+        }
+    }
+
+    #[test]
     fn a_blocked_program_with_nothing_to_send_has_a_full_send_buffer() {
         let case = case("send-buffer");
         let mut counted = Counted {

@@ -118,19 +118,19 @@ pub struct Ratio {
     pub high: f64,
 }
 
-/// Means over the runs of one clock.
+/// Means over the runs of one clock, each over those runs that know it; absent where none does.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Side {
     /// Runs.
     pub runs: usize,
     /// Payload bits per second at the receiver.
-    pub goodput_bit_per_s: f64,
+    pub goodput_bit_per_s: Option<f64>,
     /// From asking to the last byte.
-    pub duration_s: f64,
+    pub duration_s: Option<f64>,
     /// Retransmitted over needed segments.
-    pub retransmitted: f64,
+    pub retransmitted: Option<f64>,
     /// Smoothed round-trip time at the sender beyond the empty path's, averaged over the transfer.
-    pub queue_s: f64,
+    pub queue_s: Option<f64>,
     /// What the first run's capture says.
     pub verdict: Option<Limit>,
 }
@@ -141,7 +141,7 @@ struct Figures {
     repeat: u32,
     goodput: f64,
     duration: f64,
-    retransmitted: f64,
+    retransmitted: Option<f64>,
     queue: Option<f64>,
 }
 
@@ -201,7 +201,9 @@ fn runs(
             repeat,
             goodput: transfer.goodput_byte_per_s() * 8.0,
             duration: transfer.duration().seconds(),
-            retransmitted: again.unwrap_or(0.0) * SEGMENT / transfer.bytes as f64,
+            retransmitted: again
+                .filter(|_| transfer.bytes > 0)
+                .map(|count| count * SEGMENT / transfer.bytes as f64),
             queue: queue(&record, cell),
         });
     }
@@ -244,20 +246,16 @@ fn sum<T>(points: &[(T, f64)]) -> f64 {
 }
 
 fn side(runs: &[Figures], verdict: Option<Limit>) -> Side {
-    let mean = |value: fn(&Figures) -> f64| {
-        let values: Vec<f64> = runs.iter().map(value).collect();
-        if values.is_empty() {
-            0.0
-        } else {
-            stats::mean(&values)
-        }
+    let mean = |value: fn(&Figures) -> Option<f64>| {
+        let values: Vec<f64> = runs.iter().filter_map(value).collect();
+        (!values.is_empty()).then(|| stats::mean(&values))
     };
     Side {
         runs: runs.len(),
-        goodput_bit_per_s: mean(|run| run.goodput),
-        duration_s: mean(|run| run.duration),
+        goodput_bit_per_s: mean(|run| Some(run.goodput)),
+        duration_s: mean(|run| Some(run.duration)),
         retransmitted: mean(|run| run.retransmitted),
-        queue_s: mean(|run| run.queue.unwrap_or(0.0)),
+        queue_s: mean(|run| run.queue),
         verdict,
     }
 }
@@ -307,19 +305,23 @@ impl Compared {
             return found;
         }
         let (lab, twin) = (&self.lab, &self.simulated);
-        let apart = |a: f64, b: f64, least: f64| (a - b).abs() > least && (a > b * 1.5 || b > a * 1.5);
-        if apart(lab.retransmitted, twin.retransmitted, 0.002) {
+        // What one of the two does not know is no difference.
+        let apart = |a: Option<f64>, b: Option<f64>, least: f64| {
+            a.zip(b)
+                .filter(|&(a, b)| (a - b).abs() > least && (a > b * 1.5 || b > a * 1.5))
+        };
+        if let Some((a, b)) = apart(lab.retransmitted, twin.retransmitted, 0.002) {
             found.push(format!(
                 "the kernel sends {:.2} % again, the model {:.2} %",
-                lab.retransmitted * 100.0,
-                twin.retransmitted * 100.0
+                a * 100.0,
+                b * 100.0
             ));
         }
-        if apart(lab.queue_s, twin.queue_s, 0.003) {
+        if let Some((a, b)) = apart(lab.queue_s, twin.queue_s, 0.003) {
             found.push(format!(
                 "the kernel's mean queue is {:.1} ms, the model's {:.1} ms",
-                lab.queue_s * 1e3,
-                twin.queue_s * 1e3
+                a * 1e3,
+                b * 1e3
             ));
         }
         found
@@ -441,21 +443,23 @@ fn rows(text: &mut String, compared: &[Compared]) {
         };
         let _ = writeln!(
             text,
-            "| {} | {} | {} | {:.2} / {:.2} | {ratio} | {interval} | {:.2} / {:.2} | {:.1} / {:.1} | {:.1} / {:.1} | {verdicts} |",
+            "| {} | {} | {} | {} | {ratio} | {interval} | {} | {} | {} | {verdicts} |",
             path(cell),
             cell.congestion.name(),
             one.ratio.map_or(0, |ratio| ratio.pairs),
-            lab.goodput_bit_per_s / 1e6,
-            twin.goodput_bit_per_s / 1e6,
-            lab.retransmitted * 100.0,
-            twin.retransmitted * 100.0,
-            lab.queue_s * 1e3,
-            twin.queue_s * 1e3,
-            lab.duration_s,
-            twin.duration_s,
+            both(lab.goodput_bit_per_s, twin.goodput_bit_per_s, 1e-6, 2),
+            both(lab.retransmitted, twin.retransmitted, 100.0, 2),
+            both(lab.queue_s, twin.queue_s, 1e3, 1),
+            both(lab.duration_s, twin.duration_s, 1.0, 1),
         );
     }
     text.push('\n');
+}
+
+/// A figure of both clocks times `factor`, a dash where it is not known.
+fn both(lab: Option<f64>, twin: Option<f64>, factor: f64, digits: usize) -> String {
+    let show = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{:.digits$}", v * factor));
+    format!("{} / {}", show(lab), show(twin))
 }
 
 fn path(cell: &Cell) -> String {
@@ -510,7 +514,7 @@ mod tests {
                 repeat,
                 goodput,
                 duration: 1.0,
-                retransmitted: 0.0,
+                retransmitted: Some(0.01),
                 queue: None,
             })
             .collect()
@@ -555,5 +559,24 @@ mod tests {
         );
         assert!(text.contains("the ratio is 2.000."), "{text}");
         assert!(text.contains("not compared: 0 lab runs"), "{text}");
+        // The third cell was never run in the lab, and nobody sampled a queue.
+        assert!(
+            text.contains("| - / 1.00 | - | - | - / 1.00 | - / - | - / 1.0 |"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_no_difference() {
+        let mut one = compared(&[1e6, 2e6], &[1e6, 2e6]);
+        one.lab.queue_s = Some(0.1);
+        assert_eq!(one.differences(), Vec::<String>::new());
+        one.simulated.queue_s = Some(0.01);
+        assert_eq!(
+            one.differences(),
+            ["the kernel's mean queue is 100.0 ms, the model's 10.0 ms"]
+        );
+        (one.lab.retransmitted, one.simulated.queue_s) = (None, None);
+        assert_eq!(one.differences(), Vec::<String>::new());
     }
 }
