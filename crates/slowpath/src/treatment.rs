@@ -6,10 +6,11 @@
 //! path then gets no verdict.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use slowpath_analyze::{Evidence, Limit, Parameters, Rejected, Verdict};
-use slowpath_path::ElementKind;
-use slowpath_record::Reason;
+use slowpath_path::{Classify, ElementKind, Match, NetworkSpec, Remark, SetMark, Target};
+use slowpath_record::{HealthState, Reason};
 use slowpath_report::results::{RunResult, Variant};
 use slowpath_scenario::{Clock, Plan, Stack, Workload};
 use slowpath_units::ByteCount;
@@ -45,11 +46,16 @@ pub(crate) fn judge(variants: &mut [Variant], plan_of: &dyn Fn(&str, Clock) -> O
 }
 
 /// What the run's health says of a busy processor.
-fn processor_bound(run: &RunResult) -> Option<&Reason> {
+fn busy_processor(run: &RunResult) -> Option<&Reason> {
     run.health
         .reasons
         .iter()
         .find(|reason| reason.code == crate::real_time::PROCESSOR_BOUND)
+}
+
+/// The same of a run that may have a verdict: an invalid one has none.
+fn processor_bound(run: &RunResult) -> Option<&Reason> {
+    busy_processor(run).filter(|_| run.health.state != HealthState::Invalid)
 }
 
 fn blame_processors(variant: &mut Variant) {
@@ -96,7 +102,7 @@ fn gain(slow: &Variant, fast: &Variant) -> Option<f64> {
         .filter(|rate| *rate > 0.0)?;
     let least = fast.rates().into_iter().reduce(f64::min)?;
     // A slow run that the machine may have slowed says nothing; a fast one would only be faster without.
-    let doubtful = slow.runs.iter().any(|run| processor_bound(run).is_some());
+    let doubtful = slow.runs.iter().any(|run| busy_processor(run).is_some());
     let gain = least / most;
     (gain >= LEAST_GAIN && !doubtful).then_some(gain)
 }
@@ -131,11 +137,85 @@ fn marks(plan: &Plan) -> Vec<String> {
         }
     }
     for element in &plan.network.elements {
-        if matches!(element.does, ElementKind::Remark(_)) {
-            words.push(format!("marks rewritten by {}", element.name));
+        if let ElementKind::Remark(remark) = &element.does {
+            let chosen = plan.network.element(&chooser(&element.name));
+            let only = chosen.and_then(|element| match &element.does {
+                ElementKind::Classify(only) => Some(only),
+                _ => None,
+            });
+            words.push(rewriting(&element.name, remark, only));
         }
     }
     words
+}
+
+/// The classifier that lets only some packets to the element `name`.
+fn chooser(name: &str) -> String {
+    format!("{name}.only")
+}
+
+fn rewriting(name: &str, remark: &Remark, only: Option<&Classify>) -> String {
+    let rules: Vec<String> = remark
+        .rules
+        .iter()
+        .map(|rule| format!("{} to {}", packets(&rule.matches), written(rule.set)))
+        .collect();
+    let among: Vec<String> = only
+        .iter()
+        .flat_map(|only| &only.rules)
+        .map(|rule| packets(&rule.matches))
+        .collect();
+    let among = if among.is_empty() {
+        String::new()
+    } else {
+        format!(", of {} alone", among.join(" or "))
+    };
+    format!("marks rewritten by {name} ({}{among})", rules.join(", "))
+}
+
+/// Which packets a rule takes.
+fn packets(matches: &Match) -> String {
+    if *matches == Match::default() {
+        return "every packet".to_owned();
+    }
+    let marked = Match {
+        dscp: matches.dscp.clone(),
+        ..Match::default()
+    };
+    if *matches == marked {
+        let marks: Vec<String> = marked.dscp.iter().map(ToString::to_string).collect();
+        return format!("packets marked {}", marks.join(" or "));
+    }
+    let text = serde_json::to_string(matches).expect("a rule can always be written as JSON");
+    format!("packets of {text}")
+}
+
+fn written(set: SetMark) -> String {
+    match set {
+        SetMark::Keep => "what they were".to_owned(),
+        SetMark::Dscp(dscp) => dscp.to_string(),
+        SetMark::Ecn(ecn) => format!("ECN {}", ecn as u8),
+        SetMark::Tos {
+            tos,
+            precedence,
+            spares_ecn,
+        } => {
+            let precedence = precedence.map_or(String::new(), |value| format!(" and precedence {value}"));
+            let spared = if spares_ecn { " beside ECN" } else { "" };
+            format!("type of service {tos}{precedence}{spared}")
+        }
+    }
+}
+
+/// How much the jobs carry, in words.
+fn amount(plan: &Plan) -> String {
+    let sizes: Vec<String> = plan
+        .jobs
+        .iter()
+        .filter_map(|job| job.workload.size())
+        .map(|size| size.to_string())
+        .collect();
+    sizes.join(" and ")
 }
 
 fn is_ip_qos(line: &str) -> bool {
@@ -174,17 +254,45 @@ fn unmarked(plan: &Plan) -> Plan {
             stack.dscp = None;
         }
     }
-    // Elements are a chain in each direction; one more or less that only rewrites marks changes the wiring alone.
-    let elements = &mut plan.network.elements;
-    elements.retain(|element| !matches!(element.does, ElementKind::Remark(_)));
-    for element in elements.iter_mut() {
-        element.outputs.clear();
-    }
-    elements.sort_by_key(|element| Reverse(element.name.clone()));
-    for port in &mut plan.network.ports {
-        port.entry = None;
-    }
+    remove_remarkers(&mut plan.network);
+    plan.network
+        .elements
+        .sort_by_key(|element| Reverse(element.name.clone()));
     plan
+}
+
+/// Takes out what only rewrites marks, with the classifiers that choose its packets: what led there leads to what
+/// stands behind.
+fn remove_remarkers(network: &mut NetworkSpec) {
+    let mut behind: BTreeMap<String, Target> = BTreeMap::new();
+    for element in &network.elements {
+        if !matches!(element.does, ElementKind::Remark(_)) {
+            continue;
+        }
+        let chosen = network
+            .element(&chooser(&element.name))
+            .filter(|chosen| matches!(chosen.does, ElementKind::Classify(_)));
+        for element in std::iter::once(element).chain(chosen) {
+            // A classifier's last output passes by.
+            let next = element.outputs.last().cloned();
+            behind.extend(next.map(|next| (element.name.clone(), next)));
+        }
+    }
+    network
+        .elements
+        .retain(|element| !behind.contains_key(&element.name));
+    let outputs = network
+        .elements
+        .iter_mut()
+        .flat_map(|element| &mut element.outputs);
+    let entries = network.ports.iter_mut().filter_map(|port| port.entry.as_mut());
+    for target in outputs.chain(entries) {
+        // Elements stand in no loop, so that this ends; the bound holds for any plan.
+        for _ in 0..behind.len() {
+            let Some(next) = behind.get(&target.to) else { break };
+            *target = next.clone();
+        }
+    }
 }
 
 fn verdict(slow: &Variant, plan: &Plan, fast: &Variant, other: &Plan, gain: f64) -> Verdict {
@@ -206,16 +314,24 @@ fn verdict(slow: &Variant, plan: &Plan, fast: &Variant, other: &Plan, gain: f64)
             words.join(" and ")
         }
     };
+    let (here, there) = (said(&here), said(&there));
+    let (differs, but) = match (amount(plan), amount(other)) {
+        (own, others) if own == others => (format!("marks alone ({there} there, {here} here)"), ""),
+        (own, others) => (
+            format!(
+                "marks ({there} there, {here} here) and the amount of data ({others} there, {own} here) alone"
+            ),
+            " but the amount of data",
+        ),
+    };
     let repeated = slow.rates().len().min(fast.rates().len()) > 1;
     let before = slow.verdict.as_ref();
     let mut evidence = vec![Evidence {
         fact: "comparison.gain".to_owned(),
         text: format!(
-            "{} differs from this in marks alone ({} there, {} here), and its slowest run was {gain:.1} times as \
-             fast as the fastest one here",
-            fast.name,
-            said(&there),
-            said(&here)
+            "{} differs from this in {differs}, and its slowest run was {gain:.1} times as fast as the fastest one \
+             here",
+            fast.name
         ),
         value: gain,
         unit: String::new(),
@@ -236,8 +352,8 @@ fn verdict(slow: &Variant, plan: &Plan, fast: &Variant, other: &Plan, gain: f64)
         share: 1.0,
         confidence: if repeated { 0.95 } else { 0.8 },
         sentence: format!(
-            "The network treats the mark of these packets differently: with nothing else changed, {} is {gain:.0} \
-             times as fast.",
+            "The network treats the mark of these packets differently: with nothing else changed{but}, {} is \
+             {gain:.0} times as fast.",
             fast.name
         ),
         parameters: before.map_or_else(Parameters::default, |before| before.parameters),
@@ -262,7 +378,7 @@ const LEAST_GAIN: f64 = 1.5;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use slowpath_record::{Health, HealthState};
+    use slowpath_record::Health;
     use slowpath_scenario::{Experiment, Fragments, PlanOptions};
 
     const TEXT: &str = r#"
@@ -301,23 +417,85 @@ mod tests {
         }
     }
 
+    fn plan(text: &str, name: &str, clock: Clock) -> Option<Plan> {
+        let experiment = Experiment::read("x.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+        let options = PlanOptions {
+            variant: name.to_owned(),
+            repeat: 0,
+            seed: 1,
+            clock,
+            quick: false,
+            size: None,
+        };
+        experiment.plan(&options, &Fragments::new()).ok()
+    }
+
     fn judged(mut variants: Vec<Variant>) -> Vec<Option<Limit>> {
-        let experiment = Experiment::read("x.toml", TEXT, &[]).unwrap_or_else(|errors| panic!("{errors}"));
-        judge(&mut variants, &|name, clock| {
-            let options = PlanOptions {
-                variant: name.to_owned(),
-                repeat: 0,
-                seed: 1,
-                clock,
-                quick: false,
-                size: None,
-            };
-            experiment.plan(&options, &Fragments::new()).ok()
-        });
+        judge(&mut variants, &|name, clock| plan(TEXT, name, clock));
         variants
             .iter()
             .map(|variant| variant.verdict.as_ref().map(|verdict| verdict.limit))
             .collect()
+    }
+
+    #[test]
+    fn a_difference_in_the_amount_of_data_is_told() {
+        let text = TEXT.replace(", size = \"90 MiB\"", "");
+        for (text, but, sizes) in [
+            (TEXT, " but the amount of data,", Some((90 << 20, 9 << 20))),
+            (text.as_str(), ",", None),
+        ] {
+            let mut variants = [
+                variant("marked", &[1_000_000, 1_100_000]),
+                variant("unmarked", &[9_000_000, 8_000_000]),
+            ];
+            judge(&mut variants, &|name, clock| plan(text, name, clock));
+            let verdict = variants[0].verdict.as_ref().unwrap();
+            let said = format!("with nothing else changed{but} unmarked is 7 times");
+            assert!(verdict.sentence.contains(&said), "{}", verdict.sentence);
+            let evidence = &verdict.evidence[0].text;
+            let told = sizes.map_or("in marks alone (".to_owned(), |(there, here)| {
+                let (there, here) = (ByteCount::new(there), ByteCount::new(here));
+                format!("the amount of data ({there} there, {here} here) alone,")
+            });
+            assert!(evidence.contains(&told), "{evidence}");
+        }
+    }
+
+    #[test]
+    fn remarkers_are_marks_and_wiring_is_not() {
+        let differs = |one: &str, other: &str| {
+            let network = |up: &str| {
+                let text = format!(
+                    "title = \"t\"\n[network]\nup = [{up}]\ndown = [{{ rate = \"1 Gbit/s\" }}]\n[workload]\n\
+                     kind = \"iperf3\"\n[[variants]]\nname = \"v\"\n"
+                );
+                plan(&text, "v", Clock::Simulated).unwrap()
+            };
+            only_marks_differ(&network(one), &network(other))
+        };
+        let plain = "{ name = \"a\", rate = \"9 Mbit/s\" }, { name = \"b\", delay = \"1 ms\" }";
+        let swapped = "{ name = \"b\", delay = \"1 ms\" }, { name = \"a\", rate = \"9 Mbit/s\" }";
+        let mark = |rest: &str| format!("{{ name = \"m\", {rest} }}, {plain}");
+        let [cs1, ef, some] = [
+            "mark = \"cs1\"",
+            "mark = \"ef\"",
+            "mark = \"cs1\", only = { dscp = \"ef\" }",
+        ]
+        .map(mark);
+        for (one, other, expected) in [
+            (plain, plain, false),
+            (plain, swapped, false),
+            (plain, &cs1, true),
+            (&cs1, &cs1, false),
+            (&cs1, &ef, true),
+            (&cs1, &some, true),
+            (plain, &some, true),
+            (swapped, &cs1, false),
+        ] {
+            assert_eq!(differs(one, other), expected, "{one}\n{other}");
+            assert_eq!(differs(other, one), expected, "{other}\n{one}");
+        }
     }
 
     #[test]
@@ -346,7 +524,16 @@ mod tests {
             text: "sshd was busy".to_owned(),
         });
         busy.runs[0].health = health;
+        let mut invalid = busy.clone();
         let found = judged(vec![busy, variant("unmarked", &[9_000_000])]);
         assert_eq!(found, [Some(Limit::HostCpu), None]);
+        // What speaks against the run speaks against any verdict on it.
+        invalid.runs[0].health.add(Reason {
+            code: "late".to_owned(),
+            state: HealthState::Invalid,
+            text: "the wire was late".to_owned(),
+        });
+        let found = judged(vec![invalid, variant("unmarked", &[9_000_000])]);
+        assert_eq!(found, [None, None]);
     }
 }
