@@ -3,12 +3,12 @@
 //! | job | programs |
 //! |---|---|
 //! | iperf3, TCP | a bulk sender and a sink for each direction; the sink's transfers are the receiver's figures |
-//! | iperf3, UDP and UDP streams | a source and a sink; datagrams above the MTU go out in fragments |
+//! | iperf3, UDP and UDP streams | a source and a sink for each stream and way; datagrams above the MTU go out in fragments |
 //! | S3 | requests and responses of the object's (or part's) size; TLS costs no time here |
 //! | ping | echo requests |
 //!
 //! FTP stays with the caller, who knows its files and ports. The SSH family, frames and arbitrary commands have no
-//! model.
+//! model; nor has an iperf3 test that leaves its beginning out, because models count from the first byte.
 
 use std::net::SocketAddr;
 
@@ -20,33 +20,64 @@ use slowpath_scenario::workload::{self, Iperf3Direction, Iperf3Protocol, Iperf3T
 use slowpath_scenario::{Stack, Workload};
 use slowpath_units::{BitRate, Duration, Time};
 
-/// The programs that `job` needs on `host`, and when each starts; `None` if no model can do the job.
+/// What no model can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("there is no model of {0}")]
+pub struct NotModelled(pub &'static str);
+
+/// The programs that `job` needs on `host`, and when each starts.
 ///
-/// Port numbers are iperf3's own, and above it one for each job; a host that takes no part gets no programs.
-pub fn programs(plan: &Plan, job: &Job, host: &HostPlan) -> Option<Vec<(Time, Behaviour)>> {
+/// Port numbers are iperf3's own, and above it ten for each job; a host that takes no part gets no programs.
+///
+/// # Errors
+/// No model can do the job as it is wanted.
+pub fn programs(plan: &Plan, job: &Job, host: &HostPlan) -> Result<Vec<(Time, Behaviour)>, NotModelled> {
     let number = plan.jobs.iter().position(|other| other == job).unwrap_or(0);
+    let port = u16::try_from(number)
+        .ok()
+        .and_then(|number| number.checked_mul(PORTS)?.checked_add(FIRST_PORT))
+        .ok_or(NotModelled("so many jobs"))?;
+    let unplanned = NotModelled("a job whose host is not planned");
     let side = Side {
         job,
         host,
-        server: plan.host(&job.server)?,
-        client: plan.host(&job.client)?,
-        port: FIRST_PORT + 10 * u16::try_from(number).ok()?,
+        server: plan.host(&job.server).ok_or(unplanned)?,
+        client: plan.host(&job.client).ok_or(unplanned)?,
+        port,
         start: Time::ZERO + job.start + START,
     };
-    match &job.workload {
-        Workload::Iperf3(test) if test.protocol == Iperf3Protocol::Tcp => Some(side.iperf3_tcp(test)),
-        Workload::Iperf3(test) => Some(side.iperf3_udp(test)),
-        Workload::S3(load) => Some(side.s3(load)),
-        Workload::Udp(stream) => Some(side.datagrams(
-            stream.rate,
-            u32::try_from(stream.length.bytes()).ok()?,
-            stream.burst_interval,
-            stream.duration,
-            stream.dscp,
-        )),
-        Workload::Ping(ping) => Some(side.ping(ping)),
-        Workload::Ftp(_) | Workload::Ssh(_) | Workload::Frames(_) | Workload::Command(_) => None,
-    }
+    Ok(match &job.workload {
+        Workload::Iperf3(test) if test.omit > Duration::ZERO => {
+            return Err(NotModelled("an iperf3 test with `omit`"));
+        }
+        Workload::Iperf3(test) if test.protocol == Iperf3Protocol::Tcp => side.iperf3_tcp(test),
+        Workload::Iperf3(test) => side.iperf3_udp(test)?,
+        Workload::S3(load) => side.s3(load),
+        Workload::Udp(stream) => {
+            let datagrams = Datagrams {
+                rate: stream.rate,
+                length: u32::try_from(stream.length.bytes())
+                    .map_err(|_| NotModelled("datagrams of this length"))?,
+                burst: stream.burst_interval,
+                duration: stream.duration,
+                dscp: stream.dscp,
+            };
+            side.datagrams(&job.name, side.port, (side.client, side.server), &datagrams)
+        }
+        Workload::Ping(ping) => side.ping(ping),
+        Workload::Ftp(_) | Workload::Ssh(_) | Workload::Frames(_) | Workload::Command(_) => {
+            return Err(NotModelled("this kind of workload"));
+        }
+    })
+}
+
+/// What a source of datagrams sends.
+struct Datagrams {
+    rate: BitRate,
+    length: u32,
+    burst: Option<Duration>,
+    duration: Duration,
+    dscp: Option<Dscp>,
 }
 
 struct Side<'a> {
@@ -70,14 +101,19 @@ impl Side<'_> {
         }
     }
 
+    /// Sender and receiver of each way of a test.
+    fn ways(&self, test: &Iperf3Test) -> Vec<(&HostPlan, &HostPlan)> {
+        let (forward, reverse) = ((self.client, self.server), (self.server, self.client));
+        match test.direction {
+            Iperf3Direction::Forward => vec![forward],
+            Iperf3Direction::Reverse => vec![reverse],
+            Iperf3Direction::Bidirectional => vec![forward, reverse],
+        }
+    }
+
     fn iperf3_tcp(&self, test: &Iperf3Test) -> Vec<(Time, Behaviour)> {
-        let ways: &[(&HostPlan, &HostPlan)] = match test.direction {
-            Iperf3Direction::Forward => &[(self.client, self.server)],
-            Iperf3Direction::Reverse => &[(self.server, self.client)],
-            Iperf3Direction::Bidirectional => &[(self.client, self.server), (self.server, self.client)],
-        };
         let mut programs = Vec::new();
-        for (port, (from, to)) in (self.port..).zip(ways) {
+        for (port, (from, to)) in (self.port..).zip(self.ways(test)) {
             if self.is(to) {
                 programs.push((
                     Time::ZERO,
@@ -114,46 +150,67 @@ impl Side<'_> {
         programs
     }
 
-    fn iperf3_udp(&self, test: &Iperf3Test) -> Vec<(Time, Behaviour)> {
-        let length = test.length.map_or(DATAGRAM, |length| {
-            u32::try_from(length.bytes()).unwrap_or(DATAGRAM)
-        });
+    /// Every stream has its own rate and its own port; a test of several names its flows by their numbers.
+    fn iperf3_udp(&self, test: &Iperf3Test) -> Result<Vec<(Time, Behaviour)>, NotModelled> {
+        let streams = test.streams.max(1);
         let rate = test.rate.unwrap_or(workload::IPERF3_UDP_RATE);
-        let duration = test.duration.unwrap_or_else(|| {
-            let bytes = test.size.map_or(0, slowpath_units::ByteCount::bytes);
-            rate.time_for(bytes, 0).0
+        let datagrams = Datagrams {
+            rate,
+            length: test.length.map_or(DATAGRAM, |length| {
+                u32::try_from(length.bytes()).unwrap_or(DATAGRAM)
+            }),
+            burst: test.burst_interval,
+            duration: test.duration.unwrap_or_else(|| {
+                let bytes = test.size.map_or(0, slowpath_units::ByteCount::bytes);
+                rate.time_for(bytes / u64::from(streams), 0).0
+            }),
+            dscp: test.dscp,
+        };
+        let flows: Vec<_> = self
+            .ways(test)
+            .into_iter()
+            .flat_map(|way| (0..streams).map(move |_| way))
+            .collect();
+        if flows.len() > usize::from(PORTS) {
+            return Err(NotModelled("an iperf3 test of more than ten UDP streams"));
+        }
+        let single = flows.len() == 1;
+        let programs = flows.into_iter().zip(0_u16..).flat_map(|(way, number)| {
+            let name = if single {
+                self.job.name.clone()
+            } else {
+                format!("{} {number}", self.job.name)
+            };
+            self.datagrams(&name, self.port + number, way, &datagrams)
         });
-        self.datagrams(rate, length, test.burst_interval, duration, test.dscp)
+        Ok(programs.collect())
     }
 
+    /// One flow of datagrams between the hosts `from` and `to`.
     fn datagrams(
         &self,
-        rate: BitRate,
-        datagram: u32,
-        burst: Option<Duration>,
-        duration: Duration,
-        dscp: Option<Dscp>,
+        name: &str,
+        port: u16,
+        (from, to): (&HostPlan, &HostPlan),
+        wanted: &Datagrams,
     ) -> Vec<(Time, Behaviour)> {
-        let name = self.job.name.clone();
         let mut programs = Vec::new();
-        if self.is(self.server) {
-            programs.push((
-                Time::ZERO,
-                Behaviour::UdpSink(UdpSink {
-                    name: name.clone(),
-                    port: self.port,
-                }),
-            ));
+        if self.is(to) {
+            let sink = UdpSink {
+                name: name.to_owned(),
+                port,
+            };
+            programs.push((Time::ZERO, Behaviour::UdpSink(sink)));
         }
-        if self.is(self.client) {
+        if self.is(from) {
             let source = UdpSource {
-                name,
-                to: SocketAddr::new(self.server.address.into(), self.port),
-                datagram,
-                rate,
-                interval: burst.unwrap_or(Duration::ZERO),
-                duration,
-                dscp: dscp.unwrap_or_default(),
+                name: name.to_owned(),
+                to: SocketAddr::new(to.address.into(), port),
+                datagram: wanted.length,
+                rate: wanted.rate,
+                interval: wanted.burst.unwrap_or(Duration::ZERO),
+                duration: wanted.duration,
+                dscp: wanted.dscp.unwrap_or_default(),
             };
             programs.push((self.start, Behaviour::UdpSource(source)));
         }
@@ -213,6 +270,8 @@ impl Side<'_> {
 
 /// iperf3's own port.
 const FIRST_PORT: u16 = 5201;
+/// Ports of each job.
+const PORTS: u16 = 10;
 /// Servers listen before clients start.
 const START: Duration = Duration::from_millis(1);
 /// iperf3's write in bytes when it sends at a rate.

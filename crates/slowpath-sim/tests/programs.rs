@@ -1,8 +1,8 @@
 //! Experiment files as the user writes them, run on model hosts.
 
-use slowpath_endpoint::HostConfig;
+use slowpath_endpoint::{HostConfig, Report};
 use slowpath_scenario::{Clock, Experiment, Fragments, Plan, PlanOptions, Stack};
-use slowpath_sim::programs::programs;
+use slowpath_sim::programs::{NotModelled, programs};
 use slowpath_sim::{NoSink, SimHost, SimReport, SimSpec, Simulation};
 use slowpath_units::Duration;
 
@@ -87,6 +87,68 @@ fn a_udp_test_counts_what_arrives() {
     let got: u64 = report.flows().map(|flow| flow.received_packets).sum();
     assert_eq!(sent, got);
     assert_eq!(sent, 4_281, "5 s of 1460 bytes at 10 Mbit/s");
+}
+
+#[test]
+fn a_udp_test_has_as_many_streams_each_way_as_it_asks_for() {
+    for (more, names, from) in [
+        ("direction = \"reverse\"", &["iperf3"][..], &[0][..]),
+        ("streams = 3", &["iperf3 0", "iperf3 1", "iperf3 2"], &[1, 1, 1]),
+        (
+            "streams = 2\ndirection = \"bidirectional\"",
+            &["iperf3 0", "iperf3 1", "iperf3 2", "iperf3 3"],
+            &[1, 1, 0, 0],
+        ),
+    ] {
+        let mut plan = plan(&format!(
+            "kind = \"iperf3\"\nname = \"iperf3\"\nprotocol = \"udp\"\nrate = \"10 Mbit/s\"\nduration = \"5 s\"\n{more}"
+        ));
+        plan.hosts.sort_by_key(|host| host.name != plan.jobs[0].server);
+        let report = run(&plan);
+        for (name, from) in names.iter().zip(from) {
+            let halves: Vec<_> = report
+                .reports
+                .iter()
+                .filter_map(|(host, report)| match report {
+                    Report::Flow { result, .. } if result.name == *name => Some((*host, result)),
+                    _ => None,
+                })
+                .collect();
+            let sent: Vec<_> = halves.iter().filter(|(_, half)| half.sent_packets > 0).collect();
+            let got: u64 = halves.iter().map(|(_, half)| half.received_packets).sum();
+            assert_eq!(sent.len(), 1, "{more} {name}: {halves:?}");
+            assert_eq!(
+                (sent[0].0, sent[0].1.sent_packets),
+                (*from, 4_281),
+                "{more} {name}"
+            );
+            assert_eq!(got, 4_281, "{more} {name}");
+        }
+        let flows = report.flows().filter(|flow| flow.sent_packets > 0).count();
+        assert_eq!(flows, names.len(), "{more}");
+    }
+}
+
+#[test]
+fn what_has_no_model_is_named() {
+    for (workload, what) in [
+        (
+            "kind = \"iperf3\"\nduration = \"10 s\"\nomit = \"2 s\"",
+            "an iperf3 test with `omit`",
+        ),
+        (
+            "kind = \"iperf3\"\nprotocol = \"udp\"\nstreams = 6\ndirection = \"bidirectional\"",
+            "an iperf3 test of more than ten UDP streams",
+        ),
+        ("kind = \"scp\"\nsize = \"1 MiB\"", "this kind of workload"),
+    ] {
+        let plan = plan(workload);
+        assert_eq!(
+            programs(&plan, &plan.jobs[0], &plan.hosts[0]),
+            Err(NotModelled(what)),
+            "{workload}"
+        );
+    }
 }
 
 #[test]

@@ -47,11 +47,15 @@ pub enum SimulatedError {
     Unsupported(&'static str),
 }
 
-/// Computes one run in simulated time without captures and samples, as searches and sweeps need it.
+/// Computes one run in simulated time without captures, samples and a generator's curves, as searches and sweeps
+/// need it.
 ///
 /// # Errors
 /// [`SimulatedError`].
 pub fn bare(experiment: &str, plan: &Plan) -> Result<RunRecord, SimulatedError> {
+    if frames::are_planned(plan) {
+        return Ok(frames::bare(experiment, plan)?);
+    }
     let mut spec = spec(plan)?;
     spec.sample_every = None;
     let report = Simulation::new(&spec)?.run(&mut NoSink);
@@ -238,7 +242,7 @@ fn programs(plan: &Plan, host: &HostPlan) -> Result<Vec<(Time, Behaviour)>, Simu
         let job = stand_in.as_ref().unwrap_or(job);
         let Workload::Ftp(transfer) = &job.workload else {
             let modelled = slowpath_sim::programs::programs(plan, job, host);
-            programs.extend(modelled.ok_or(SimulatedError::Unsupported("this kind of workload"))?);
+            programs.extend(modelled.map_err(|missing| SimulatedError::Unsupported(missing.0))?);
             continue;
         };
         programs.extend(ftp::model_programs(plan, job, transfer, host));

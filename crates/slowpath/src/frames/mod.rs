@@ -87,7 +87,7 @@ pub fn run(experiment: &str, plan: &Plan) -> Result<RunRecord, FramesError> {
 }
 
 /// The run alone, without curves.
-fn bare(experiment: &str, plan: &Plan) -> Result<RunRecord, FramesError> {
+pub(crate) fn bare(experiment: &str, plan: &Plan) -> Result<RunRecord, FramesError> {
     let streams = streams(plan)?;
     let tally = generator::send(&plan.network, plan.seed, &streams)?;
     let mut health = Health::valid();
