@@ -20,9 +20,6 @@ use crate::terminal;
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     let loaded = Loaded::open(&args.experiment, &[]).map_err(|error| Failure::usage(error.to_string()))?;
     terminal::warnings(&loaded);
-    if !args.sweeps.is_empty() {
-        return sweep(args, &loaded.name);
-    }
     for name in &args.variants {
         if loaded.experiment.variant(name).is_none() {
             let known: Vec<&str> = loaded
@@ -37,6 +34,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
                 known.join(", ")
             )));
         }
+    }
+    if !args.sweeps.is_empty() {
+        return sweep(args, &loaded.name);
     }
     let out = args
         .out
@@ -134,7 +134,7 @@ fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
     let folder = slowpath::folder::Folder::create(&out).map_err(|error| Failure::usage(error.to_string()))?;
     let cancel = interrupt_flag();
     let bar = std::io::stderr().is_terminal().then(|| ProgressBar::new(0));
-    let swept = sweep::run(&options, &folder, &cancel, &|done, all| {
+    let swept = sweep::run(&options, &cancel, &|done, all| {
         if let Some(bar) = &bar {
             bar.set_length(all as u64);
             bar.set_position(done as u64);

@@ -100,6 +100,10 @@ fn wrong_input_is_explained_and_gives_2() {
             &["no variant \"ios\"", "ios-default"],
         ),
         (
+            &["run", "cisco-ftp", "--sweep", "loss=0 %", "--variant", "ios"],
+            &["no variant \"ios\"", "ios-default"],
+        ),
+        (
             &["run", unknown_key.to_str().unwrap()],
             &["key.toml:8:1", "repeets", "repeats"],
         ),

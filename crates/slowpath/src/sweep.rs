@@ -14,7 +14,6 @@ use slowpath_scenario::intervention::{ApplyError, Intervention, Place};
 use slowpath_scenario::sweep::{MOST_COMBINATIONS, SweepError};
 use slowpath_scenario::{Clock, Plan, PlanOptions, Sweep};
 
-use crate::folder::{Folder, FolderError};
 use crate::load::{LoadError, Loaded};
 use crate::outcome;
 
@@ -79,9 +78,6 @@ pub enum Error {
         /// Why.
         error: String,
     },
-    /// The results folder cannot be used.
-    #[error(transparent)]
-    Folder(#[from] FolderError),
     /// The user stopped it.
     #[error("interrupted; a sweep is not resumed, it starts again")]
     Interrupted,
@@ -145,7 +141,6 @@ pub struct Run {
 /// [`Error`]; a plan that cannot be made is found before anything is computed.
 pub fn run(
     options: &SweepOptions,
-    folder: &Folder,
     cancel: &AtomicBool,
     observe: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Swept, Error> {
@@ -201,9 +196,9 @@ pub fn run(
             });
         }
     }
-    let records = compute(&name, &jobs, folder, cancel, observe)?;
-    for ((point, plan), record) in jobs.iter().zip(records) {
-        points[*point].runs.push(Run::of(&record, plan));
+    let runs = compute(&name, &jobs, cancel, observe)?;
+    for ((point, _), run) in jobs.iter().zip(runs) {
+        points[*point].runs.push(run);
     }
     for point in &mut points {
         let rates: Vec<f64> = point
@@ -225,17 +220,17 @@ pub fn run(
 }
 
 /// Computes the jobs on as many threads as there are processors; results come in the order of the jobs.
+///
+/// Of each run only its line is kept: thousands of whole records are more than memory holds.
 fn compute(
     experiment: &str,
     jobs: &[(usize, Plan)],
-    folder: &Folder,
     cancel: &AtomicBool,
     observe: &(dyn Fn(usize, usize) + Sync),
-) -> Result<Vec<RunRecord>, Error> {
+) -> Result<Vec<Run>, Error> {
     let next = AtomicUsize::new(0);
     let done = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<Result<RunRecord, Error>>>> =
-        Mutex::new(jobs.iter().map(|_| None).collect());
+    let results: Mutex<Vec<Option<Result<Run, Error>>>> = Mutex::new(jobs.iter().map(|_| None).collect());
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     std::thread::scope(|scope| {
         for _ in 0..threads.min(jobs.len()) {
@@ -246,13 +241,11 @@ fn compute(
                     if cancel.load(Ordering::Relaxed) {
                         break;
                     }
-                    let name = crate::run::run_name(plan);
-                    let result =
-                        crate::simulated::run(experiment, plan, &name, false, folder).map_err(|error| {
-                            Error::Run {
-                                place: name,
-                                error: error.to_string(),
-                            }
+                    let result = crate::simulated::bare(experiment, plan)
+                        .map(|record| Run::of(&record, plan))
+                        .map_err(|error| Error::Run {
+                            place: crate::run::run_name(plan),
+                            error: error.to_string(),
                         });
                     results.lock().expect("no thread panics with the results")[index] = Some(result);
                     observe(done.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
@@ -474,17 +467,13 @@ mod tests {
         }
     }
 
-    fn sweep(name: &str, sweeps: &[&str]) -> Result<Swept, Error> {
-        let root = std::env::temp_dir().join(format!("slowpath-sweep-{name}-{}", std::process::id()));
-        let folder = Folder::create(&root).unwrap();
-        let swept = run(&options(sweeps), &folder, &AtomicBool::new(false), &|_, _| {});
-        std::fs::remove_dir_all(&root).unwrap();
-        swept
+    fn sweep(sweeps: &[&str]) -> Result<Swept, Error> {
+        run(&options(sweeps), &AtomicBool::new(false), &|_, _| {})
     }
 
     #[test]
     fn a_window_limited_transfer_follows_the_delay() {
-        let swept = sweep("delay", &["delay=20 ms..80 ms by 2", "loss=0 %"]).unwrap();
+        let swept = sweep(&["delay=20 ms..80 ms by 2", "loss=0 %"]).unwrap();
         assert_eq!(swept.keys, ["delay", "loss"]);
         let rates: Vec<f64> = swept
             .points
@@ -508,11 +497,32 @@ mod tests {
 
     #[test]
     fn the_same_sweep_gives_the_same_bytes_on_any_number_of_threads() {
-        let (a, b) = (
-            sweep("a", &["loss=0.01 %,0.1 %"]),
-            sweep("b", &["loss=0.01 %,0.1 %"]),
-        );
-        assert_eq!(a.unwrap(), b.unwrap());
+        let [a, b] = [(); 2].map(|()| sweep(&["loss=0.01 %,0.1 %"]).unwrap());
+        assert_eq!(a, b);
+    }
+
+    #[test]
+    fn frames_are_swept_too() {
+        let file = std::env::temp_dir().join(format!("slowpath-sweep-{}.toml", std::process::id()));
+        let text = "title = \"t\"\n[network]\nup = [{ rate = \"1 Gbit/s\" }]\ndown = []\n[workload]\nkind = \"frames\"\n\
+                    frame = \"1024 B\"\nline = \"100 Mbit/s\"\nload = \"80 %\"\nduration = \"1 s\"\n";
+        std::fs::write(&file, text).unwrap();
+        let options = SweepOptions {
+            experiment: file.display().to_string(),
+            variants: Vec::new(),
+            repeats: Some(1),
+            ..options(&["rate=40 Mbit/s,1 Gbit/s"])
+        };
+        let swept = run(&options, &AtomicBool::new(false), &|_, _| {});
+        std::fs::remove_file(&file).unwrap();
+        let lost: Vec<f64> = swept
+            .unwrap()
+            .points
+            .iter()
+            .map(|point| point.runs[0].loss_fraction.unwrap())
+            .collect();
+        // About half of 80 Mbit/s passes through 40, and all of it through 1 Gbit/s.
+        assert!((0.3..0.6).contains(&lost[0]) && lost[1] < 1e-9, "{lost:?}");
     }
 
     #[test]
@@ -523,7 +533,7 @@ mod tests {
             ("loss=0.1 %..9 %", "needs a step"),
             ("part-size=8 MiB", "part"),
         ] {
-            let error = sweep("wrong", &[text]).unwrap_err().to_string();
+            let error = sweep(&[text]).unwrap_err().to_string();
             assert!(error.contains(says), "{text}: {error}");
         }
     }
