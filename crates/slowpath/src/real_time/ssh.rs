@@ -73,7 +73,7 @@ pub(super) fn run(work: &Work<'_>, transfer: &SshTransfer) -> Result<Done, LabRu
 
 fn setup(server: &HostPlan, transfer: &SshTransfer, folder: &Scratch) -> SshSetup {
     let mut client_options = transfer.client_options.clone();
-    if multiplexed(transfer) && !has(&client_options, "controlpath") {
+    if multiplexed(transfer) && value(&client_options, "controlpath").is_none() {
         client_options.push(format!("ControlPath {}", folder.join("control").display()));
     }
     SshSetup {
@@ -85,16 +85,22 @@ fn setup(server: &HostPlan, transfer: &SshTransfer, folder: &Scratch) -> SshSetu
     }
 }
 
-/// Whether the client's options ask for connections that share one.
+/// Whether the client's options ask for connections that share one (ssh_config(5), `ControlMaster`, `ControlPath`).
 fn multiplexed(transfer: &SshTransfer) -> bool {
-    has(&transfer.client_options, "controlmaster")
+    let options = &transfer.client_options;
+    let is = |found: Option<&str>, word: &str| found.is_some_and(|found| found.eq_ignore_ascii_case(word));
+    let master = value(options, "controlmaster");
+    let refused = ["no", "false"].iter().any(|word| is(master, word));
+    master.is_some() && !refused && !is(value(options, "controlpath"), "none")
 }
 
-fn has(options: &[String], keyword: &str) -> bool {
-    options.iter().any(|line| {
-        line.trim_start()
-            .get(..keyword.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(keyword))
+/// The value of an option: that of its first line, which is the one that counts.
+fn value<'o>(options: &'o [String], keyword: &str) -> Option<&'o str> {
+    let separator = |c: char| c.is_whitespace() || c == '=';
+    options.iter().find_map(|line| {
+        let (word, rest) = line.trim().split_once(separator)?;
+        let rest = rest.trim_start_matches(separator).trim_matches('"');
+        word.eq_ignore_ascii_case(keyword).then_some(rest)
     })
 }
 
@@ -144,29 +150,34 @@ impl Session<'_> {
 
     /// Opens the connection that later ones share.
     fn open_master(&mut self) -> Result<(), LabRunError> {
-        let program = Program {
+        let ssh = find_program("ssh", &[]).ok_or_else(|| missing("ssh", "openssh-client"))?;
+        let config = self.folder.join("ssh_config").display().to_string();
+        let program = |more: &[&str]| Program {
             name: "ssh".to_owned(),
-            program: find_program("ssh", &[]).ok_or_else(|| missing("ssh", "openssh-client"))?,
-            arguments: vec![
-                "-F".to_owned(),
-                self.folder.join("ssh_config").display().to_string(),
-                "-M".to_owned(),
-                "-N".to_owned(),
-                "far".to_owned(),
-            ],
+            program: ssh.clone(),
+            arguments: ["-F", config.as_str()]
+                .iter()
+                .chain(more)
+                .chain(&["far"])
+                .map(|&argument| argument.to_owned())
+                .collect(),
             environment: Vec::new(),
             files: Vec::new(),
             ready: Ready::Immediately,
         };
-        let mut running = Running::start(self.work, self.client, &program)?;
-        let control = self.folder.join("control");
-        while !control.exists() {
-            let over = running.has_ended()? || self.work.context.check().is_err();
-            if over {
+        let mut running = Running::start(self.work, self.client, &program(&["-M", "-N"]))?;
+        // Where its socket lies may depend on host, port and user; ssh itself knows. A client that is a master by its
+        // configuration would not ask but connect.
+        let check = program(&["-o", "ControlMaster=no", "-O", "check"]);
+        loop {
+            let asked = Running::start(self.work, self.client, &check)?.wait(self.work);
+            if asked.is_ok_and(|asked| asked.status.success()) {
+                break;
+            }
+            if running.has_ended()? || self.work.context.check().is_err() {
                 let said = running.kill().map(|ended| ended.errors).unwrap_or_default();
                 return Err(failed("opening the shared SSH connection", &said.trim()));
             }
-            std::thread::sleep(LOOK);
         }
         self.watched.push((self.client.name.clone(), running.id()));
         self.held.push(running);
@@ -388,3 +399,32 @@ const LOOK: std::time::Duration = std::time::Duration::from_millis(5);
 
 /// How often connections are sampled.
 const SAMPLE_EVERY: Duration = Duration::from_millis(100);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_are_shared_where_the_options_say_so() {
+        for (options, shared) in [
+            (&[][..], false),
+            (&["ControlMaster auto"], true),
+            (&["  controlmaster=yes"], true),
+            (&["ControlMaster = \"no\""], false),
+            (&["ControlMaster no", "ControlMaster yes"], false),
+            (&["ControlMaster auto", "ControlPath none"], false),
+            (&["ControlMaster auto", "ControlPath /tmp/%C"], true),
+            (&["ControlPath /tmp/%C", "ControlPersist yes"], false),
+        ] {
+            let transfer = SshTransfer {
+                method: Method::Scp,
+                direction: Direction::Upload,
+                size: slowpath_units::ByteCount::new(1),
+                client_options: options.iter().map(|&line| line.to_owned()).collect(),
+                server_options: Vec::new(),
+                content_seed: 0,
+            };
+            assert_eq!(multiplexed(&transfer), shared, "{options:?}");
+        }
+    }
+}
