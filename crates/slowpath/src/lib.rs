@@ -29,6 +29,7 @@ mod counts;
 pub mod devices;
 pub mod doctor;
 pub mod dossier;
+mod echo;
 pub mod explain;
 pub mod folder;
 pub mod frames;

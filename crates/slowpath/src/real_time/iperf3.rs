@@ -1,5 +1,7 @@
 //! iperf3 tests: slowpath's own ends or the real ones, and bulk data where an end is a model.
 
+mod output;
+
 use std::net::SocketAddr;
 
 use slowpath_endpoint::Report as ModelReport;
@@ -7,7 +9,9 @@ use slowpath_packet::Ecn;
 use slowpath_record::TransferResult;
 use slowpath_scenario::Stack;
 use slowpath_scenario::plan::HostPlan;
-use slowpath_scenario::workload::{Iperf3Direction, Iperf3Protocol, Iperf3Test, Program as Player};
+use slowpath_scenario::workload::{
+    IPERF3_UDP_RATE, Iperf3Direction, Iperf3Protocol, Iperf3Test, Program as Player,
+};
 use slowpath_units::{ByteCount, Duration};
 use slowpath_workload::copy::{CopyConfig, CopySink, copy};
 use slowpath_workload::external::{Program, iperf3 as real};
@@ -26,6 +30,9 @@ pub(super) fn run(work: &Work<'_>, test: &Iperf3Test) -> Result<Done, LabRunErro
     let (client, server) = (work.client()?, work.server()?);
     let modelled = |host: &HostPlan| matches!(host.stack, Stack::Model(_));
     if modelled(client) || modelled(server) {
+        if let Some(what) = beyond_models(test) {
+            return Err(LabRunError::Unsupported(what));
+        }
         return match test.protocol {
             Iperf3Protocol::Tcp => bulk(work, test),
             Iperf3Protocol::Udp => streams::udp(work, &streams::as_stream(test)),
@@ -48,6 +55,22 @@ pub(super) fn run(work: &Work<'_>, test: &Iperf3Test) -> Result<Done, LabRunErro
         done.marks.push((sender.clone(), dscp.value()));
     }
     Ok(done)
+}
+
+/// What a test asks for that bulk data and datagrams from and to a model do not give.
+fn beyond_models(test: &Iperf3Test) -> Option<&'static str> {
+    let udp = test.protocol == Iperf3Protocol::Udp;
+    if test.omit > Duration::ZERO {
+        Some("an iperf3 test with `omit` and a model host")
+    } else if test.direction == Iperf3Direction::Bidirectional {
+        Some("a bidirectional iperf3 test with a model host")
+    } else if udp && test.direction == Iperf3Direction::Reverse {
+        Some("a UDP test in reverse with a model host")
+    } else if udp && test.streams > 1 {
+        Some("a UDP test of several streams with a model host")
+    } else {
+        None
+    }
 }
 
 /// Where a test's programs run, and how the client reaches the server: directly or through a tunnel.
@@ -114,10 +137,8 @@ pub(super) fn between(
         let watch = processor::Watch::start(watched, &work.context);
         let ended = running.wait(work)?;
         done.programs.push(versioned("client", &program));
-        let mut result = real::result(start, &ended.output);
-        result.name.clone_from(&work.job.name);
-        processor::judge(&watch.finish(), start, result.end, done);
-        done.transfers.push(result);
+        let end = output::take(&work.job.name, start, test, &ended.output, done);
+        processor::judge(&watch.finish(), start, end, done);
     }
     if let Some(onlooker) = onlooker {
         for (number, log) in onlooker.finish().iter().enumerate() {
@@ -262,7 +283,7 @@ fn params(test: &Iperf3Test) -> Params {
         parallel: test.streams,
         block: test.length.map(small),
         rate: match (test.protocol, test.rate) {
-            (Iperf3Protocol::Udp, None) => Some(UDP_RATE),
+            (Iperf3Protocol::Udp, None) => Some(IPERF3_UDP_RATE),
             (_, rate) => rate,
         },
         window: test.window,
@@ -293,11 +314,8 @@ pub(super) fn port(work: &Work<'_>) -> u16 {
 fn bulk(work: &Work<'_>, test: &Iperf3Test) -> Result<Done, LabRunError> {
     let (client, server) = (work.client()?, work.server()?);
     let (from, to) = match test.direction {
-        Iperf3Direction::Forward => (client, server),
         Iperf3Direction::Reverse => (server, client),
-        Iperf3Direction::Bidirectional => {
-            return Err(LabRunError::Unsupported("a bidirectional test with a model host"));
-        }
+        _ => (client, server),
     };
     let at = SocketAddr::new(to.address.into(), port(work));
     let mut done = Done::default();
@@ -430,11 +448,53 @@ fn kernel_sender(
 /// iperf3's own port.
 pub(super) const FIRST_PORT: u16 = 5201;
 
-/// iperf3's rate for UDP when none is asked for.
-const UDP_RATE: slowpath_units::BitRate = slowpath_units::BitRate::new(1_000_000);
-
 /// How often connections are sampled.
 const SAMPLE_EVERY: Duration = Duration::from_millis(100);
 
 /// More than any time-limited test sends.
 const ENDLESS: ByteCount = ByteCount::new(1 << 50);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_model_cannot_do_is_refused() {
+        use Iperf3Direction::{Bidirectional, Forward, Reverse};
+        use Iperf3Protocol::{Tcp, Udp};
+        let test = |direction, protocol, streams, omit| Iperf3Test {
+            protocol,
+            direction,
+            duration: Some(Duration::from_secs(10)),
+            size: None,
+            omit: Duration::from_secs(omit),
+            streams,
+            window: None,
+            rate: None,
+            length: None,
+            mss: None,
+            congestion_control: None,
+            dscp: None,
+            burst_interval: None,
+            client: Player::Builtin,
+            server: Player::Builtin,
+        };
+        for (direction, protocol, streams, omit, refused) in [
+            (Forward, Tcp, 4, 0, false),
+            (Reverse, Tcp, 1, 0, false),
+            (Bidirectional, Tcp, 1, 0, true),
+            (Forward, Tcp, 1, 2, true),
+            (Forward, Udp, 1, 0, false),
+            (Forward, Udp, 2, 0, true),
+            (Reverse, Udp, 1, 0, true),
+            (Forward, Udp, 1, 2, true),
+        ] {
+            let found = beyond_models(&test(direction, protocol, streams, omit));
+            assert_eq!(
+                found.is_some(),
+                refused,
+                "{direction:?} {protocol:?} {streams} {omit}"
+            );
+        }
+    }
+}

@@ -4,9 +4,11 @@ use std::net::SocketAddr;
 
 use slowpath_endpoint::Report;
 use slowpath_packet::Dscp;
-use slowpath_record::{FlowResult, Series};
+use slowpath_record::FlowResult;
 use slowpath_scenario::Stack;
-use slowpath_scenario::workload::{FrameStream, Iperf3Test, Ping, StreamProtocol, UdpStream};
+use slowpath_scenario::workload::{
+    FrameStream, IPERF3_UDP_RATE, Iperf3Test, Ping, StreamProtocol, UdpStream,
+};
 use slowpath_units::{BitRate, ByteCount, Duration, Layer, Time};
 use slowpath_workload::iperf3::Pacing;
 use slowpath_workload::probe::{PingConfig, ping};
@@ -15,6 +17,7 @@ use slowpath_workload::stream::{self, Kind, Receiver, StreamConfig};
 use super::iperf3::port;
 use super::stage::{Done, Work, failed, kernel};
 use super::{LabRunError, processor};
+use crate::echo;
 
 /// A paced stream of datagrams.
 pub(super) fn udp(work: &Work<'_>, wanted: &UdpStream) -> Result<Done, LabRunError> {
@@ -48,9 +51,9 @@ pub(super) fn udp(work: &Work<'_>, wanted: &UdpStream) -> Result<Done, LabRunErr
     }
 }
 
-/// An iperf3 test with UDP, as the datagrams that it sends.
+/// An iperf3 test with UDP, one stream and forward, as the datagrams that it sends.
 pub(super) fn as_stream(test: &Iperf3Test) -> UdpStream {
-    let rate = test.rate.unwrap_or(BitRate::new(1_000_000));
+    let rate = test.rate.unwrap_or(IPERF3_UDP_RATE);
     let size = test.size.map_or(0, ByteCount::bytes);
     UdpStream {
         rate,
@@ -204,7 +207,7 @@ pub(super) fn pings(work: &Work<'_>, wanted: &Ping) -> Result<Done, LabRunError>
     let (client, server) = (work.client()?, work.server()?);
     let mut done = Done::default();
     let mut points: Vec<(Time, f64)> = Vec::new();
-    let (sent, bytes) = if let Stack::Kernel(_) = client.stack {
+    let sent = if let Stack::Kernel(_) = client.stack {
         let config = PingConfig {
             count: wanted.count,
             interval: wanted.interval,
@@ -230,7 +233,7 @@ pub(super) fn pings(work: &Work<'_>, wanted: &Ping) -> Result<Done, LabRunError>
         if let Some(dscp) = wanted.dscp {
             done.marks.push((client.name.clone(), dscp.value()));
         }
-        (report.sent, wanted.length.bytes() + 28)
+        report.sent
     } else {
         let ended = super::stage::start_of(work.stage.plan, work.job)
             + Duration::from_nanos(wanted.interval.nanos().saturating_mul(u64::from(wanted.count)))
@@ -243,39 +246,13 @@ pub(super) fn pings(work: &Work<'_>, wanted: &Ping) -> Result<Done, LabRunError>
             points.extend(reply);
         }
         done.programs.push("ping: model endpoint".to_owned());
-        (wanted.count, wanted.length.bytes() + 28)
+        wanted.count
     };
-    let received = points.len() as u64;
-    done.flows.push(FlowResult {
-        name: work.job.name.clone(),
-        sent_packets: u64::from(sent),
-        received_packets: received,
-        sent_bytes: u64::from(sent) * bytes,
-        received_bytes: received * bytes,
-        jitter: mean_deviation(&points),
-        goodput_byte_per_s: 0.0,
-    });
-    done.series.push(Series {
-        name: format!("{}/round-trip", work.job.name),
-        unit: "s".to_owned(),
-        points,
-    });
+    let payload = wanted.length.bytes();
+    let (flow, round_trips) = echo::result(&work.job.name, u64::from(sent), payload, points);
+    done.flows.push(flow);
+    done.series.push(round_trips);
     Ok(done)
-}
-
-/// Mean difference of successive round trips.
-fn mean_deviation(points: &[(Time, f64)]) -> Option<Duration> {
-    let differences: Vec<f64> = points
-        .windows(2)
-        .map(|pair| (pair[1].1 - pair[0].1).abs())
-        .collect();
-    if differences.is_empty() {
-        return None;
-    }
-    let mean = differences.iter().sum::<f64>() / differences.len() as f64;
-    std::time::Duration::try_from_secs_f64(mean)
-        .ok()
-        .map(Duration::from)
 }
 
 /// Longer than packets wait in any queue of an experiment.

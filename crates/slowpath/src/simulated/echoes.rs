@@ -3,10 +3,10 @@
 use slowpath_endpoint::Report;
 use slowpath_endpoint::app::Behaviour;
 use slowpath_record::{FlowResult, Series};
-use slowpath_scenario::workload::Ping;
 use slowpath_scenario::{Plan, Workload};
 use slowpath_sim::{SimReport, SimSpec};
-use slowpath_units::{Duration, Time};
+
+use crate::echo;
 
 /// Each ping's requests and replies, and its round trips.
 pub(super) fn echoes(plan: &Plan, spec: &SimSpec, report: &SimReport) -> Vec<(FlowResult, Series)> {
@@ -27,35 +27,9 @@ pub(super) fn echoes(plan: &Plan, spec: &SimSpec, report: &SimReport) -> Vec<(Fl
                 } if *from == number && by.0 == app => Some((*at, time.seconds())),
                 _ => None,
             });
-            found.push(echo(&job.name, ping, replies.collect()));
+            let (sent, payload) = (u64::from(ping.count), ping.length.bytes());
+            found.push(echo::result(&job.name, sent, payload, replies.collect()));
         }
     }
     found
 }
-
-fn echo(name: &str, ping: &Ping, points: Vec<(Time, f64)>) -> (FlowResult, Series) {
-    let (sent, received) = (u64::from(ping.count), points.len() as u64);
-    let bytes = ping.length.bytes() + HEADERS;
-    let differences = points.windows(2).map(|pair| (pair[1].1 - pair[0].1).abs());
-    let mean = differences.sum::<f64>() / points.len().saturating_sub(1).max(1) as f64;
-    let flow = FlowResult {
-        name: name.to_owned(),
-        sent_packets: sent,
-        received_packets: received,
-        sent_bytes: sent * bytes,
-        received_bytes: received * bytes,
-        jitter: std::time::Duration::try_from_secs_f64(mean)
-            .ok()
-            .map(Duration::from),
-        goodput_byte_per_s: 0.0,
-    };
-    let series = Series {
-        name: format!("{name}/round-trip"),
-        unit: "s".to_owned(),
-        points,
-    };
-    (flow, series)
-}
-
-/// Headers of IPv4 and ICMP in bytes.
-const HEADERS: u64 = 28;
