@@ -165,7 +165,9 @@ impl Session<'_> {
             files: Vec::new(),
             ready: Ready::Immediately,
         };
-        let mut running = Running::start(self.work, self.client, &program(&["-M", "-N"]))?;
+        // Unlike -M this takes away the socket of an earlier master that was killed.
+        let master = program(&["-o", "ControlMaster=auto", "-N"]);
+        let mut running = Running::start(self.work, self.client, &master)?;
         // Where its socket lies may depend on host, port and user; ssh itself knows. A client that is a master by its
         // configuration would not ask but connect.
         let check = program(&["-o", "ControlMaster=no", "-O", "check"]);
