@@ -177,6 +177,21 @@ pub fn signal(pid: u32, number: i32) -> io::Result<()> {
     Ok(())
 }
 
+/// Sends a signal to every process of a group of ours.
+///
+/// # Errors
+/// `ESRCH` when none is left; numbers that would name more than one group are refused.
+pub fn signal_group(group: u32, number: i32) -> io::Result<()> {
+    let group = libc::pid_t::try_from(group).map_err(|_| io::ErrorKind::InvalidInput)?;
+    // 0 is the caller's own group, and -1 stands for every process.
+    if group <= 1 {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    // SAFETY: takes integers only.
+    cvt(unsafe { libc::kill(-group, number) })?;
+    Ok(())
+}
+
 /// Asks the kernel to send `number` to the calling thread's process when the *thread* that started it ends.
 ///
 /// # Errors
@@ -263,5 +278,9 @@ mod tests {
         std::thread::sleep(Duration::from_millis(2));
         assert!(delay.read().unwrap() >= first);
         assert!(signal(0, 0).is_err());
+        for group in [0, 1, u32::MAX] {
+            let refused = signal_group(group, 0).unwrap_err().kind();
+            assert_eq!(refused, io::ErrorKind::InvalidInput, "{group}");
+        }
     }
 }

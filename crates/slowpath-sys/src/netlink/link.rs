@@ -21,6 +21,8 @@ pub struct Link {
     pub queue_length: u32,
     /// Hardware address; empty for devices without one.
     pub hardware: Vec<u8>,
+    /// The driver's name, such as `"tun"` or `"veth"`; empty for devices that name none.
+    pub kind: String,
     /// Counters since the device was created.
     pub stats: LinkStats,
 }
@@ -186,8 +188,10 @@ fn parse(payload: &[u8]) -> Option<Link> {
     for (kind, value) in Attributes(payload.get(16..)?) {
         let int = || u32_at(value, 0).unwrap_or(0);
         match kind {
-            IFLA_IFNAME => {
-                link.name = String::from_utf8_lossy(value.strip_suffix(&[0]).unwrap_or(value)).into_owned();
+            IFLA_IFNAME => link.name = text(value),
+            IFLA_LINKINFO => {
+                let kind = Attributes(value).find(|(kind, _)| *kind == IFLA_INFO_KIND);
+                link.kind = kind.map(|(_, value)| text(value)).unwrap_or_default();
             }
             IFLA_ADDRESS => link.hardware = value.to_vec(),
             IFLA_MTU => link.mtu = int(),
@@ -197,6 +201,10 @@ fn parse(payload: &[u8]) -> Option<Link> {
         }
     }
     Some(link)
+}
+
+fn text(value: &[u8]) -> String {
+    String::from_utf8_lossy(value.strip_suffix(&[0]).unwrap_or(value)).into_owned()
 }
 
 fn parse_stats(value: &[u8]) -> LinkStats {
