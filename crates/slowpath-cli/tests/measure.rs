@@ -246,8 +246,48 @@ fn a_server_keeps_to_the_limits_it_was_told() {
         );
     }
     let elsewhere = Serve::start(&["--allow", "192.0.2.0/24"]);
-    let output = run(&["measure", &format!("iperf3://{}", elsewhere.iperf3), "-t", "1"]);
-    assert_eq!(output.status.code(), Some(3));
+    // Whom it serves is a limit of every service.
+    for (target, options) in [
+        (format!("iperf3://{}", elsewhere.iperf3), &["-t", "1"][..]),
+        (format!("ftp://{}/data", elsewhere.ftp), &[][..]),
+        (format!("s3://{}/bucket", elsewhere.s3), &["-n", "1"][..]),
+        (
+            format!("sweep://{}", elsewhere.sweep),
+            &["--probes", "1", "--rate", "10M", "--tcp", "2 ms"][..],
+        ),
+    ] {
+        let output = run(&[&["measure", &target][..], options].concat());
+        let said = text(&output.stdout) + &text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{target}: {said}");
+    }
+}
+
+/// Variables of a lab open no other network, and in the lab every address may be loaded.
+#[test]
+fn only_the_shells_own_network_is_open() {
+    let output = slowpath()
+        .args(["measure", "iperf3://192.0.2.1"])
+        .env("SLOWPATH_NEAR", "198.18.1.2")
+        .env("SLOWPATH_FAR", "0.0.0.0")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+
+    let binary = env!("CARGO_BIN_EXE_slowpath");
+    let far = format!("{binary} serve --address $SLOWPATH_FAR");
+    // The server needs a moment to listen.
+    let near = format!(
+        "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.5; \
+         {binary} measure iperf3://$SLOWPATH_FAR -q -n 10K && exit 0; done; exit 9"
+    );
+    let output = run(&["shell", "delay 1 ms", "--far", &far, "--", "sh", "-c", &near]);
+    let err = text(&output.stderr);
+    if output.status.code() == Some(125) {
+        eprintln!("skipped: only_the_shells_own_network_is_open/lab: {}", err.trim());
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{err}");
+    assert!(text(&output.stdout).contains("delivered to the server"), "{err}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use slowpath_units::{Duration, Time};
 
-use crate::guard::{Permission, Refused};
+use crate::guard::{Network, Permission, Refused};
 
 /// Tells running workloads to stop. Clones share one flag.
 #[derive(Debug, Clone, Default)]
@@ -56,6 +56,7 @@ pub struct Context {
     deadline: Option<Instant>,
     cancel: Cancel,
     permission: Permission,
+    clients: Arc<[Network]>,
     spent: Arc<AtomicU64>,
 }
 
@@ -75,6 +76,7 @@ impl Context {
             deadline: None,
             cancel: Cancel::new(),
             permission: Permission::default(),
+            clients: Arc::default(),
             spent: Arc::default(),
         }
     }
@@ -113,6 +115,25 @@ impl Context {
     pub fn with_permission(mut self, permission: Permission) -> Self {
         self.permission = permission;
         self
+    }
+
+    /// The same context, in which servers serve clients of these networks only; everybody if there are none.
+    #[must_use]
+    pub fn with_clients(mut self, clients: Vec<Network>) -> Self {
+        self.clients = clients.into();
+        self
+    }
+
+    /// A context for tidying up after this one has ended: the same permission, but a cancel flag of its own that nobody
+    /// has raised, `span` of time, and a count of its own towards the cap.
+    #[must_use]
+    pub fn afterwards(&self, span: Duration) -> Self {
+        let after = Self {
+            cancel: Cancel::new(),
+            spent: Arc::default(),
+            ..self.clone()
+        };
+        after.with_timeout(span)
     }
 
     /// Time since the start of the run.
@@ -194,6 +215,26 @@ impl Context {
         self.permission.admit(address, self.deadline.is_some())
     }
 
+    /// Whether a server serves a client at `address`.
+    pub fn serves(&self, address: std::net::IpAddr) -> bool {
+        self.clients.is_empty() || self.clients.iter().any(|network| network.contains(address))
+    }
+
+    /// Whether more load may be begun: as [`Context::check`], and the cap is not used up. A workload of many parts asks
+    /// before each of them.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn may_load(&self) -> Result<(), Stop> {
+        self.check()?;
+        match self.permission {
+            Permission::Remote { bytes: cap, .. } if self.spent() > cap.bytes() => {
+                Err(Stop::Cap { bytes: cap.bytes() })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Application bytes moved so far under this context, by all of its clones: for progress displays.
     pub fn spent(&self) -> u64 {
         self.spent.load(Ordering::Relaxed)
@@ -250,6 +291,25 @@ mod tests {
             rate: BitRate::new(1_000_000),
         });
         assert_eq!(context.spend(100), Ok(()));
+        assert_eq!(context.may_load(), Ok(()));
         assert_eq!(context.clone().spend(1), Err(Stop::Cap { bytes: 100 }));
+        assert_eq!(context.may_load(), Err(Stop::Cap { bytes: 100 }));
+        context.cancel().cancel();
+        let after = context.afterwards(Duration::from_secs(60));
+        assert_eq!((after.may_load(), after.spent()), (Ok(()), 0));
+        assert_eq!(after.permission(), context.permission());
+    }
+
+    #[test]
+    fn clients_are_those_of_the_list_or_everybody() {
+        let network = |text: &str, prefix| Network {
+            address: text.parse().unwrap(),
+            prefix,
+        };
+        let inside = "192.0.2.7".parse().unwrap();
+        let outside = "198.51.100.7".parse().unwrap();
+        assert!(Context::new().serves(outside));
+        let context = Context::new().with_clients(vec![network("192.0.2.0", 24), network("2001:db8::", 32)]);
+        assert!(context.clone().serves(inside) && !context.serves(outside));
     }
 }

@@ -1,4 +1,4 @@
-//! Which addresses may be loaded, and with how much.
+//! Which addresses may be loaded, and with how much; which clients are served.
 //!
 //! A measuring tool fills links on purpose. On a network that others use this needs a decision by a person,
 //! so the workloads themselves refuse load on addresses that are neither loopback nor in a namespace of
@@ -50,6 +50,32 @@ impl Permission {
     }
 }
 
+/// An address prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network {
+    /// Any address in it.
+    pub address: IpAddr,
+    /// Length of the prefix in bits.
+    pub prefix: u8,
+}
+
+impl Network {
+    /// Whether `address` lies in it.
+    pub fn contains(self, address: IpAddr) -> bool {
+        let shift = |bits: u8| u32::from(bits.saturating_sub(self.prefix));
+        match (self.address.to_canonical(), address.to_canonical()) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                (u64::from(own.to_bits()) >> shift(32)) == (u64::from(other.to_bits()) >> shift(32))
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                let cut = |bits: u128| bits.checked_shr(shift(128)).unwrap_or(0);
+                cut(own.to_bits()) == cut(other.to_bits())
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Why load on an address was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
@@ -94,5 +120,29 @@ mod tests {
         }
         assert_eq!(capped.rate_cap(loopback), None);
         assert_eq!(capped.rate_cap(remote), Some(BitRate::new(1)));
+    }
+
+    #[test]
+    fn networks_contain_their_addresses() {
+        let network = |text: &str, prefix| Network {
+            address: text.parse().unwrap(),
+            prefix,
+        };
+        for (network, address, expected) in [
+            (network("192.0.2.0", 24), "192.0.2.255", true),
+            (network("192.0.2.0", 24), "192.0.3.0", false),
+            (network("0.0.0.0", 0), "203.0.113.9", true),
+            (network("192.0.2.1", 32), "::ffff:192.0.2.1", true),
+            (network("2001:db8::", 32), "2001:db8:1::1", true),
+            (network("2001:db8::", 32), "2001:db9::1", false),
+            (network("::", 0), "2001:db9::1", true),
+            (network("::", 0), "192.0.2.1", false),
+        ] {
+            assert_eq!(
+                network.contains(address.parse().unwrap()),
+                expected,
+                "{network:?} {address}"
+            );
+        }
     }
 }

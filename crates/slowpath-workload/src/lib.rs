@@ -8,7 +8,7 @@
 //!
 //! Start with [`ftp::transfer`] and [`ftp::Server`]; every other workload has the same shape.
 //!
-//! * [`context`]: [`Context`] and [`Cancel`]; [`guard`]: [`Permission`].
+//! * [`context`]: [`Context`] and [`Cancel`]; [`guard`]: [`Permission`], and whom servers serve.
 //! * [`socket`]: [`SocketOptions`], and what the kernel made of them.
 //! * [`watch`]: samples of `TCP_INFO` while a transfer runs; [`progress`]: bytes per second at the application.
 //! * `service`: a server's thread and its end.
@@ -44,6 +44,6 @@ pub mod sweep;
 pub mod watch;
 
 pub use context::{Cancel, Context, Stop};
-pub use guard::{Permission, Refused};
+pub use guard::{Network, Permission, Refused};
 pub use socket::{SocketError, SocketFacts, SocketOptions};
 pub use watch::{ConnectionLog, Sampler, TcpSample};

@@ -322,7 +322,7 @@ pub(crate) fn set_tos(socket: impl AsFd, peer: SocketAddr, tos: u8) -> io::Resul
     }
 }
 
-/// Accepts the next connection.
+/// Accepts the next connection of a client that the context serves; others are closed at once.
 ///
 /// # Errors
 /// The context's end, or what `accept` answers.
@@ -335,7 +335,8 @@ pub(crate) fn accept(
     let (stream, peer) = loop {
         wait(listener, Wait::Readable, context).map_err(|failure| failure.at(doing, at))?;
         match listener.accept() {
-            Ok(pair) => break pair,
+            Ok((stream, peer)) if context.serves(peer.ip()) => break (stream, peer),
+            Ok(_) => {}
             // The client was gone again, or a signal came.
             Err(error) if retry(&error) || error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) => return Err(SocketError::io(doing, at, error)),

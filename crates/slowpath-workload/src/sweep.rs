@@ -357,7 +357,7 @@ fn reflect(socket: &UdpSocket, stop: &AtomicBool, context: &Context) {
         let (Some(mut probe), Some(from)) = (Probe::read(&buffer[..received.len]), received.from) else {
             continue;
         };
-        if probe.answer.is_some() {
+        if probe.answer.is_some() || !context.serves(from.ip()) {
             continue;
         }
         // Old sessions make room for new ones; their counts begin again, which shows as loss to them alone.

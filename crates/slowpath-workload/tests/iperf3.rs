@@ -9,9 +9,9 @@ use serde_json::Value;
 use slowpath_units::{BitRate, ByteCount, Duration};
 use slowpath_workload::external::{find_program, listening};
 use slowpath_workload::iperf3::{
-    ClientConfig, Direction, IperfError, Limits, Network, Report, Server, ServerConfig, Transport, run,
+    ClientConfig, Direction, IperfError, Limits, Report, Server, ServerConfig, Transport, run,
 };
-use slowpath_workload::{Context, Permission, Refused};
+use slowpath_workload::{Context, Network, Permission, Refused};
 
 /// cubic, or reno for a user who may not choose cubic.
 fn pinned() -> &'static str {
@@ -535,12 +535,11 @@ fn limits_are_kept() {
         Err(IperfError::Server { code: 27, .. })
     ));
 
-    let mut config = ServerConfig::new(loopback());
-    config.limits.allowed = vec![Network {
+    let elsewhere = context.clone().with_clients(vec![Network {
         address: "192.0.2.0".parse().unwrap(),
         prefix: 24,
-    }];
-    let server = Server::start(config, &context).unwrap();
+    }]);
+    let server = Server::start(ServerConfig::new(loopback()), &elsewhere).unwrap();
     let error = run(&tcp(server.address(), Direction::Forward), &context).unwrap_err();
     assert!(
         matches!(error, IperfError::Closed(_) | IperfError::Socket(_)),

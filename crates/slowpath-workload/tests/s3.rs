@@ -12,13 +12,13 @@ fn pinned() -> &'static str {
     }
 }
 
-use slowpath_units::{ByteCount, Duration};
+use slowpath_units::{BitRate, ByteCount, Duration};
 use slowpath_workload::content::Content;
 use slowpath_workload::s3::{
     Authorities, Client, ClientTls, Credentials, Endpoint, LoadConfig, MemoryServer, Operation, PayloadHash,
     S3Error, ServerConfig, ServerTls, run,
 };
-use slowpath_workload::{Context, SocketOptions};
+use slowpath_workload::{Context, Permission, SocketOptions};
 
 fn credentials() -> Credentials {
     Credentials {
@@ -110,6 +110,42 @@ fn objects_come_back_as_they_were_stored() {
             );
         }
     }
+}
+
+#[test]
+fn uploads_without_all_parts_leave_none_behind() {
+    let context = context();
+    // Three parts fit, one object of two and half of another, and the list that completes it.
+    let server = server(|config| config.capacity = 350_000, &context);
+    let mut put = load(server.address(), Operation::Put);
+    put.object_size = ByteCount::new(200_000);
+    (put.part_size, put.requests, put.concurrency) = (Some(ByteCount::new(100_000)), 2, 1);
+    let report = run(&put, &context).unwrap();
+    assert_eq!(report.failures(), 1, "{:?}", report.requests);
+    assert_eq!(server.objects().len(), 1);
+    let mut third = load(server.address(), Operation::Put);
+    (third.object_size, third.requests) = (ByteCount::new(100_000), 1);
+    third.prefix = "room again/".to_owned();
+    let report = run(&third, &context).unwrap();
+    assert_eq!(report.failures(), 0, "{:?}", report.requests);
+}
+
+#[test]
+fn a_used_up_cap_ends_the_load_and_not_just_a_request() {
+    let context = context();
+    let server = server(|_| {}, &context);
+    let capped = Context::new()
+        .with_timeout(Duration::from_secs(60))
+        .with_permission(Permission::Remote {
+            bytes: ByteCount::new(500_000),
+            rate: BitRate::new(1_000_000_000),
+        });
+    let mut put = load(server.address(), Operation::Put);
+    (put.requests, put.concurrency) = (40, 1);
+    let report = run(&put, &capped).unwrap();
+    assert_eq!(report.failures(), 39, "{:?}", report.requests);
+    // One object, and what one more had sent when the cap was reached.
+    assert!(capped.spent() < 600_000, "{}", capped.spent());
 }
 
 #[test]

@@ -39,6 +39,7 @@ pub mod load;
 pub mod measure;
 pub mod network;
 pub mod outcome;
+mod private_folder;
 pub mod probes;
 pub mod prove;
 pub mod real_time;

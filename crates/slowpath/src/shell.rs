@@ -182,3 +182,5 @@ const FAR: &str = "far";
 /// Addresses from the range for tests of network devices (RFC 2544, section C.2.2).
 const NEAR_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 18, 1, 2));
 const FAR_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 18, 2, 2));
+/// Those of both hosts.
+pub(crate) const ADDRESSES: [IpAddr; 2] = [NEAR_ADDRESS, FAR_ADDRESS];

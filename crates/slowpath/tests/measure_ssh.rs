@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
 use slowpath::measure::ssh::{Method, Spec};
-use slowpath::measure::{Guard, Job, measure};
-use slowpath::{ByteCount, Cancel, Duration};
+use slowpath::measure::{Guard, Job, MeasureError, Remote, measure};
+use slowpath::{BitRate, ByteCount, Cancel, Duration};
 use slowpath_workload::Context;
 use slowpath_workload::content::write_test_file;
+use slowpath_workload::external::find_program;
 use slowpath_workload::external::ssh::SshSetup;
 
 struct Folder(PathBuf);
@@ -127,4 +128,59 @@ fn programs_and_marks_are_compared() {
         .unwrap()
         .to_string();
     assert!(error.contains("logging in"), "{error}");
+}
+
+#[test]
+fn a_proxy_and_a_rate_are_refused() {
+    if find_program("ssh", &[]).is_none() {
+        return eprintln!("skipped: a_proxy_and_a_rate_are_refused: ssh is not installed");
+    }
+    let spec = |host: &str, options: &[&str]| {
+        Job::Ssh(Spec {
+            target: format!("ssh://{host}/file"),
+            upload: None,
+            methods: vec![Method::Scp],
+            ip_qos: Vec::new(),
+            options: options.iter().map(|option| (*option).to_owned()).collect(),
+            config: Some(PathBuf::from("/dev/null")),
+        })
+    };
+    let mut guard = Guard {
+        cancel: Cancel::new(),
+        deadline: Duration::from_secs(60),
+        remote: None,
+        own_namespace: false,
+    };
+    let refused = |job: &Job, guard: &Guard| match measure(job, guard, &mut |_| {}) {
+        Err(MeasureError::Settings(why)) => why,
+        Err(other) => format!("another error: {other}"),
+        Ok(_) => "no error".to_owned(),
+    };
+    // The address is local, the way to it is not; nothing was started.
+    let mark = std::env::temp_dir().join(format!("slowpath-proxy-{}", std::process::id()));
+    let command = format!("ProxyCommand touch {}", mark.display());
+    for option in [command.as_str(), "ProxyJump 192.0.2.1"] {
+        let why = refused(&spec("127.0.0.1", &[option]), &guard);
+        assert!(
+            why.contains("--allow-remote-load") && why.contains("proxy"),
+            "{option}: {why}"
+        );
+    }
+    assert!(!mark.exists());
+    // Without one, the same address is merely not answering.
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let why = refused(&spec(&free.to_string(), &["ProxyCommand none"]), &guard);
+    assert!(why.contains("logging in"), "{why}");
+
+    guard.remote = Some(Remote {
+        cap: ByteCount::new(1_000_000),
+        rate: Some(BitRate::new(10_000_000)),
+    });
+    for (host, options) in [
+        ("192.0.2.1", &[][..]),
+        ("127.0.0.1", &["ProxyJump 192.0.2.1"][..]),
+    ] {
+        let why = refused(&spec(host, options), &guard);
+        assert!(why.contains("--max-rate"), "{host}: {why}");
+    }
 }

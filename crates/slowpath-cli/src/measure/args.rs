@@ -88,9 +88,9 @@ pub(super) struct CommonArgs {
     /// Most bytes of that load, both directions together, e.g. '500 MB'
     #[arg(long, value_name = "SIZE", value_parser = amount, help_heading = "Safety")]
     pub(super) cap: Option<ByteCount>,
-    /// Highest rate of that load
-    #[arg(long, value_name = "RATE", value_parser = rate, default_value = "1 Gbit/s", help_heading = "Safety")]
-    pub(super) max_rate: BitRate,
+    /// Highest rate of each socket that sends that load; not for ssh [default: 1 Gbit/s]
+    #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "Safety")]
+    pub(super) max_rate: Option<BitRate>,
     /// Give up after this, whatever happens [default: what the tool needs and 30 s, or 10 min]
     #[arg(long, value_name = "SPAN", value_parser = span, help_heading = "Safety")]
     pub(super) deadline: Option<Duration>,
@@ -469,6 +469,9 @@ pub(crate) struct ServeArgs {
     /// End after this many iperf3 tests
     #[arg(long, short = 'n')]
     pub(super) tests: Option<u32>,
+    /// Only clients from here, of every service, e.g. 192.0.2.0/24; may be given several times
+    #[arg(long = "allow", value_name = "ADDRESS[/PREFIX]", value_parser = network)]
+    pub(super) allowed: Vec<Network>,
     /// iperf3 tests at a time; more are told that the server is busy
     #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1000), help_heading = "Limits of iperf3 tests")]
     pub(super) max_tests: u16,
@@ -481,9 +484,6 @@ pub(crate) struct ServeArgs {
     /// Highest rate of a test, all streams together
     #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "Limits of iperf3 tests")]
     pub(super) max_rate: Option<BitRate>,
-    /// Only clients from here, e.g. 192.0.2.0/24; may be given several times
-    #[arg(long = "allow", value_name = "ADDRESS[/PREFIX]", value_parser = network, help_heading = "Limits of iperf3 tests")]
-    pub(super) allowed: Vec<Network>,
 }
 
 /// A byte in decimal or hexadecimal form.

@@ -315,12 +315,12 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, Failure> {
             .s3
             .map(|port| Ok((port, args.s3_capacity, credentials("us-east-1")?)))
             .transpose()?,
+        allowed: args.allowed.clone(),
         limits: Limits {
             tests: usize::from(args.max_tests),
             streams: args.max_streams,
             duration: args.max_duration,
             rate: args.max_rate,
-            allowed: args.allowed.clone(),
             ..Limits::default()
         },
         tests: args.tests,

@@ -35,6 +35,6 @@ mod wire;
 pub use client::run;
 pub use params::{ClientConfig, Direction, InvalidParams, Pacing, Params, Transport};
 pub use report::{Interval, RemoteStream, Report, Side, StreamReport, TcpState, UdpCounts};
-pub use server::{Limits, Network, Server, ServerConfig, TestRecord};
+pub use server::{Limits, Server, ServerConfig, TestRecord};
 pub use tally::Bursts;
 pub use wire::IperfError;

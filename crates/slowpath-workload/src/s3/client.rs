@@ -267,6 +267,16 @@ impl<'a> Client<'a> {
         Ok(answer.timing)
     }
 
+    /// Gives a multipart upload up, with the parts that it has.
+    ///
+    /// # Errors
+    /// The request failed.
+    pub fn abort_upload(&mut self, key: &str, upload: &str) -> Result<(), S3Error> {
+        let query = [("uploadId", upload.to_owned())];
+        self.request("DELETE", key, &query, &[], Body::Bytes(b""), Take::Keep)
+            .map(drop)
+    }
+
     /// Opens the connection, if there is none; with TLS up to the end of the handshake.
     pub(super) fn open(&mut self) -> Result<(), S3Error> {
         if self.connection.is_none() {
@@ -326,6 +336,11 @@ impl<'a> Client<'a> {
         let sent = stream
             .write_all(head.as_bytes(), doing, context)
             .and_then(|()| send_body(stream, body, context));
+        let sent = match sent {
+            // Our own end, such as a used-up cap: the server waits for the rest and will not answer.
+            Err(HttpError::Socket(error)) if error.stop().is_some() => return Err(error.into()),
+            sent => sent,
+        };
         // A server that refuses may answer and close before it has read everything: its answer counts.
         let answer = reader.head(stream, context);
         let first_byte = context.now();

@@ -10,6 +10,7 @@ use slowpath_units::{ByteCount, Duration, Time};
 use super::client::{Client, Endpoint, S3Error, Timing};
 use crate::content::Content;
 use crate::context::Context;
+use crate::socket::SocketError;
 use crate::watch::{ConnectionLog, Sampler};
 
 /// What each request does.
@@ -193,7 +194,8 @@ struct Upload {
 
 /// Makes all requests and reports on them; the time ends with the last answer.
 ///
-/// Failed requests are in the report. The context's end makes the rest of them fail.
+/// Failed requests are in the report. The context's end makes the rest of them fail; so does a used-up cap. Uploads whose
+/// parts did not all arrive are given up, so that the store keeps no parts.
 ///
 /// # Errors
 /// No permission, settings without sense, or uploads that cannot be begun.
@@ -205,10 +207,18 @@ pub fn run(config: &LoadConfig, context: &Context) -> Result<LoadReport, S3Error
     let start = context.now();
     if multipart {
         let mut client = Client::new(&config.endpoint, context);
-        for (object, upload) in (0..).zip(&mut uploads) {
+        let begun = (0..).zip(&mut uploads).try_for_each(|(object, upload)| {
             upload.id = Some(client.begin_upload(&name(&config.prefix, object))?);
             let parts = tasks.iter().filter(|task| task.object == object).count();
             upload.tags = vec![None; parts];
+            Ok::<(), S3Error>(())
+        });
+        if let Err(error) = begun {
+            let begun = (0..)
+                .zip(uploads)
+                .filter_map(|(object, upload)| Some((object, upload.id?)));
+            abandon(config, context, begun);
+            return Err(error);
         }
     }
     let (next, results, uploads) = (AtomicUsize::new(0), Mutex::new(Vec::new()), Mutex::new(uploads));
@@ -304,20 +314,40 @@ pub fn name(prefix: &str, object: u32) -> String {
     format!("{prefix}{object:06}")
 }
 
-/// Completes the uploads whose parts all arrived; the time of that is part of the load.
+/// Completes the uploads whose parts all arrived, which is part of the load's time, and gives the others up.
 fn complete(config: &LoadConfig, context: &Context, uploads: Vec<Upload>, requests: &mut Vec<RequestResult>) {
     let mut client = Client::new(&config.endpoint, context);
+    let mut given_up = Vec::new();
     for (object, upload) in (0..).zip(uploads) {
-        let (Some(id), Some(tags)) = (
-            upload.id,
-            upload.tags.into_iter().collect::<Option<Vec<String>>>(),
-        ) else {
+        let Some(id) = upload.id else {
+            continue;
+        };
+        let Some(tags) = upload.tags.into_iter().collect::<Option<Vec<String>>>() else {
+            given_up.push((object, id));
             continue;
         };
         let start = context.now();
         let done = client.complete_upload(&name(&config.prefix, object), &id, &tags);
         let part = u32::try_from(tags.len()).unwrap_or(u32::MAX).saturating_add(1);
+        if done.is_err() {
+            given_up.push((object, id));
+        }
         requests.push(request_result(object, part, 0, start, context, 0, done));
+    }
+    abandon(config, context, given_up);
+}
+
+/// Gives uploads up, also after the context's end.
+fn abandon(config: &LoadConfig, context: &Context, uploads: impl IntoIterator<Item = (u32, String)>) {
+    let after = context.afterwards(TIDY);
+    let mut client = Client::new(&config.endpoint, &after);
+    for (object, id) in uploads {
+        match client.abort_upload(&name(&config.prefix, object), &id) {
+            // The store may know it no more: the answer to its completion was lost.
+            Ok(()) | Err(S3Error::Status { .. }) => {}
+            // A store that cannot be reached keeps its parts; the errors of the requests say why.
+            Err(_) => return,
+        }
     }
 }
 
@@ -383,6 +413,9 @@ impl Worker<'_> {
     }
 
     fn perform(&mut self, task: Task) -> Result<(u64, Timing), S3Error> {
+        self.context
+            .may_load()
+            .map_err(|stop| SocketError::stopped("making a request", stop))?;
         self.client.open()?;
         self.watch();
         let key = name(&self.config.prefix, task.object);
@@ -438,3 +471,6 @@ impl Worker<'_> {
         }
     }
 }
+
+/// Time for giving up what cannot be completed.
+const TIDY: Duration = Duration::from_secs(10);

@@ -77,14 +77,13 @@ impl TcpMarkResult {
 /// Makes a connection with each mark and sends as fast as it goes.
 ///
 /// # Errors
-/// No permission, or the context's end. A mark whose connection fails is a result.
+/// No permission, or the context's end, the used-up cap included. A mark whose connection fails is a result.
 pub fn tcp_sweep(config: &TcpConfig, context: &Context) -> Result<Vec<TcpMarkResult>, StreamError> {
     context.admit(config.to.ip())?;
     let mut results = Vec::with_capacity(config.marks.len());
+    let stopped = |stop| SocketError::stopped("trying every mark", stop);
     for mark in &config.marks {
-        context
-            .check()
-            .map_err(|stop| SocketError::stopped("trying every mark", stop))?;
+        context.may_load().map_err(stopped)?;
         let mut result = TcpMarkResult {
             sent: *mark,
             syn_seen: None,
@@ -95,6 +94,8 @@ pub fn tcp_sweep(config: &TcpConfig, context: &Context) -> Result<Vec<TcpMarkRes
             error: None,
         };
         if let Err(error) = one(config, *mark, context, &mut result) {
+            // One connection's patience may have ended, which is a result, or the sweep.
+            context.may_load().map_err(stopped)?;
             result.error = Some(error.to_string());
         }
         results.push(result);
@@ -292,8 +293,11 @@ const LONGEST: Duration = Duration::from_secs(3600);
 
 #[cfg(test)]
 mod tests {
-    use super::super::Reflector;
+    use slowpath_units::{BitRate, ByteCount};
+
+    use super::super::{Reflector, SweepConfig, sweep};
     use super::*;
+    use crate::guard::{Network, Permission};
 
     #[test]
     fn every_syn_arrives_with_its_mark_on_loopback() {
@@ -326,6 +330,45 @@ mod tests {
         let table = tcp_sweep(&config, &context).unwrap();
         assert!(table[0].error.as_ref().unwrap().contains("refused"), "{table:?}");
         assert!(!table[0].syn_survives());
+    }
+
+    #[test]
+    fn the_cap_ends_the_sweep_and_not_just_one_mark() {
+        let cap = 300_000;
+        let context = Context::new()
+            .with_timeout(Duration::from_secs(60))
+            .with_permission(Permission::Remote {
+                bytes: ByteCount::new(cap),
+                rate: BitRate::new(1_000_000_000),
+            });
+        let server = Context::new().with_timeout(Duration::from_secs(60));
+        let reflector = Reflector::start("127.0.0.1:0".parse().unwrap(), &server).unwrap();
+        let mut config = TcpConfig::new(reflector.address());
+        config.span = Duration::from_secs(10);
+        let error = tcp_sweep(&config, &context).unwrap_err();
+        assert!(error.to_string().contains("cap of 300000 bytes"), "{error}");
+        assert!(context.spent() <= cap + BLOCK as u64, "{}", context.spent());
+        // Nothing more is sent under this context, not even by a sweep that begins anew.
+        let spent = context.spent();
+        assert!(tcp_sweep(&config, &context).is_err());
+        assert_eq!(context.spent(), spent);
+    }
+
+    #[test]
+    fn strangers_get_no_answer() {
+        let context = Context::new().with_timeout(Duration::from_secs(60));
+        let server = context.clone().with_clients(vec![Network {
+            address: "192.0.2.0".parse().unwrap(),
+            prefix: 24,
+        }]);
+        let reflector = Reflector::start("127.0.0.1:0".parse().unwrap(), &server).unwrap();
+        let mut config = TcpConfig::new(reflector.address());
+        (config.marks, config.span) = (vec![Dscp::CS1], Duration::from_millis(2));
+        let table = tcp_sweep(&config, &context).unwrap();
+        assert!(table[0].error.is_some() && table[0].bytes == 0, "{table:?}");
+        let mut config = SweepConfig::new(reflector.address());
+        (config.marks, config.probes, config.wait) = (vec![Dscp::CS1], 2, Duration::from_millis(100));
+        assert_eq!(sweep(&config, &context).unwrap()[0].answers, 0);
     }
 
     #[test]

@@ -96,13 +96,19 @@ impl Address {
 /// # Errors
 /// [`AddressError::Resolve`].
 pub fn resolve(host: &str, port: u16) -> Result<SocketAddr, AddressError> {
+    resolve_all(host, port).map(|(first, _)| first)
+}
+
+/// The first address of a host, and the others: a program of its own may choose any of them.
+pub(super) fn resolve_all(host: &str, port: u16) -> Result<(SocketAddr, Vec<SocketAddr>), AddressError> {
     let failed = |source| AddressError::Resolve {
         host: host.to_owned(),
         source,
     };
     let mut found = (host, port).to_socket_addrs().map_err(failed)?;
-    found
-        .next()
+    let first = found.next();
+    first
+        .map(|first| (first, found.collect()))
         .ok_or_else(|| failed(io::Error::from(io::ErrorKind::NotFound)))
 }
 

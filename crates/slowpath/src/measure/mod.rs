@@ -7,13 +7,16 @@
 //! * [`iperf3`]: rate over TCP and UDP; [`ftp`], [`ssh`], [`s3`]: one file or many objects.
 //! * [`ping`], [`trace`], [`mtu`]: probes; [`sweep`]: how each DSCP fares.
 //! * [`serve`]: the other end for all of these.
+//! * `own_namespace`: where every address may be loaded; `program`: a program with everything that it starts.
 //! * `text`: what the answers have in common.
 
 pub mod address;
 pub mod ftp;
 pub mod iperf3;
 pub mod mtu;
+mod own_namespace;
 pub mod ping;
+mod program;
 pub mod s3;
 pub mod serve;
 pub mod ssh;
@@ -30,6 +33,7 @@ use slowpath_units::{BitRate, ByteCount, Duration};
 use slowpath_workload::{Cancel, Context, Permission};
 
 use address::AddressError;
+pub use own_namespace::is_own_namespace;
 
 /// What to measure, and with which tool.
 #[derive(Debug, Clone)]
@@ -66,28 +70,19 @@ pub struct Guard {
     pub own_namespace: bool,
 }
 
-/// Whether this is the network of one of a lab's hosts: `own` is one of its addresses, and beside loopback it has one
-/// device, the wire. On the machine's own network this is false even if somebody left the variables of a lab behind.
-pub fn is_own_namespace(own: &[std::net::IpAddr]) -> bool {
-    let has_address = own
-        .iter()
-        .any(|address| !address.is_loopback() && std::net::UdpSocket::bind((*address, 0)).is_ok());
-    let devices = std::fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
-    let mut others = devices
-        .lines()
-        .skip(2)
-        .filter_map(|line| line.split(':').next())
-        .filter(|name| name.trim() != "lo");
-    has_address && others.next().is_some() && others.next().is_none()
-}
-
 /// Bounds for load on addresses that are not local.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Remote {
     /// Most bytes, both directions and all connections together.
     pub cap: ByteCount,
-    /// Highest rate of each sending socket.
-    pub rate: BitRate,
+    /// Highest rate of each socket that sends from here; [`Remote::USUAL_RATE`] if absent. The sockets of OpenSSH take no
+    /// such bound: with one, load by its programs is refused.
+    pub rate: Option<BitRate>,
+}
+
+impl Remote {
+    /// Highest rate of each socket that sends from here if none is given.
+    pub const USUAL_RATE: BitRate = BitRate::new(1_000_000_000);
 }
 
 /// How far a job is.
@@ -209,7 +204,7 @@ pub fn measure(
         let worker = scope.spawn({
             let context = context.clone();
             move || {
-                let answer = job.perform(&context);
+                let answer = job.perform(guard, &context);
                 drop(done);
                 answer
             }
@@ -233,11 +228,11 @@ pub fn measure(
 }
 
 impl Job {
-    fn perform(&self, context: &Context) -> Result<Box<dyn Answer>, MeasureError> {
+    fn perform(&self, guard: &Guard, context: &Context) -> Result<Box<dyn Answer>, MeasureError> {
         Ok(match self {
             Self::Iperf3(spec) => Box::new(iperf3::run(spec, context)?),
             Self::Ftp(spec) => Box::new(ftp::run(spec, context)?),
-            Self::Ssh(spec) => Box::new(ssh::run(spec, context)?),
+            Self::Ssh(spec) => Box::new(ssh::run(spec, guard.rate(), context)?),
             Self::S3(spec) => Box::new(s3::run(spec, context)?),
             Self::Ping(spec) => Box::new(ping::run(spec, context)?),
             Self::Trace(spec) => Box::new(trace::run(spec, context)?),
@@ -258,6 +253,13 @@ impl Job {
 }
 
 impl Guard {
+    /// The rate that was asked for, where it bounds anything.
+    fn rate(&self) -> Option<BitRate> {
+        self.remote
+            .filter(|_| !self.own_namespace)
+            .and_then(|remote| remote.rate)
+    }
+
     fn context(&self) -> Context {
         let context = Context::new()
             .with_cancel(self.cancel.clone())
@@ -265,7 +267,10 @@ impl Guard {
         match self.remote {
             _ if self.own_namespace => context.with_permission(Permission::OwnNamespace),
             None => context,
-            Some(Remote { cap, rate }) => context.with_permission(Permission::Remote { bytes: cap, rate }),
+            Some(Remote { cap, rate }) => context.with_permission(Permission::Remote {
+                bytes: cap,
+                rate: rate.unwrap_or(Remote::USUAL_RATE),
+            }),
         }
     }
 }

@@ -115,8 +115,9 @@ pub(super) fn run(spec: &Spec, context: &Context) -> Result<impl Answer + use<>,
     let mut left = None;
     if spec.put {
         Client::new(&endpoint, context).create_bucket().map_err(failed)?;
-        let config = load(Operation::Put);
-        loads.push((Operation::Put, s3::run(&config, context).map_err(failed)?));
+        // An error, unlike failed requests, means that nothing was stored.
+        let report = s3::run(&load(Operation::Put), context).map_err(failed)?;
+        loads.push((Operation::Put, report));
     }
     let mut read = Ok(());
     if spec.get {
@@ -126,9 +127,9 @@ pub(super) fn run(spec: &Spec, context: &Context) -> Result<impl Answer + use<>,
         }
     }
     if spec.put && !spec.keep {
-        // Also after a failure, and with time of its own: nothing of ours stays behind.
-        let last = context.clone().with_timeout(CLEAN_UP);
-        let mut client = Client::new(&endpoint, &last);
+        // Also after failures, Ctrl-C, the deadline and the cap: nothing of ours stays behind.
+        let after = context.afterwards(CLEAN_UP);
+        let mut client = Client::new(&endpoint, &after);
         for object in 0..spec.requests {
             if let Err(error) = client.delete(&s3::load::name(&spec.prefix, object)) {
                 left = Some(error.to_string());

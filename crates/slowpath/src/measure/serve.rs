@@ -8,7 +8,8 @@ use slowpath_workload::s3::{Credentials, MemoryServer};
 use slowpath_workload::sweep::Reflector;
 use slowpath_workload::{Cancel, Context, Permission, SocketError, ftp, s3};
 
-pub use slowpath_workload::iperf3::{Limits, Network, TestRecord};
+pub use slowpath_workload::Network;
+pub use slowpath_workload::iperf3::{Limits, TestRecord};
 
 /// What to serve, to whom, and how much.
 #[derive(Debug, Clone)]
@@ -23,6 +24,8 @@ pub struct Spec {
     pub ftp: Option<(u16, ByteCount)>,
     /// S3 port: objects in memory, at most so many bytes.
     pub s3: Option<(u16, ByteCount, Credentials)>,
+    /// Clients that are served, by every service; everybody if empty.
+    pub allowed: Vec<Network>,
     /// What iperf3 clients may ask for.
     pub limits: Limits,
     /// End after this many iperf3 tests.
@@ -48,7 +51,8 @@ pub fn serve(spec: &Spec, cancel: &Cancel, each: &mut dyn FnMut(Event)) -> Resul
     // A server sends only what a client of an allowed address asks for, within the limits.
     let context = Context::new()
         .with_cancel(cancel.clone())
-        .with_permission(Permission::OwnNamespace);
+        .with_permission(Permission::OwnNamespace)
+        .with_clients(spec.allowed.clone());
     let at = |port| SocketAddr::new(spec.address, port);
     let mut config = iperf3::ServerConfig::new(at(spec.port));
     config.limits = spec.limits.clone();

@@ -3,22 +3,22 @@
 //! Each run is one program from its start to its end; a first run of an empty command shows how much of that is
 //! connection and login. TCP state is read from the kernel's socket table while a program runs.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use slowpath_units::{ByteCount, Duration};
+use slowpath_units::{BitRate, ByteCount, Duration};
 use slowpath_workload::content::write_test_file;
-use slowpath_workload::external::{find_program, processor_time};
+use slowpath_workload::external::find_program;
 use slowpath_workload::onlooker::{Filter, Onlooker};
-use slowpath_workload::{ConnectionLog, Context};
+use slowpath_workload::{ConnectionLog, Context, Permission};
 
 use super::address::Address;
-use super::{Answer, MeasureError, text};
+use super::{Answer, MeasureError, program, text};
+use crate::private_folder;
 
 /// Which copies to make.
 #[derive(Debug, Clone)]
@@ -78,8 +78,12 @@ struct Outcome {
     copies: Vec<CopyRun>,
 }
 
-/// Makes the copies.
-pub(super) fn run(spec: &Spec, context: &Context) -> Result<impl Answer + use<>, MeasureError> {
+/// Makes the copies; `rate` is the rate that load elsewhere was to keep to.
+pub(super) fn run(
+    spec: &Spec,
+    rate: Option<BitRate>,
+    context: &Context,
+) -> Result<impl Answer + use<>, MeasureError> {
     let address = Address::parse(&spec.target, FORM)?;
     if address.path.is_empty() {
         return Err(super::address::AddressError::Form {
@@ -103,6 +107,7 @@ pub(super) fn run(spec: &Spec, context: &Context) -> Result<impl Answer + use<>,
         }
     }
     let mut session = Session::open(spec, address, context)?;
+    session.keeps_to(rate)?;
     let begun = context.now();
     session
         .succeed(&["true"])
@@ -149,6 +154,8 @@ struct Session<'a> {
     server: SocketAddr,
     /// `IPQoS` as ssh would use it without further options.
     own_qos: String,
+    /// The setting that makes ssh connect through something else.
+    proxy: Option<String>,
     folder: Scratch,
 }
 
@@ -164,9 +171,10 @@ impl Drop for Scratch {
 impl<'a> Session<'a> {
     fn open(spec: &'a Spec, address: Address, context: &'a Context) -> Result<Self, MeasureError> {
         let failed = |what: String| MeasureError::tool("ssh", &spec.target, what);
-        let folder = std::env::temp_dir().join(format!("slowpath-ssh-{}", std::process::id()));
-        std::fs::create_dir_all(&folder)
-            .map_err(|error| failed(format!("making the folder {}: {error}", folder.display())))?;
+        // sftp does what its batch file says, local commands included: nobody else may write it.
+        let parent = std::env::temp_dir();
+        let folder = private_folder::create(&parent, "ssh")
+            .map_err(|error| failed(format!("making a folder below {}: {error}", parent.display())))?;
         let path = match address.path.strip_prefix("~/") {
             Some(below_home) => below_home.to_owned(),
             None => format!("/{}", address.path),
@@ -180,13 +188,13 @@ impl<'a> Session<'a> {
             path,
             server: SocketAddr::from(([127, 0, 0, 1], 22)),
             own_qos: String::new(),
+            proxy: None,
             folder: Scratch(folder),
         };
         // Names of ssh_config stand for hosts, ports and options: ssh itself knows what it would do.
         let mut command = session.command("ssh", None);
         command.args(["-G", &session.host]).stdout(Stdio::piped());
-        let told = session
-            .finish(command)
+        let told = program::run(command, context)
             .map_err(|error| failed(format!("asking ssh -G for its settings: {error}")))?
             .stdout;
         let value = |key: &str| {
@@ -196,12 +204,37 @@ impl<'a> Session<'a> {
         };
         let host = value("hostname").unwrap_or_else(|| session.host.clone());
         let port = value("port").and_then(|port| port.parse().ok()).unwrap_or(22);
-        session.server = super::address::resolve(&host, port)?;
+        let (server, others) = super::address::resolve_all(&host, port)?;
+        session.server = server;
         session.own_qos = value("ipqos").unwrap_or_else(|| "unknown".to_owned());
-        context
-            .admit(session.server.ip())
-            .map_err(|refused| MeasureError::tool("ssh", &spec.target, refused))?;
-        Ok(session)
+        // ssh asks for the name itself, and takes another of its addresses if the first does not answer.
+        for address in [server].iter().chain(&others) {
+            context
+                .admit(address.ip())
+                .map_err(|refused| MeasureError::tool("ssh", &spec.target, refused))?;
+        }
+        session.proxy = proxy(&told);
+        match (&session.proxy, context.permission()) {
+            (Some(proxy), Permission::Loopback) => Err(MeasureError::Settings(format!(
+                "ssh would go to {} through \"{proxy}\" of its configuration, which may load any network; allow it with \
+                 --allow-remote-load and a cap such as --cap '500 MB', or go without, with --option 'ProxyCommand none' \
+                 or --option 'ProxyJump none'",
+                session.host
+            ))),
+            _ => Ok(session),
+        }
+    }
+
+    /// Refuses a rate that these programs would not keep to.
+    fn keeps_to(&self, rate: Option<BitRate>) -> Result<(), MeasureError> {
+        let is_remote = self.proxy.is_some() || !self.server.ip().to_canonical().is_loopback();
+        match rate.filter(|_| is_remote) {
+            Some(rate) => Err(MeasureError::Settings(format!(
+                "--max-rate {rate}: OpenSSH's programs do not keep to a rate; leave it out, --cap and --deadline bound \
+                 these copies"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// A program with the options that all of them share; they must come before the host.
@@ -227,8 +260,6 @@ impl<'a> Session<'a> {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
-        // Its own group, so that its helpers end with it.
-        command.process_group(0);
         command
     }
 
@@ -236,7 +267,7 @@ impl<'a> Session<'a> {
     fn succeed(&self, words: &[&str]) -> Result<String, String> {
         let mut command = self.command("ssh", None);
         command.arg(&self.host).args(words).stdout(Stdio::piped());
-        let output = self.finish(command)?;
+        let output = program::run(command, self.context)?;
         Ok(output.stdout)
     }
 
@@ -271,7 +302,7 @@ impl<'a> Session<'a> {
         let begun = Instant::now();
         let done = self
             .program(method, ip_qos)
-            .and_then(|command| self.finish(command));
+            .and_then(|command| program::run(command, self.context));
         let span = begun.elapsed().into();
         let server = self.server;
         let connections = onlooker.map(Onlooker::finish).unwrap_or_default();
@@ -359,78 +390,24 @@ impl<'a> Session<'a> {
             }
         })
     }
-
-    /// Runs a program to its end, or to the context's.
-    fn finish(&self, mut command: Command) -> Result<Output, String> {
-        let name = command.get_program().to_string_lossy().into_owned();
-        let mut child = command
-            .spawn()
-            .map_err(|error| format!("starting {name}: {error}"))?;
-        let mut stdout = child.stdout.take();
-        let mut stderr = child.stderr.take();
-        // Read at once, so that a talkative program does not wait for us.
-        let (text, told, status, cpu) = std::thread::scope(|scope| {
-            let told = scope.spawn(|| read_all(stdout.as_mut()));
-            let text = scope.spawn(|| read_all(stderr.as_mut()));
-            let (status, cpu) = self.wait(&mut child);
-            (
-                text.join().unwrap_or_default(),
-                told.join().unwrap_or_default(),
-                status,
-                cpu,
-            )
-        });
-        match status {
-            Err(why) => Err(format!("{name}: {why}")),
-            Ok(status) if status.success() => Ok(Output { stdout: told, cpu }),
-            Ok(status) => {
-                let text = text.trim();
-                let text = if text.is_empty() {
-                    "it gives no reason"
-                } else {
-                    text
-                };
-                Err(format!("{name} ended with {status}: {text}"))
-            }
-        }
-    }
-
-    fn wait(&self, child: &mut Child) -> (Result<std::process::ExitStatus, String>, Duration) {
-        let mut cpu = Duration::ZERO;
-        loop {
-            // A zombie still has its account; a child that was waited for has none.
-            cpu = processor_time(child.id()).unwrap_or(cpu).max(cpu);
-            match child.try_wait() {
-                Ok(Some(status)) => return (Ok(status), cpu),
-                Ok(None) => {}
-                Err(error) => return (Err(format!("waiting for it: {error}")), cpu),
-            }
-            if let Err(stop) = self.context.sleep(Duration::from_millis(5)) {
-                let _ = child.kill();
-                let _ = child.wait();
-                return (Err(stop.to_string()), cpu);
-            }
-        }
-    }
-}
-
-struct Output {
-    stdout: String,
-    cpu: Duration,
-}
-
-fn read_all(source: Option<&mut impl Read>) -> String {
-    let mut bytes = Vec::new();
-    if let Some(source) = source {
-        // What came before an error is all there is.
-        let _ = source.take(MOST_TEXT).read_to_end(&mut bytes);
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// One word of a shell or of sftp's batch language.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// The setting in what `ssh -G` tells that makes ssh connect through another host or a program.
+fn proxy(told: &str) -> Option<String> {
+    told.lines()
+        .filter_map(|line| line.split_once(' '))
+        .find(|(key, value)| {
+            let is_proxy = ["proxyjump", "proxycommand"]
+                .iter()
+                .any(|own| key.eq_ignore_ascii_case(own));
+            is_proxy && !["", "none"].contains(&value.trim().to_ascii_lowercase().as_str())
+        })
+        .map(|(key, value)| format!("{key} {}", value.trim()))
 }
 
 impl CopyRun {
@@ -534,7 +511,28 @@ impl Answer for Outcome {
 }
 
 const FORM: &str = "ssh://HOST/PATH or ssh://USER@HOST:PORT/PATH";
-/// The most that is read of what a program says.
-const MOST_TEXT: u64 = 1 << 20;
 /// From this share of a processor on, the host and not the path may be the limit.
 const BUSY: f64 = 0.9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proxies_are_found_in_what_ssh_tells() {
+        for (told, expected) in [
+            ("hostname 127.0.0.1\nport 22\n", None),
+            ("hostname a\nproxycommand none\nproxyjump None\n", None),
+            (
+                "hostname 127.0.0.1\nproxyjump bastion.example\n",
+                Some("proxyjump bastion.example"),
+            ),
+            (
+                "proxyusefdpass no\nproxycommand nc -x proxy %h %p\n",
+                Some("proxycommand nc -x proxy %h %p"),
+            ),
+        ] {
+            assert_eq!(proxy(told).as_deref(), expected, "{told}");
+        }
+    }
+}

@@ -227,17 +227,29 @@ impl Outcome {
         if !silent.is_empty() {
             found.push(format!("without any answer: {}", list(silent)));
         }
-        let refused: Vec<String> = self
+        let (broken, unconnected): (Vec<_>, Vec<_>) = self
             .idle
             .tcp
             .iter()
             .filter(|row| row.error.is_some())
-            .map(|row| row.sent.to_string())
-            .collect();
-        if !refused.is_empty() {
-            found.push(format!("without TCP connection: {}", list(refused)));
+            .partition(|row| row.connect.is_some());
+        let names = |rows: &[&TcpMarkResult]| list(rows.iter().map(|row| row.sent.to_string()).collect());
+        if !unconnected.is_empty() {
+            found.push(format!("without TCP connection: {}", names(&unconnected)));
         }
-        let mut rates: Vec<f64> = self.idle.tcp.iter().map(|row| row.byte_per_s).collect();
+        if let Some(error) = broken.first().and_then(|row| row.error.as_ref()) {
+            found.push(format!(
+                "TCP connections that came up and then failed: {}; the first: {error}",
+                names(&broken)
+            ));
+        }
+        let mut rates: Vec<f64> = self
+            .idle
+            .tcp
+            .iter()
+            .filter(|row| row.error.is_none())
+            .map(|row| row.byte_per_s)
+            .collect();
         rates.sort_by(f64::total_cmp);
         let median = rates.get(rates.len() / 2).copied().unwrap_or(0.0);
         let slow: Vec<String> = self
@@ -301,3 +313,42 @@ fn tcp_rate(row: &TcpMarkResult) -> String {
 
 const FORM: &str = "sweep://HOST or sweep://HOST:PORT";
 const LOAD_RAMP: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_and_broken_connections_are_told_apart() {
+        let row = |sent, connect, error: Option<&str>| TcpMarkResult {
+            sent,
+            syn_seen: None,
+            connect,
+            bytes: 1000,
+            byte_per_s: if error.is_none() { 1000.0 } else { 0.0 },
+            last: None,
+            error: error.map(str::to_owned),
+        };
+        let dscp = |value| Dscp::new(value).unwrap();
+        let handshake = Some(Duration::from_millis(1));
+        let outcome = Outcome {
+            to: SocketAddr::from(([192, 0, 2, 1], 5202)),
+            idle: Round {
+                probes: Vec::new(),
+                tcp: vec![
+                    row(Dscp::CS1, handshake, None),
+                    row(dscp(16), None, Some("connecting: refused")),
+                    row(dscp(24), handshake, Some("sending: reset")),
+                ],
+            },
+            loaded: None,
+        };
+        let found = outcome.findings();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(found[0], format!("without TCP connection: {}", dscp(16)));
+        assert!(
+            found[1].contains(&format!("{}; the first: sending: reset", dscp(24))),
+            "{found:?}"
+        );
+    }
+}
