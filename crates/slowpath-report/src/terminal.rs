@@ -211,7 +211,16 @@ pub fn write_summary(
         let said = |other: &Variant| other.clock != variant.clock && other.sentence() == variant.sentence();
         let twice = variant.clock == "simulated"
             && results.variants.iter().any(|v| v.name == variant.name && said(v));
-        if let Some(sentence) = variant.sentence().filter(|_| !twice) {
+        let noted = variant
+            .runs
+            .iter()
+            .any(|run| !run.health.reasons.is_empty() || !run.errors.is_empty());
+        let without = match variant.goodput_byte_per_s {
+            None => "no valid run.",
+            Some(_) => "what limited it cannot be told here.",
+        };
+        let sentence = variant.sentence().filter(|_| !twice);
+        if let Some(sentence) = sentence.or(noted.then_some(without)) {
             style.paragraph(
                 sentence,
                 &format!("{}: ", short_label(results, variant)),
