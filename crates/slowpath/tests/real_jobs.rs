@@ -126,6 +126,23 @@ fn iperf3_with_either_program_on_either_side() {
 }
 
 #[test]
+fn the_real_iperf3_counts_datagrams_both_ways() {
+    let jobs = "[workload]\nkind = \"iperf3\"\nname = \"both\"\nprotocol = \"udp\"\ndirection = \"bidirectional\"\nduration = \"2 s\"\n\
+         rate = \"5 Mbit/s\"\nlength = \"1000 B\"\nclient_program = \"iperf3\"";
+    let Some(record) = run("the_real_iperf3_counts_datagrams_both_ways", jobs) else {
+        return;
+    };
+    assert!(record.transfers.is_empty(), "{:?}", record.transfers);
+    for name in ["both", "both reverse"] {
+        let flow = flow(&record, name);
+        // 1250 datagrams are 2 s at 5 Mbit/s.
+        assert!((1_100..=1_300).contains(&flow.received_packets), "{flow:?}");
+        assert_eq!(flow.received_bytes, flow.received_packets * 1_028, "{flow:?}");
+        assert!(flow.jitter.is_some(), "{flow:?}");
+    }
+}
+
+#[test]
 fn datagrams_frames_and_pings_side_by_side() {
     let jobs = r#"
         [workload]
@@ -270,6 +287,25 @@ fn ssh_with_other_choices() {
         "{:?}",
         record.notes
     );
+}
+
+#[test]
+fn ssh_shares_a_connection_at_the_users_own_place() {
+    let place = std::env::temp_dir().join(format!("slowpath-control-{}-", std::process::id()));
+    let jobs = format!(
+        "[workload]\nkind = \"scp\"\nname = \"file\"\nsize = \"1 MiB\"\ndeadline = \"20 s\"\n\
+         client_options = [\"ControlMaster auto\", \"ControlPath {}%p\"]\n",
+        place.display()
+    );
+    // The second time the first one's socket is still there.
+    for _ in 0..2 {
+        let Some(record) = run("ssh_shares_a_connection_at_the_users_own_place", &jobs) else {
+            return;
+        };
+        let file = transfer(&record, "file");
+        assert!(file.complete && file.bytes == 1 << 20, "{file:?}");
+    }
+    let _ = std::fs::remove_file(format!("{}22", place.display()));
 }
 
 #[test]
