@@ -70,18 +70,9 @@ const FIELDS: &[Field] = &[
 
 #[test]
 fn counters_are_those_of_tcptrace() {
-    let Some(folder) = support::corpus("counters_are_those_of_tcptrace") else {
+    let Some(files) = support::lab_files("counters_are_those_of_tcptrace", "tcptrace") else {
         return;
     };
-    if Command::new("tcptrace").arg("-v").output().is_err() {
-        eprintln!("skipped: counters_are_those_of_tcptrace: tcptrace is not installed");
-        return;
-    }
-    let mut files: Vec<_> = std::fs::read_dir(folder.join("lab"))
-        .expect("the corpus has a folder lab")
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .collect();
-    files.sort();
     let mut score: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
     let mut apart = Vec::new();
     for file in &files {

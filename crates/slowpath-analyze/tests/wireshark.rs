@@ -45,18 +45,9 @@ fn tshark(file: &Path) -> Option<BTreeMap<Tag, u64>> {
 
 #[test]
 fn wireshark_says_what_is_worked_out() {
-    let Some(folder) = support::corpus("wireshark_says_what_is_worked_out") else {
+    let Some(files) = support::lab_files("wireshark_says_what_is_worked_out", "tshark") else {
         return;
     };
-    if Command::new("tshark").arg("-v").output().is_err() {
-        eprintln!("skipped: wireshark_says_what_is_worked_out: tshark is not installed");
-        return;
-    }
-    let mut files: Vec<_> = std::fs::read_dir(folder.join("lab"))
-        .expect("the corpus has a folder lab")
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .collect();
-    files.sort();
     let (mut same, mut all) = (0, 0);
     let mut mistaken = 0;
     for file in &files {

@@ -23,6 +23,7 @@
 
 #![forbid(unsafe_code)]
 
+mod blank;
 pub mod captures;
 pub mod catalog;
 mod counts;

@@ -17,6 +17,7 @@ use slowpath_scenario::{Captures as Wanted, Plan, Stack, Workload};
 use slowpath_sim::{NoSink, Point, Sighting, SimError, SimHost, SimReport, SimSpec, Simulation, Sink};
 use slowpath_units::{Duration, Time};
 
+use crate::blank;
 use crate::captures::{CaptureSpec, Captures};
 use crate::folder::Folder;
 use crate::frames::{self, FramesError};
@@ -149,22 +150,12 @@ fn record(experiment: &str, plan: &Plan, spec: &SimSpec, report: &SimReport) -> 
         series.push(round_trips);
     }
     RunRecord {
-        schema: slowpath_record::run::SCHEMA.to_owned(),
-        origin: Origin::Simulated,
-        experiment: experiment.to_owned(),
-        variant: plan.variant.clone(),
-        repeat: plan.repeat,
-        seed: plan.seed,
-        plan_digest: plan.digest(),
-        environment: None,
-        health,
-        captures: Vec::new(),
         series,
-        curves: Vec::new(),
         transfers,
         flows,
         elements: report.elements.clone(),
         notes: notes::notes(plan, report),
+        ..blank::record(Origin::Simulated, experiment, plan, health)
     }
 }
 

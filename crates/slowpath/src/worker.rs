@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use slowpath_lab::Privilege;
 use slowpath_scenario::Plan;
 
 use crate::folder::{Folder, FolderError};
@@ -77,7 +78,14 @@ pub enum WorkerError {
 /// # Errors
 /// [`WorkerError`], which is also said as a message.
 pub fn run(job: &Path, tell: &mut dyn FnMut(&Message)) -> Result<(), WorkerError> {
-    let result = attempt(job, tell);
+    told(attempt(job, tell), tell)
+}
+
+/// Says an error as a message, too.
+pub(crate) fn told(
+    result: Result<(), WorkerError>,
+    tell: &mut dyn FnMut(&Message),
+) -> Result<(), WorkerError> {
     if let Err(error) = &result {
         tell(&Message::Failed {
             error: error.to_string(),
@@ -87,6 +95,16 @@ pub fn run(job: &Path, tell: &mut dyn FnMut(&Message)) -> Result<(), WorkerError
 }
 
 fn attempt(job: &Path, tell: &mut dyn FnMut(&Message)) -> Result<(), WorkerError> {
+    let (assignment, privilege) = take(job)?;
+    make_scratch(&assignment.folder);
+    let folder = Folder::open(&assignment.folder);
+    let record = real_time::run(&assignment, privilege, tell)?;
+    folder.write_record(&assignment.name, &record)?;
+    Ok(())
+}
+
+/// Reads an assignment and enters the namespaces for it.
+pub(crate) fn take(job: &Path) -> Result<(Assignment, Privilege), WorkerError> {
     let text = std::fs::read(job).map_err(|source| WorkerError::Read {
         path: job.to_owned(),
         source,
@@ -98,11 +116,7 @@ fn attempt(job: &Path, tell: &mut dyn FnMut(&Message)) -> Result<(), WorkerError
     // Whoever started this process wants the result; nobody else does.
     let _ = slowpath_sys::process::set_parent_death_signal(SIGKILL);
     let privilege = slowpath_lab::enter().map_err(LabRunError::from)?;
-    make_scratch(&assignment.folder);
-    let folder = Folder::open(&assignment.folder);
-    let record = real_time::run(&assignment, privilege, tell)?;
-    folder.write_record(&assignment.name, &record)?;
-    Ok(())
+    Ok((assignment, privilege))
 }
 
 /// Where programs of the run may leave files.

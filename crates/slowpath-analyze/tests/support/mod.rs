@@ -6,6 +6,7 @@
 pub(crate) mod wire;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use slowpath_analyze::{Analysis, Analyzer};
 use slowpath_capture::PacketReader;
@@ -18,6 +19,21 @@ pub(crate) fn corpus(test: &str) -> Option<PathBuf> {
         eprintln!("skipped: {test}: SLOWPATH_CORPUS names no folder with labelled captures");
     }
     folder
+}
+
+/// The corpus's captures from the lab, to be compared with what an installed `program` says of them.
+pub(crate) fn lab_files(test: &str, program: &str) -> Option<Vec<PathBuf>> {
+    let folder = corpus(test)?;
+    if Command::new(program).arg("-v").output().is_err() {
+        eprintln!("skipped: {test}: {program} is not installed");
+        return None;
+    }
+    let mut files: Vec<_> = std::fs::read_dir(folder.join("lab"))
+        .expect("the corpus has a folder lab")
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    files.sort();
+    Some(files)
 }
 
 /// Everything a capture holds, or `None` if it does not open.

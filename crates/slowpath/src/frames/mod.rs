@@ -23,6 +23,8 @@ use slowpath_scenario::workload::FrameStream;
 use slowpath_scenario::{Clock, Experiment, Plan, Workload};
 use slowpath_units::Layer;
 
+use crate::blank;
+
 pub use generator::{Counted, Stream, Tally};
 
 /// Why a generator's run is not possible.
@@ -103,19 +105,6 @@ pub(crate) fn bare(experiment: &str, plan: &Plan) -> Result<RunRecord, FramesErr
         });
     }
     Ok(RunRecord {
-        schema: slowpath_record::run::SCHEMA.to_owned(),
-        origin: Origin::Simulated,
-        experiment: experiment.to_owned(),
-        variant: plan.variant.clone(),
-        repeat: plan.repeat,
-        seed: plan.seed,
-        plan_digest: plan.digest(),
-        environment: None,
-        health,
-        captures: Vec::new(),
-        series: Vec::new(),
-        curves: Vec::new(),
-        transfers: Vec::new(),
         flows: streams
             .iter()
             .zip(&tally.counted)
@@ -125,6 +114,7 @@ pub(crate) fn bare(experiment: &str, plan: &Plan) -> Result<RunRecord, FramesErr
         notes: (0..streams.len())
             .map(|index| note(&streams, index, &tally))
             .collect(),
+        ..blank::record(Origin::Simulated, experiment, plan, health)
     })
 }
 

@@ -33,6 +33,7 @@ use self::marks::{Counting, Marks};
 pub(crate) use self::processor::CODE as PROCESSOR_BOUND;
 pub(crate) use self::ssh::expect as ssh_marks;
 use self::stage::{Done, Stage, Work};
+use crate::blank;
 use crate::captures::{CaptureSpec, Captures};
 use crate::network;
 use crate::worker::{Assignment, Message};
@@ -84,15 +85,7 @@ pub fn run(
     tell: &mut dyn FnMut(&Message),
 ) -> Result<RunRecord, LabRunError> {
     let plan = &assignment.plan;
-    let spec = LabSpec {
-        hosts: hosts::specs(plan),
-        network: network::complete(plan),
-        seed: plan.seed,
-        wire: WireSettings {
-            snap_length: SNAP_LENGTH,
-            ..WireSettings::default()
-        },
-    };
+    let spec = lab_spec(plan, SNAP_LENGTH);
     let captures = capture_files(assignment, &spec)?;
     let marks = Marks::default();
     let sink = (captures.is_some() || marked(plan)).then(|| {
@@ -116,22 +109,13 @@ pub fn run(
     let ports: Vec<String> = spec.network.ports.iter().map(|port| port.name.clone()).collect();
     marks.tell(&ports, &elements, &mut done);
     let mut record = RunRecord {
-        schema: slowpath_record::run::SCHEMA.to_owned(),
-        origin: Origin::Lab,
-        experiment: assignment.experiment.clone(),
-        variant: plan.variant.clone(),
-        repeat: plan.repeat,
-        seed: plan.seed,
-        plan_digest: plan.digest(),
         environment: Some(environment(attachment, privilege, done.programs)),
-        health: report.health,
-        captures: Vec::new(),
         series: done.series,
-        curves: Vec::new(),
         transfers: done.transfers,
         flows: done.flows,
         elements: report.elements,
         notes: done.notes,
+        ..blank::record(Origin::Lab, &assignment.experiment, plan, report.health)
     };
     if let Some(captures) = captures {
         match captures.close(report.totals.capture_lost) {
@@ -152,6 +136,19 @@ pub fn run(
         }
     }
     Ok(record)
+}
+
+/// The lab that a plan asks for, of whose packets `snap_length` bytes are kept.
+pub(crate) fn lab_spec(plan: &Plan, snap_length: u32) -> LabSpec {
+    LabSpec {
+        hosts: hosts::specs(plan),
+        network: network::complete(plan),
+        seed: plan.seed,
+        wire: WireSettings {
+            snap_length,
+            ..WireSettings::default()
+        },
+    }
 }
 
 /// Runs every job of the plan to its end, side by side.

@@ -115,13 +115,9 @@ pub fn make(
 }
 
 fn chosen(settings: &Settings) -> impl Iterator<Item = Case> + '_ {
-    causes::all().into_iter().filter(|case| {
-        settings.only.is_empty()
-            || settings
-                .only
-                .iter()
-                .any(|part| case.name().contains(part.as_str()))
-    })
+    causes::all()
+        .into_iter()
+        .filter(|case| super::is_wanted(&case.name(), &settings.only))
 }
 
 /// Analyses every capture that lies in the folder, and compares.

@@ -13,3 +13,8 @@ pub mod label;
 pub mod taps;
 pub mod twin;
 pub mod worker;
+
+/// Whether a run of that name is among those asked for: all are, or those whose name contains one of the parts.
+fn is_wanted(name: &str, only: &[String]) -> bool {
+    only.is_empty() || only.iter().any(|part| name.contains(part.as_str()))
+}

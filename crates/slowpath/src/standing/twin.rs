@@ -81,13 +81,9 @@ pub fn make(
 }
 
 fn chosen(settings: &Settings) -> impl Iterator<Item = Cell> + '_ {
-    cells::all().into_iter().filter(|cell| {
-        settings.only.is_empty()
-            || settings
-                .only
-                .iter()
-                .any(|part| cell.name().contains(part.as_str()))
-    })
+    cells::all()
+        .into_iter()
+        .filter(|cell| super::is_wanted(&cell.name(), &settings.only))
 }
 
 /// One cell's runs in both clocks.

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use slowpath_lab::{Lab, LabSpec, WireSettings};
+use slowpath_lab::Lab;
 use slowpath_record::{Environment, Origin, RunRecord, TransferResult};
 use slowpath_scenario::plan::Job;
 use slowpath_scenario::{Plan, Workload};
@@ -13,10 +13,10 @@ use slowpath_workload::{Cancel, Context, Permission};
 
 use super::bulk::{self, Sent, Traffic, Transfer};
 use super::taps::{SNAP_LENGTH, Taps};
+use crate::blank;
 use crate::folder::Folder;
-use crate::network;
-use crate::real_time::{LabRunError, hosts};
-use crate::worker::{Assignment, Message, WorkerError};
+use crate::real_time::{self, LabRunError};
+use crate::worker::{self, Assignment, Message, WorkerError};
 
 /// What the sending kernel knows about a transfer, kept beside the captures for the scorer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,27 +37,11 @@ pub fn account_file(name: &str) -> String {
 /// # Errors
 /// [`WorkerError`], which is also said as a message.
 pub fn run(job: &Path, tell: &mut dyn FnMut(&Message)) -> Result<(), WorkerError> {
-    let result = attempt(job);
-    if let Err(error) = &result {
-        tell(&Message::Failed {
-            error: error.to_string(),
-        });
-    }
-    result
+    worker::told(attempt(job), tell)
 }
 
 fn attempt(job: &Path) -> Result<(), WorkerError> {
-    let text = std::fs::read(job).map_err(|source| WorkerError::Read {
-        path: job.to_owned(),
-        source,
-    })?;
-    let assignment: Assignment = serde_json::from_slice(&text).map_err(|source| WorkerError::Form {
-        path: job.to_owned(),
-        source,
-    })?;
-    // Whoever started this process wants the result; nobody else does.
-    let _ = slowpath_sys::process::set_parent_death_signal(SIGKILL);
-    slowpath_lab::enter().map_err(LabRunError::from)?;
+    let (assignment, _) = worker::take(job)?;
     let folder = Folder::open(&assignment.folder);
     let (record, account) = transfer(&assignment)?;
     let text = serde_json::to_vec(&account).expect("an account can always be written as JSON");
@@ -68,15 +52,7 @@ fn attempt(job: &Path) -> Result<(), WorkerError> {
 
 fn transfer(assignment: &Assignment) -> Result<(RunRecord, KernelAccount), LabRunError> {
     let plan = &assignment.plan;
-    let spec = LabSpec {
-        hosts: hosts::specs(plan),
-        network: network::complete(plan),
-        seed: plan.seed,
-        wire: WireSettings {
-            snap_length: SNAP_LENGTH,
-            ..WireSettings::default()
-        },
-    };
+    let spec = real_time::lab_spec(plan, SNAP_LENGTH);
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap_or_default();
@@ -106,22 +82,12 @@ fn transfer(assignment: &Assignment) -> Result<(RunRecord, KernelAccount), LabRu
     }
     let acked = main.log.last().map_or(0, |sample| sample.bytes_acked);
     let record = RunRecord {
-        schema: slowpath_record::run::SCHEMA.to_owned(),
-        origin: Origin::Lab,
-        experiment: assignment.experiment.clone(),
-        variant: plan.variant.clone(),
-        repeat: plan.repeat,
-        seed: plan.seed,
-        plan_digest: plan.digest(),
         environment: Some(Environment {
             slowpath: env!("CARGO_PKG_VERSION").to_owned(),
             attachment: attachment.to_owned(),
             ..Environment::default()
         }),
-        health: report.health,
         captures: references,
-        series: Vec::new(),
-        curves: Vec::new(),
         transfers: vec![TransferResult {
             name: "main".to_owned(),
             bytes: acked,
@@ -134,9 +100,8 @@ fn transfer(assignment: &Assignment) -> Result<(RunRecord, KernelAccount), LabRu
                 .last()
                 .map(|sample| u64::from(sample.retransmitted_segments)),
         }],
-        flows: Vec::new(),
         elements: report.elements,
-        notes: Vec::new(),
+        ..blank::record(Origin::Lab, &assignment.experiment, plan, report.health)
     };
     Ok((
         record,
@@ -235,6 +200,3 @@ const HEAD_START: Duration = Duration::from_millis(1_500);
 
 /// Time for the last packets to arrive.
 const LINGER: std::time::Duration = std::time::Duration::from_millis(400);
-
-/// The signal that cannot be refused (signal(7)).
-const SIGKILL: i32 = 9;
