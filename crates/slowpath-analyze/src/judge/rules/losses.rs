@@ -1,0 +1,147 @@
+//! What the path does to packets whatever the load.
+
+use super::{Case, Finding, cutoff, finding};
+use crate::judge::words::{bits, bytes, percent};
+use crate::limit::{Flag, Limit};
+
+pub(super) fn black_hole(case: &Case) -> Option<Finding> {
+    let facts = case.facts;
+    let loss = &facts.loss;
+    let segment = u64::from(facts.segment_size);
+    let stuck = loss.stuck_bytes > 0
+        && u64::from(loss.largest_delivered) + 100 < segment
+        && loss.max_retransmissions >= 3;
+    let told = !facts.too_big.is_empty() && loss.max_retransmissions >= 3 && stuck;
+    if !(stuck || told) {
+        return None;
+    }
+    let mut out = finding(
+        Limit::MtuBlackHole,
+        1.0,
+        0.85,
+        format!(
+            "Full-size segments ({segment} bytes of payload) were sent {} times and never acknowledged, while segments up to {} bytes got through: a smaller MTU on the path, and nobody heeds or sends the message about it.",
+            loss.max_retransmissions + 1,
+            loss.largest_delivered
+        ),
+    );
+    out.parameters.loss_fraction = Some(loss.fraction);
+    Some(out)
+}
+
+pub(super) fn reordered(case: &Case) -> Option<Finding> {
+    let loss = &case.facts.loss;
+    let late = loss.reordered;
+    let enough =
+        late >= 5 && late * 500 >= case.facts.segments && loss.spurious + late > 2 * loss.lost_segments;
+    let harmful = loss.spurious > 0 || loss.retransmitted_segments > 0;
+    let held_back = case.held() < 0.3 && case.share(case.facts.time.idle_s) < 0.3;
+    if !(enough && harmful && held_back) {
+        return None;
+    }
+    if case.queue().is_some_and(|fit| case.fills(&fit)) {
+        return None;
+    }
+    let mut out = finding(
+        Limit::Reordering,
+        1.0 - case.share(case.facts.time.idle_s),
+        0.88,
+        format!(
+            "Packets overtake each other: {late} segments came late, the sender took that for loss and sent {} again, of which only {} had been lost.",
+            loss.retransmitted_segments, loss.lost_segments
+        ),
+    );
+    out.parameters.loss_fraction = Some(loss.fraction);
+    out.parameters.rtt_s = Some(case.rtt);
+    Some(out)
+}
+
+pub(super) fn lossy(case: &Case) -> Option<Finding> {
+    let facts = case.facts;
+    let loss = &facts.loss;
+    let idle = case.share(facts.time.idle_s);
+    if idle >= cutoff::IDLE_SHARE_ALONE && loss.episodes < 3 {
+        return None;
+    }
+    if loss.lost_segments == 0 || loss.episodes == 0 {
+        return None;
+    }
+    let blind =
+        facts.capture_loss_fraction > 0.005 && facts.loss.fraction < 5.0 * facts.capture_loss_fraction;
+    if blind {
+        let mut out = finding(
+            Limit::CaptureLoss,
+            1.0,
+            0.8,
+            format!(
+                "The capture missed {} of the data against {} lost on the way; whether and how losses limited the transfer cannot be told.",
+                percent(facts.capture_loss_fraction),
+                percent(loss.fraction)
+            ),
+        );
+        out.next_step = Some("capture again with a larger buffer, or only the headers".to_owned());
+        return Some(out);
+    }
+    let fit = case.queue().unwrap_or_default();
+    // Losses at one backlog, without the delay that would tell a queue from a bucket.
+    if Case::losses_follow_load(&fit) {
+        let mut out = finding(
+            Limit::Unknown,
+            1.0,
+            0.5,
+            format!(
+                "Losses come at a backlog of {} over {}, so a queue or a policer drops, but the delays do not tell which.",
+                bytes(fit.size_bytes),
+                bits(fit.rate_bit_per_s)
+            ),
+        );
+        out.parameters.rate_bit_per_s = Some(fit.rate_bit_per_s);
+        out.parameters.loss_fraction = Some(loss.fraction);
+        out.next_step =
+            Some("capture at the sender, or send at a rate a little above and below this one".to_owned());
+        return Some(out);
+    }
+    if facts.rtt.count < 10 && loss.episodes < 5 {
+        // Without round trips a queue before the losses cannot be excluded.
+        return None;
+    }
+    if loss.episodes < 5 && loss.lost_segments > 3 * loss.episodes {
+        let mut out = finding(
+            Limit::Unknown,
+            1.0,
+            0.5,
+            format!(
+                "{} segments were lost in only {} bursts: an overflowing queue, a policer or an outage, which so few bursts do not tell apart.",
+                loss.lost_segments, loss.episodes
+            ),
+        );
+        out.parameters.loss_fraction = Some(loss.fraction);
+        out.next_step = Some("capture a longer transfer, best at the sender".to_owned());
+        return Some(out);
+    }
+    // The loss must be able to hold the rate that was seen: compare with what congestion control makes of it.
+    let probability = loss.episodes as f64 / facts.segments.max(1) as f64;
+    let segment = f64::from(facts.segment_size.max(1));
+    let reno = 1.22 * segment / (case.rtt.max(1e-4) * probability.sqrt());
+    let cubic = 1.054 * segment * (case.rtt.max(1e-4) / probability).powf(0.75) / case.rtt.max(1e-4);
+    let expected = reno.max(cubic);
+    let seen = facts.bytes as f64 / (case.total - facts.time.idle_s).max(1e-9);
+    if loss.episodes < 3 && !(0.3..3.0).contains(&(seen / expected)) {
+        return None;
+    }
+    let mut out = finding(
+        Limit::RandomLoss,
+        1.0 - idle,
+        (0.55 + 0.05 * loss.episodes.min(7) as f64).min(0.9),
+        format!(
+            "Losses that the load does not explain hold the congestion window down: {} of {} segments lost in {} episodes, no queue before them, window and program not in the way.",
+            loss.lost_segments, facts.segments, loss.episodes
+        ),
+    );
+    out.parameters.loss_fraction = Some(loss.fraction);
+    out.parameters.rtt_s = Some(case.rtt);
+    if idle >= cutoff::IDLE_SHARE_ALONE {
+        out.flags.push(Flag::Mixed);
+    }
+    Some(out)
+}
