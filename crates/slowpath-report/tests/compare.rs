@@ -87,6 +87,23 @@ fn a_good_and_a_bad_capture_say_what_differs() {
 }
 
 #[test]
+fn a_window_far_above_the_rate_is_no_finding() {
+    let mut good = sample::explanation();
+    let mut bad = sample::explanation();
+    good.connections[0].connection.verdict.parameters.window_bytes = Some(2_500_000);
+    good.connections[0].connection.goodput_bit_per_s = 1_000_000.0;
+    let named = |good: &_, bad: &_| {
+        let comparison = CaptureComparison::of(good, bad).unwrap();
+        comparison.findings.iter().any(|f| f.contains("largest window"))
+    };
+    // The sample's window allows 146 kB/s.
+    bad.connections[0].connection.goodput_bit_per_s = 8.0 * 100_000.0;
+    assert!(named(&good, &bad));
+    bad.connections[0].connection.goodput_bit_per_s = 8.0 * 10_000.0;
+    assert!(!named(&good, &bad));
+}
+
+#[test]
 fn a_capture_against_itself_has_no_findings() {
     let one = sample::explanation();
     let comparison = CaptureComparison::of(&one, &one).unwrap();

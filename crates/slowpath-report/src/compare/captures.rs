@@ -205,12 +205,16 @@ fn findings(pair: [&ExplainedConnection; 2]) -> Vec<String> {
         && b < a * 0.75
         && is.rtt_min_s > 0.0
     {
-        found.push(format!(
-            "the receiver's largest window is {} instead of {}: {} at most",
-            bytes(b),
-            bytes(a),
-            byte_rate(response::window(b, is.mss, is.rtt_min_s))
-        ));
+        // A window that allows far more than was used is a consequence of the low rate, not its cause.
+        let most = response::window(b, is.mss, is.rtt_min_s);
+        if most < 2.0 * bad.goodput_bit_per_s / 8.0 {
+            found.push(format!(
+                "the receiver's largest window is {} instead of {}: {} at most",
+                bytes(b),
+                bytes(a),
+                byte_rate(most)
+            ));
+        }
     }
     if was.rtt_min_s > 0.0 && is.rtt_min_s > was.rtt_min_s * 1.25 {
         found.push(format!(
