@@ -4,7 +4,7 @@ mod support;
 
 use slowpath_analyze::Limit;
 use slowpath_record::packets::{
-    CaptureSummary, Conversations, Direction, Marks, Record, SackBlocks, SynOptions, TcpPacket,
+    CaptureSummary, Conversations, Direction, Marks, Record, SackBlocks, SynOptions, TcpFlags, TcpPacket,
 };
 
 /// One capture of each cause that one connection shows, taken at the sender.
@@ -251,4 +251,36 @@ fn records_removed_are_no_network_loss() {
         "same verdict with 1, 5, 20 % removed: {kept:?} of {}",
         captures.len()
     );
+}
+
+/// A receiver or a device on the way that joins acknowledgements less than a millisecond apart takes details away, and
+/// adds no cause.
+#[test]
+fn acknowledgements_joined() {
+    for capture in load("acknowledgements_joined") {
+        let packets: Vec<TcpPacket> = capture.packets().collect();
+        let plain = |packet: &TcpPacket| packet.payload_len == 0 && packet.flags == TcpFlags::ACK;
+        for keep in [2, 4, 8] {
+            let mut joined = 0;
+            let joins = |index: usize| {
+                let at = packets[index].at;
+                let mut next = packets[index + 1..].iter().take_while(|next| next.at - at < 1_000_000);
+                next.any(|next| plain(next) && next.direction == packets[index].direction)
+            };
+            let kept = packets.iter().enumerate().filter(|(index, packet)| {
+                joined += 1;
+                let drop = plain(packet) && joined < keep && joins(*index);
+                if !drop {
+                    joined = 0;
+                }
+                !drop
+            });
+            let limit = capture.judge(&kept.map(|(_, packet)| Record::Tcp(*packet)).collect::<Vec<_>>());
+            assert!(
+                limit == capture.limit || limit.is_undecided(),
+                "{} with one acknowledgement in {keep}: {limit}",
+                capture.name
+            );
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use slowpath_analyze::{Analysis, Limit};
 use slowpath_packet::{FlowKey, Protocol};
 use slowpath_record::packets::{
-    CaptureSummary, Conversations, Direction, Record, SynOptions, TcpFlags, TcpPacket, Timestamps,
+    CaptureSummary, Conversations, Direction, Record, SackBlocks, SynOptions, TcpFlags, TcpPacket, Timestamps,
 };
 use support::wire::{MS, Transfer, run};
 
@@ -130,6 +130,19 @@ impl Script {
         self.add(at_ms * MS, Direction::Backward, TcpFlags::ACK, position, 0);
     }
 
+    /// An acknowledgement with blocks of segments, the newest first; segment n begins at 1 + 1448 n.
+    fn report(&mut self, at_ms: i64, position: u32, blocks: &[(u32, u32)]) {
+        self.ack(at_ms, position);
+        let Some(Record::Tcp(packet)) = self.records.last_mut() else {
+            return;
+        };
+        let mut sack = SackBlocks::NONE;
+        for (from, to) in blocks {
+            sack.push(1 + from * 1448, 1 + to * 1448);
+        }
+        packet.sack = sack;
+    }
+
     fn analysis(&self) -> Analysis {
         support::analyze_records(&self.records, &self.conversations, &CaptureSummary::default())
     }
@@ -172,4 +185,51 @@ fn an_outage_is_no_black_hole() {
     let analysis = script.analysis();
     let limit = analysis.connections[0].verdict.limit;
     assert_ne!(limit, Limit::MtuBlackHole);
+}
+
+/// Thirty segments, of which some are lost.
+fn thirty_segments() -> Script {
+    let mut script = Script::new();
+    for segment in 0..30 {
+        script.data(50, 1 + segment * 1448, 1448);
+    }
+    script
+}
+
+/// A receiver that joins what arrived into one report (as Linux does with many losses) says in which order its blocks
+/// were reported last, not in which they arrived; and what found no room in it may have arrived as well.
+#[test]
+fn blocks_of_one_report_overtake_nothing() {
+    // Lost: 0, 10, 12, 20.
+    let mut script = thirty_segments();
+    script.report(90, 1, &[(21, 22), (13, 20), (1, 10)]);
+    // Only now 11 is reported: the report before had no room for it.
+    script.report(91, 1, &[(21, 30), (11, 12), (13, 20)]);
+    for segment in [0, 10, 12, 20] {
+        script.data(92, 1 + segment * 1448, 1448);
+    }
+    for (at, to) in [(132, 10), (133, 12), (134, 20), (135, 30)] {
+        script.ack(at, 1 + to * 1448);
+    }
+    let analysis = script.analysis();
+    let connection = &analysis.connections[0];
+    assert_eq!(connection.reordered_segments, 0, "{:?}", connection.facts.loss);
+    assert_eq!(connection.lost_segments, 4, "{:?}", connection.facts.loss);
+}
+
+#[test]
+fn a_segment_reported_after_later_ones_was_overtaken() {
+    let mut script = thirty_segments();
+    script.report(90, 1 + 5 * 1448, &[(6, 7)]);
+    script.report(91, 1 + 5 * 1448, &[(6, 8)]);
+    // 5 arrives by itself.
+    script.ack(92, 1 + 8 * 1448);
+    // 10 and 8 arrive before 9 does.
+    script.report(93, 1 + 9 * 1448, &[(10, 11)]);
+    script.ack(94, 1 + 11 * 1448);
+    script.ack(95, 1 + 30 * 1448);
+    let analysis = script.analysis();
+    let connection = &analysis.connections[0];
+    assert_eq!(connection.reordered_segments, 2, "{:?}", connection.facts.loss);
+    assert_eq!(connection.lost_segments, 0, "{:?}", connection.facts.loss);
 }

@@ -15,6 +15,8 @@ const ORIGIN: u64 = 1 << 32;
 const OUTSTANDING: usize = 1 << 16;
 /// Retransmissions remembered until a D-SACK may call them spurious.
 const REMEMBERED: usize = 256;
+/// Blocks that a report has room for beside timestamps.
+const FULL_REPORT: usize = 3;
 /// Gaps remembered.
 const GAPS: usize = 1024;
 /// SYN, FIN and RST: what a pure acknowledgement does not have.
@@ -848,7 +850,7 @@ impl Half {
                 }
             } else {
                 clean = false;
-                self.answered_again(packet.at - segment.at, segment.start, segment.end);
+                self.answered_again(packet.at, segment);
             }
         }
         if clean && let Some((tx, sent)) = sample {
@@ -882,7 +884,9 @@ impl Half {
 
     /// A segment that was sent again is acknowledged `span` after its last transmission: sooner than any answer can
     /// come, so an earlier transmission had arrived.
-    fn answered_again(&mut self, span: i64, start: u64, end: u64) {
+    fn answered_again(&mut self, at: i64, segment: Segment) {
+        let (start, end) = (segment.start, segment.end);
+        let span = at - segment.at;
         if self
             .answer_min
             .is_none_or(|least| least < 200_000 || span >= least / 10 * 8)
@@ -895,7 +899,8 @@ impl Half {
             .rposition(|resent| resent.start < end && start < resent.end)
         {
             self.not_needed(index, start, end);
-            self.reordered += 1;
+            // What was never seen to be passed over may have arrived in time, and no report of it came.
+            self.reordered += u64::from(segment.passed_over);
         }
     }
 
@@ -920,6 +925,9 @@ impl Half {
 
     fn read_sack(&mut self, packet: &TcpPacket, ack: u64) {
         let blocks = packet.sack.as_slice();
+        // In which order the blocks of one report arrived is not known: none of them overtook another for certain.
+        let mut news = [0; 4];
+        let (mut told, mut room) = (0, FULL_REPORT);
         for (index, &(left, right)) in blocks.iter().enumerate() {
             let (from, to) = (self.extend(left), self.extend(right));
             if to <= from || to > self.next + (1 << 20) {
@@ -931,6 +939,7 @@ impl Half {
                     .is_some_and(|&(l, r)| self.extend(l) <= from && to <= self.extend(r));
             if index == 0 && (to <= ack || inside_second) {
                 self.duplicate_report(packet, from, to);
+                room -= 1;
                 continue;
             }
             self.sack_log.push(SackBlock {
@@ -949,6 +958,16 @@ impl Half {
             for &(a, b) in &fresh[..count] {
                 self.mark_sacked(packet.at, a, b);
             }
+            if let (Some(slot), true) = (news.get_mut(told), count > 0) {
+                *slot = fresh[0].0;
+                told += 1;
+            }
+        }
+        // A report full of news had no room for more of them: what it leaves out may have arrived as well.
+        if told < room {
+            for &from in &news[..told] {
+                self.pass_over(from);
+            }
         }
         if self.sacked.len() > GAPS {
             self.sacked = Ranges::default();
@@ -958,7 +977,6 @@ impl Half {
     fn mark_sacked(&mut self, at: i64, from: u64, to: u64) {
         let mut index = self.outstanding.partition_point(|segment| segment.end <= from);
         let mut sample = None;
-        let above = self.sacked.highest().is_some_and(|high| high > to);
         while let Some(&whole) = self.outstanding.get(index) {
             if whole.start >= to {
                 break;
@@ -983,7 +1001,7 @@ impl Half {
                     .saturating_add((segment.end - segment.start) as u32);
                 if segment.transmissions == 1 {
                     sample = Some((segment.tx, at - segment.at));
-                    if above && segment.passed_over {
+                    if segment.passed_over {
                         let tx = segment.tx;
                         self.overtaken(tx);
                         sample = None;
@@ -995,7 +1013,10 @@ impl Half {
         if let Some((tx, span)) = sample {
             self.sample(tx, span);
         }
-        // Whatever lies below the sacked range and is not sacked was passed over.
+    }
+
+    /// Whatever lies below `from`, which was selectively acknowledged, and is not so itself, was passed over.
+    fn pass_over(&mut self, from: u64) {
         let mut below = self.outstanding.partition_point(|segment| segment.end <= from);
         while below > 0 {
             below -= 1;

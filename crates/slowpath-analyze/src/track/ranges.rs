@@ -57,11 +57,6 @@ impl Ranges {
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
-
-    /// End of the highest range.
-    pub(crate) fn highest(&self) -> Option<u64> {
-        self.list.last().map(|&(_, end)| end)
-    }
 }
 
 #[cfg(test)]
