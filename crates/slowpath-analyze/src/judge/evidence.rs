@@ -1,5 +1,6 @@
 //! What a verdict rests on: observations with packet numbers and values.
 
+use super::policing::Answer;
 use super::rules::{Case, Finding};
 use super::words::{bits, bytes, percent, span};
 use crate::limit::Limit;
@@ -191,6 +192,10 @@ pub(crate) fn evidence(case: &Case, found: &Finding) -> Vec<Evidence> {
                 "",
                 &[],
             );
+        }
+        let second = case.second_witness();
+        if fit.losses >= 3 && second.answer != Answer::TooFewLosses {
+            add("policing.published", second.words(), second.rate_bit_per_s, "bit/s", &[]);
         }
         if fit.delay.samples >= 10 {
             add(

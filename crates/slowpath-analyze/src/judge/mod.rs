@@ -5,6 +5,7 @@
 mod evidence;
 mod graphs;
 mod intervals;
+mod policing;
 mod quality;
 mod rules;
 pub(crate) mod words;
@@ -20,6 +21,8 @@ use crate::analyzer::Seen;
 use crate::facts::queue::{self, Item};
 use crate::facts::{Counters, FlowFacts, Graphs, Measured, QueueFit, measure};
 use crate::track::Conn;
+
+use policing::Policing;
 
 pub(crate) use rules::Surroundings;
 
@@ -63,6 +66,7 @@ pub(crate) fn analysis(
                 untimed: clock.untimed > 0 && clock.untimed * 2 > packets,
                 clock_s: clock.resolution_ns() as f64 / 1e9,
                 ssh: key.is_some_and(|key| key.src_port == 22 || key.dst_port == 22),
+                policing: policing::of_flow(&measured),
                 ..surroundings
             };
             connection(conn, key, measured, &surroundings, start, rank < WITH_GRAPHS)
@@ -148,17 +152,19 @@ fn shared_fits(
         if big.len() < 2 {
             continue;
         }
-        let fit = together(members, measured);
+        let (fit, policing) = together(members, measured);
         for &rank in members {
             out[rank].flows = big.len() as u32;
             out[rank].shared = fit;
+            out[rank].shared_policing = policing;
             out[rank].overlap = overlap(rank, &big, measured);
         }
     }
     out
 }
 
-fn together(members: &[usize], measured: &[(usize, Measured)]) -> Option<QueueFit> {
+/// What explains the losses of several flows taken as one.
+fn together(members: &[usize], measured: &[(usize, Measured)]) -> (Option<QueueFit>, Policing) {
     let mut items: Vec<Item> = members
         .iter()
         .flat_map(|&rank| measured[rank].1.items.iter().copied())
@@ -168,7 +174,8 @@ fn together(members: &[usize], measured: &[(usize, Measured)]) -> Option<QueueFi
         .iter()
         .map(|&rank| measured[rank].1.facts.rtt.median)
         .fold(0.0, f64::max);
-    queue::fit(&items, rtt)
+    let flows = members.iter().map(|&rank| &measured[rank].1);
+    (queue::fit(&items, rtt), policing::of_flows(&items, flows))
 }
 
 /// Share of a flow's time during which another of `big` was active.

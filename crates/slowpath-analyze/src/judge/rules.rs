@@ -16,6 +16,7 @@ mod queues;
 
 use super::evidence;
 use super::intervals;
+use super::policing::Policing;
 use crate::analysis::Tap;
 use crate::facts::{FlowFacts, QueueFit};
 use crate::limit::{Flag, Limit};
@@ -36,6 +37,10 @@ pub(crate) struct Surroundings {
     pub(crate) clock_s: f64,
     /// Packets were recorded with one of the ports of SSH.
     pub(crate) ssh: bool,
+    /// What the published policing detector says of this flow.
+    pub(crate) policing: Policing,
+    /// What it says of all of them together.
+    pub(crate) shared_policing: Policing,
 }
 
 /// What a rule found.
@@ -136,6 +141,15 @@ impl Case<'_> {
             self.around.shared.or(self.facts.queue)
         } else {
             self.facts.queue
+        }
+    }
+
+    /// What the published policing detector says of the same packets as [`Case::queue`].
+    pub(crate) fn second_witness(&self) -> Policing {
+        if self.around.flows > 1 && self.around.shared.is_some() {
+            self.around.shared_policing
+        } else {
+            self.around.policing
         }
     }
 
