@@ -21,6 +21,8 @@ enum Step {
     Type,
     /// PASV, EPSV or PORT.
     DataPort,
+    /// The passive data connection; clients wait for it before they ask for the file.
+    Connect,
     /// The preliminary reply to RETR or STOR.
     Command,
     /// The final reply.
@@ -152,8 +154,8 @@ impl FtpClientProgram {
     }
 
     fn open_data(&mut self, system: &mut System<'_>, address: SocketAddr) {
+        self.step = Step::Connect;
         self.data = system.connect(address, None);
-        self.ask_for_file(system);
     }
 
     fn ask_for_file(&mut self, system: &mut System<'_>) {
@@ -319,6 +321,9 @@ impl Program for FtpClientProgram {
         } else if Some(conn) == self.data {
             if events.readable {
                 self.read_data(system);
+            }
+            if events.connected && self.step == Step::Connect {
+                self.ask_for_file(system);
             }
             if events.connected || events.writable {
                 self.write_data(system);

@@ -387,6 +387,7 @@ impl Connection {
             self.receiver.echo_congestion = false;
         }
         if carries {
+            self.receiver.note_push(header.flags.has(Flags::PSH), payload.len());
             let news = self.receiver.receive(now, start, payload, fin, ecn);
             self.events.readable |= news;
         } else if start < self.receiver.nxt {
@@ -480,8 +481,7 @@ impl Connection {
             }
         }
         if self.receiver.ack_due.is_some_and(|at| at <= now) {
-            self.receiver.ack_due = None;
-            self.receiver.ack_now = true;
+            self.receiver.delay_is_over(self.sender.rtt.smoothed());
         }
         if self.linger.is_some_and(|at| at <= now) {
             self.close();
@@ -591,6 +591,9 @@ impl Connection {
         } else {
             self.sender.stream.payload(cut.start - 1, cut.len)
         };
+        if cut.len > 0 {
+            self.receiver.note_answer(now);
+        }
         let window = self.receiver.acknowledge(false);
         let header = self.tcp_header(now, cut.start, flags, window);
         self.finish_closing(now);

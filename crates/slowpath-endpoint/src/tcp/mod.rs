@@ -18,8 +18,8 @@ mod sender;
 mod stream;
 
 pub use config::{
-    AckPolicy, CISCO_FTP_BUFFER, Config, CongestionControl, EcnMode, Pacing, ReceiveWindow, Recovery,
-    SendBuffer,
+    AckPolicy, CISCO_FTP_BUFFER, Config, CongestionControl, EcnMode, LINUX_SHARE, Pacing, ReceiveWindow,
+    Recovery, SendBuffer,
 };
 pub use connection::{Connection, Events, Info, State};
 pub use receiver::ReceiverCounters;

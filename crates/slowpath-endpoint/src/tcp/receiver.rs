@@ -40,7 +40,7 @@ pub(crate) struct Receiver {
     delay: Duration,
     min_delay: Duration,
     quick: u32,
-    quick_after_idle: u32,
+    quick_at_most: u32,
     shift: u8,
     mss: u32,
     /// Next offset expected; 0 before the SYN arrived.
@@ -75,6 +75,10 @@ pub(crate) struct Receiver {
     compressing: Compression,
     last_arrival: Option<Time>,
     ato: Duration,
+    /// This end answers what it receives: acknowledgements wait for the answer (`inet_csk_in_pingpong_mode`).
+    answers: bool,
+    /// The end of a write has arrived: when all is read, an acknowledgement goes out (`ICSK_ACK_PUSHED`).
+    pushed: bool,
     pub(crate) ts_recent: u32,
     last_ack_sent: u64,
     pub(crate) ecn: bool,
@@ -127,8 +131,8 @@ impl Receiver {
             every: config.ack.every.max(1),
             delay: config.ack.delay,
             min_delay: config.ack.min_delay,
-            quick: config.ack.quick,
-            quick_after_idle: config.ack.quick,
+            quick: 0,
+            quick_at_most: config.ack.quick,
             shift: 0,
             mss: u32::from(config.mss),
             nxt: 0,
@@ -165,6 +169,8 @@ impl Receiver {
             },
             last_arrival: None,
             ato: config.ack.min_delay,
+            answers: false,
+            pushed: false,
             ts_recent: 0,
             last_ack_sent: 0,
             ecn: false,
@@ -204,8 +210,6 @@ impl Receiver {
         self.last_ack_sent = 1;
         self.space.seq = 1;
         self.space.since = now;
-        let half = u32::try_from(self.wnd / u64::from(2 * mss.max(1))).unwrap_or(0);
-        self.quick = self.quick.min(half);
     }
 
     /// Everything the peer sent has arrived, and the application has read it.
@@ -248,7 +252,8 @@ impl Receiver {
         if end + u64::from(fin) <= self.nxt {
             self.counters.duplicates += 1;
             self.dsack = Some((start, end));
-            self.quick = self.quick.max(self.quick_after_idle);
+            self.be_quick();
+            self.answers = false;
             self.ack_now = true;
             return false;
         }
@@ -341,6 +346,7 @@ impl Receiver {
 
     /// A segment came out of order: says so at once, or together with those that follow (`__tcp_ack_snd_check`).
     fn report_gap(&mut self, now: Time) {
+        let quick = self.is_quick();
         let compressing = &mut self.compressing;
         if compressing.at != self.nxt {
             compressing.at = self.nxt;
@@ -350,7 +356,7 @@ impl Receiver {
             Some(rtt) => compressing.longest.min(rtt / 20),
             None => compressing.longest,
         };
-        let at_once = self.quick > 0 || self.dsack.is_some() || longest == Duration::ZERO;
+        let at_once = quick || self.dsack.is_some() || longest == Duration::ZERO;
         if at_once || compressing.waiting >= COMPRESSED_AT_MOST {
             self.ack_now = true;
         } else if compressing.plain < 3 {
@@ -419,6 +425,7 @@ impl Receiver {
             self.counters.marked += 1;
             if !self.echo_congestion {
                 self.quick = self.quick.max(2);
+                self.answers = false;
             }
             self.echo_congestion = true;
         }
@@ -434,17 +441,56 @@ impl Receiver {
             } else if gap < self.ato {
                 self.ato = (self.ato / 2 + gap).min(self.delay);
             } else if gap > self.idle {
-                self.quick = self.quick.max(self.quick_after_idle);
+                self.be_quick();
             }
+        } else {
+            self.be_quick();
         }
         self.last_arrival = Some(now);
+    }
+
+    /// The next segments are acknowledged at once: so many as half a window has, up to a limit (`tcp_incr_quickack`).
+    fn be_quick(&mut self) {
+        let half = u32::try_from(self.wnd / u64::from(2 * self.mss.max(1))).unwrap_or(u32::MAX);
+        self.quick = self.quick.max(half.max(2).min(self.quick_at_most));
+    }
+
+    /// Acknowledgements go out at once (`tcp_in_quickack_mode`).
+    const fn is_quick(&self) -> bool {
+        self.quick > 0 && !self.answers
+    }
+
+    /// A segment that ends a write, or is not full, is acknowledged as soon as everything is read.
+    pub(crate) const fn note_push(&mut self, push: bool, len: u32) {
+        self.pushed |= len > 0 && (push || len < self.mss);
+    }
+
+    /// Data go out: soon after data came in, they are the answer (`tcp_event_data_sent`).
+    pub(crate) fn note_answer(&mut self, now: Time) {
+        self.answers |= self.last_arrival.is_some_and(|last| now.since(last) < self.ato);
+    }
+
+    /// The delayed acknowledgement is due (`tcp_delack_timer_handler`): the next may wait longer, unless it waited for
+    /// an answer that did not come. None waits longer than a round trip (`tcp_send_delayed_ack`).
+    pub(crate) fn delay_is_over(&mut self, round_trip: Option<Duration>) {
+        self.ack_due = None;
+        self.ack_now = true;
+        if self.compressing.waiting == 0 {
+            let most = round_trip.map_or(self.idle, |span| span.max(self.min_delay));
+            self.ato = if self.answers {
+                self.min_delay
+            } else {
+                (self.ato * 2).min(most)
+            };
+            self.answers = false;
+        }
     }
 
     fn schedule_ack(&mut self, now: Time) {
         let unacked = self.nxt - self.wup;
         let enough =
             self.unacked_segments >= self.every && unacked > u64::from(self.mss) * u64::from(self.every - 1);
-        if enough || self.quick > 0 || self.ack_now {
+        if enough || self.is_quick() || self.ack_now {
             self.ack_now = true;
         } else if self.ack_due.is_none() {
             self.ack_due = Some(now + self.ato.max(self.min_delay).min(self.delay));
@@ -455,6 +501,7 @@ impl Receiver {
     pub(crate) fn acknowledge(&mut self, pure: bool) -> u16 {
         self.ack_now = false;
         self.ack_due = None;
+        self.pushed = false;
         self.unacked_segments = 0;
         self.compressing.waiting = 0;
         self.quick = self.quick.saturating_sub(1);
@@ -563,7 +610,8 @@ impl Receiver {
         if let ReceiveWindow::Exact { update, .. } = self.policy {
             return now >= current + u64::from(update.max(1));
         }
-        let owed = self.unacked_segments > 0 && self.nxt - self.wup > u64::from(self.mss);
+        let pushed = self.pushed && !self.answers && self.unread == 0;
+        let owed = self.unacked_segments > 0 && (pushed || self.nxt - self.wup > u64::from(self.mss));
         owed || (2 * current <= self.clamp && now > 0 && now >= 2 * current)
     }
 

@@ -232,6 +232,8 @@ impl Sender {
         self.timer = None;
         self.rtt.reset_back_off();
         self.high_seq = 1;
+        // The first window fits the buffer (`tcp_init_buffer_space`).
+        self.expand_buffer();
     }
 
     /// The handshake's round trip is known as well: the algorithm may begin.
@@ -649,7 +651,7 @@ impl Sender {
     pub(crate) fn expand_buffer(&mut self) {
         if let SendBuffer::Autotuned { maximum, .. } = self.send_buffer {
             let segments = self.window.cwnd.max(self.initial_window).max(self.reordering + 1);
-            let per_segment = u64::from(self.mss.next_power_of_two()) + 256;
+            let per_segment = u64::from((self.mss + HEADER_SPACE).next_power_of_two()) + 256;
             let want = 2 * u64::from(segments) * per_segment;
             self.buffer_limit = self.buffer_limit.max(want.min(u64::from(maximum)));
         }
@@ -823,6 +825,9 @@ impl Sender {
         Some(cut)
     }
 }
+
+/// What the kernel adds to a segment's payload before it rounds up, in bytes (`MAX_TCP_HEADER`, `skb_shared_info`).
+const HEADER_SPACE: u32 = 640;
 
 /// A train waits for more only if the last one left within this span (`tcp_tso_should_defer`).
 const DEFER_AT_MOST: Duration = Duration::from_millis(1);

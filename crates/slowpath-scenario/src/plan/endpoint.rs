@@ -3,7 +3,7 @@
 use slowpath_endpoint::InputLimit;
 use slowpath_endpoint::app::Pace;
 use slowpath_endpoint::tcp::{
-    Config, CongestionControl, EcnMode as ModelEcn, Pacing, ReceiveWindow, SendBuffer,
+    Config, CongestionControl, EcnMode as ModelEcn, LINUX_SHARE, Pacing, ReceiveWindow, SendBuffer,
 };
 
 use crate::host::{EcnMode, HostSettings, KernelStack, Storage, System};
@@ -79,7 +79,7 @@ pub(super) fn model(system: System, settings: &HostSettings) -> Result<ModelStac
         tcp.receive = ReceiveWindow::Autotuned {
             initial: size(initial),
             maximum: size(maximum),
-            share_256: 128,
+            share_256: LINUX_SHARE,
         };
     }
     if let Some(buffer) = settings.send_buffer {
