@@ -1,9 +1,12 @@
 //! The standing validation: `twin` writes `docs/validation/twin.md`, `captures` writes `docs/validation/captures.md`.
 //!
-//! `cargo run --release -p slowpath --example standing -- captures [--out DIR] [--only PART] [--places N] [--page FILE]`
+//! `cargo run --release -p slowpath --example standing -- captures [--list tuned|drawn-N] [--out DIR] [--only PART]
+//! [--places N] [--page FILE]`
 //!
+//! Each list of labelled captures has a folder of its own in DIR; the page shows all that are there.
 //! Both resume what an earlier call left in DIR. With `--keep`, nothing is run: the page is made again from DIR.
 //! With `--simulated`, `twin` runs the simulated clock alone: after a change of the model, in a folder with lab runs.
+//! `twin` runs again what the machine disturbed; only the lab runs that its health accepts count.
 
 use std::error::Error;
 use std::fs;
@@ -14,6 +17,8 @@ use std::sync::atomic::AtomicBool;
 
 use slowpath::Clock;
 use slowpath::run::{Event, RunError};
+use slowpath::standing::causes::List;
+use slowpath::standing::cells::PLACES;
 use slowpath::standing::{captures, twin};
 
 fn main() -> ExitCode {
@@ -42,35 +47,44 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         ("twin", rest) => run_twin(&Arguments::read(rest, "twin")?),
         ("captures", rest) => run_captures(&Arguments::read(rest, "captures")?),
         _ => Err(
-            "usage: standing twin|captures [--out DIR] [--only PART]... [--places N] [--page FILE] [--keep] [--simulated]"
+            "usage: standing twin|captures [--list tuned|drawn-N] [--out DIR] [--only PART]... [--places N] [--page FILE] [--keep] [--simulated]"
                 .into(),
         ),
     }
 }
 
 fn run_captures(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    let settings = captures::Settings {
-        out: arguments.out.clone(),
-        only: arguments.only.clone(),
-        seed: 1,
-        places: arguments.places,
-        worker: (std::env::current_exe()?, vec!["bulk-worker".to_owned()]),
+    let settings = |list: List| -> Result<captures::Settings, Box<dyn Error>> {
+        Ok(captures::Settings {
+            list,
+            out: arguments.out.join(list.name()),
+            only: arguments.only.clone(),
+            places: arguments.places,
+            worker: (std::env::current_exe()?, vec!["bulk-worker".to_owned()]),
+        })
     };
     if !arguments.keep {
-        finished(captures::make(&settings, &interrupt(), &mut |event| show(&event)))?;
+        let made = captures::make(&settings(arguments.list)?, &interrupt(), &mut |event| show(&event));
+        finished(made)?;
     }
-    let scored = captures::score(&settings)?;
-    fs::write(
-        settings.out.join("manifest.json"),
-        captures::manifest(&settings.out, &scored),
-    )?;
-    let missing = captures::without_run(&settings, &scored);
-    fs::write(&arguments.page, captures::page(&scored, &missing))?;
-    println!(
-        "{}: {:?}",
-        arguments.page.display(),
-        captures::Tally::of(scored.iter())
-    );
+    let mut lists = Vec::new();
+    for list in std::iter::once(List::Tuned).chain((1..=LISTS).map(List::Drawn)) {
+        let settings = settings(list)?;
+        if !settings.out.is_dir() {
+            continue;
+        }
+        let scored = captures::score(&settings)?;
+        let manifest = captures::manifest(&settings.out, &scored);
+        fs::write(settings.out.join("manifest.json"), manifest)?;
+        println!("{}: {:?}", list.name(), captures::Tally::of(scored.iter()));
+        lists.push(captures::Listed {
+            list,
+            missing: captures::without_run(&settings, &scored),
+            scored,
+        });
+    }
+    fs::write(&arguments.page, captures::page(&lists))?;
+    println!("{}", arguments.page.display());
     Ok(())
 }
 
@@ -112,7 +126,11 @@ fn finished(result: Result<(), RunError>) -> Result<(), RunError> {
     }
 }
 
+/// Drawn lists that the page may show.
+const LISTS: u32 = 9;
+
 struct Arguments {
+    list: List,
     out: PathBuf,
     page: PathBuf,
     only: Vec<String>,
@@ -125,10 +143,11 @@ impl Arguments {
     fn read(words: &[String], task: &str) -> Result<Self, Box<dyn Error>> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let mut arguments = Self {
+            list: captures::HELD_OUT,
             out: root.join("target/standing").join(task),
             page: root.join("docs/validation").join(format!("{task}.md")),
             only: Vec::new(),
-            places: if task == "twin" { 14 } else { 8 },
+            places: if task == "twin" { PLACES } else { 8 },
             keep: false,
             simulated: false,
         };
@@ -136,6 +155,10 @@ impl Arguments {
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("{word} wants a value"));
             match word.as_str() {
+                "--list" => {
+                    let name = value()?;
+                    arguments.list = List::named(name).ok_or_else(|| format!("there is no list {name}"))?;
+                }
                 "--out" => arguments.out = value()?.into(),
                 "--page" => arguments.page = value()?.into(),
                 "--only" => arguments.only.push(value()?.clone()),

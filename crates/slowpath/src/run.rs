@@ -133,8 +133,16 @@ impl Planned {
             variant: 0,
             repeat: plan.repeat,
             rate: fastest_link(&plan),
+            places: 1,
         };
         Self { name, plan, job }
+    }
+
+    /// The same run, which takes so many of the [places](RunOptions::places) for paths side by side.
+    #[must_use]
+    pub const fn taking(mut self, places: usize) -> Self {
+        self.job.places = places;
+        self
     }
 }
 
@@ -192,6 +200,7 @@ pub fn plan(loaded: &Loaded, options: &RunOptions) -> Result<Vec<Planned>, RunEr
                     variant,
                     repeat,
                     rate: fastest_link(&plan),
+                    places: 1,
                 },
                 plan,
             });
@@ -499,8 +508,9 @@ impl Pool<'_> {
 
 /// Whether a run came to a usable end, so that it need not be done again.
 fn has_ended(record: &RunRecord) -> bool {
+    let starved = (record.health.reasons.iter()).any(|reason| reason.code == crate::real_time::UNFINISHED);
     record.health.state != slowpath_record::HealthState::Invalid
-        && record.transfers.iter().all(|transfer| transfer.complete)
+        && (starved || record.transfers.iter().all(|transfer| transfer.complete))
 }
 
 /// Bits per second of the fastest link in a plan; `None` if there is no link at all.

@@ -12,6 +12,8 @@ pub struct Job {
     pub repeat: u32,
     /// Rate of the fastest link in bits per second, as far as the plan states one.
     pub rate: Option<u64>,
+    /// How many places it takes: more than one if it gives the machine more to do than most.
+    pub places: usize,
 }
 
 /// Paths at or above this rate get the machine for themselves (bits per second).
@@ -34,10 +36,11 @@ pub fn interleave(repeats: &[u32], seed: u64) -> Vec<(usize, u32)> {
     order
 }
 
-/// Whether `job` may run beside those already running: all of them are below [`ALONE_FROM`] and a place is free.
+/// Whether `job` may run beside those already running: all of them are below [`ALONE_FROM`] and its places are free.
 pub fn may_start(job: &Job, running: &[Job], places: usize) -> bool {
     let slow = |job: &Job| job.rate.is_some_and(|rate| rate < ALONE_FROM);
-    running.is_empty() || (running.len() < places && slow(job) && running.iter().all(slow))
+    let taken: usize = running.iter().map(|job| job.places).sum();
+    running.is_empty() || (taken + job.places <= places && slow(job) && running.iter().all(slow))
 }
 
 /// One step of SplitMix64 (Steele, Lea and Flood 2014): enough to shuffle a handful of runs.
@@ -73,6 +76,7 @@ mod tests {
             variant: 0,
             repeat: 0,
             rate,
+            places: 1,
         };
         let slow = job(Some(50_000_000));
         assert!(may_start(&slow, std::slice::from_ref(&slow), 4));
@@ -84,5 +88,19 @@ mod tests {
         ));
         assert!(!may_start(&slow, &[job(None)], 4));
         assert!(may_start(&job(None), &[], 1));
+    }
+
+    #[test]
+    fn a_run_may_take_several_places() {
+        let job = |places| Job {
+            variant: 0,
+            repeat: 0,
+            rate: Some(50_000_000),
+            places,
+        };
+        assert!(may_start(&job(3), &[job(1)], 4));
+        assert!(!may_start(&job(3), &[job(1), job(1)], 4));
+        assert!(!may_start(&job(1), &[job(4)], 4));
+        assert!(may_start(&job(9), &[], 4), "alone it may always run");
     }
 }

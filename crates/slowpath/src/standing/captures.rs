@@ -11,7 +11,7 @@ use slowpath_analyze::{Analysis, Limit, Verdict};
 use slowpath_record::HealthState;
 use slowpath_scenario::Clock;
 
-use super::causes::{self, Case};
+use super::causes::{Case, List};
 use super::label::{self, Counted, Label};
 use super::taps::PLACES;
 use super::worker::{KernelAccount, account_file};
@@ -22,12 +22,12 @@ use crate::run::{self, Event, Planned, RunError, RunOptions};
 /// What to do and where.
 #[derive(Debug, Clone)]
 pub struct Settings {
+    /// Which transfers.
+    pub list: List,
     /// Where the captures go; a second run goes on with what is missing.
     pub out: PathBuf,
     /// Only cases whose name contains one of these; empty means all.
     pub only: Vec<String>,
-    /// Seed of the path's dice.
-    pub seed: u64,
     /// How many transfers at a time.
     pub places: usize,
     /// The program that runs one assignment, as [`RunOptions::worker`].
@@ -94,7 +94,7 @@ pub fn make(
         .map(|case| {
             Planned::new(
                 case.name(),
-                case.plan(settings.seed)
+                case.plan(settings.list.seed())
                     .expect("a case of the list can be planned"),
             )
         })
@@ -103,7 +103,7 @@ pub fn make(
         clocks: vec![Clock::Lab],
         variants: Vec::new(),
         repeats: None,
-        seed: settings.seed,
+        seed: settings.list.seed(),
         quick: false,
         capture: true,
         out: settings.out.clone(),
@@ -115,7 +115,9 @@ pub fn make(
 }
 
 fn chosen(settings: &Settings) -> impl Iterator<Item = Case> + '_ {
-    causes::all()
+    settings
+        .list
+        .cases()
         .into_iter()
         .filter(|case| super::is_wanted(&case.name(), &settings.only))
 }
@@ -288,23 +290,71 @@ pub fn without_run(settings: &Settings, scored: &[Scored]) -> Vec<String> {
         .collect()
 }
 
-/// The page `docs/validation/captures.md`; `missing` are the cases [`without_run`].
-pub fn page(scored: &[Scored], missing: &[String]) -> String {
-    let mut text = String::new();
+/// The drawn list by which the rules are judged: they were not changed after any of its captures was seen.
+pub const HELD_OUT: List = List::Drawn(1);
+
+/// What became of one list.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    /// Which.
+    pub list: List,
+    /// Its captures and their verdicts.
+    pub scored: Vec<Scored>,
+    /// The cases [`without_run`].
+    pub missing: Vec<String>,
+}
+
+/// The page `docs/validation/captures.md`: the held-out list first, then those on which the rules were improved.
+pub fn page(lists: &[Listed]) -> String {
+    let mut text = String::from(INTRODUCTION);
+    let mut order: Vec<&Listed> = lists.iter().collect();
+    order.sort_by_key(|one| (one.list != HELD_OUT, std::cmp::Reverse(one.list)));
+    for one in order {
+        listed(&mut text, one);
+    }
+    text
+}
+
+const INTRODUCTION: &str = "# Verdicts on labelled lab captures
+
+Written by `cargo run --release -p slowpath --example standing -- captures`.
+
+Transfers between two kernel hosts over slowpath's own wire, each with one known limit; of each a capture
+beside the sender, in the middle of the path (before the constraint in every first, behind it in every second
+case) and beside the receiver. The kernel's chronographs and the path's counters confirm the scenario, relabel
+the capture, or leave it out (module `standing::label`). The analyser sees the packets alone.
+
+How the rules came by their cut-offs: as round numbers between the two classes that each of them separates, after a
+look at the figures of all labelled captures at hand (the analyser's corpus and the lists below that say so), never
+at one file; `cut_offs_hold_across_halves` in the analyser's corpus test sets the most important ones from one half of
+the corpus and scores the other half. A drawn list (module `standing::causes::drawn`) takes its numbers from a rule and
+the list's own number, so that a new one can be had whenever the rules were improved on the last: the shares of the
+held-out list are those of paths that the rules never met.
+
+";
+
+fn listed(text: &mut String, one: &Listed) {
+    let (scored, missing) = (&one.scored, &one.missing);
     let labelled = || scored.iter().filter(|one| one.outcome.is_some());
     let all = Tally::of(labelled());
     let allowed = labelled().filter(|one| one.own_share).count();
     let cases: BTreeSet<&str> = scored.iter().map(|one| one.case.as_str()).collect();
+    let name = one.list.name();
+    let (title, standing) = if one.list == HELD_OUT {
+        (
+            format!("Held-out list `{name}`"),
+            "The list was fixed before it was run, and no rule was changed after its captures were seen.",
+        )
+    } else {
+        (
+            format!("List `{name}`, on which the rules were improved"),
+            "The shares of this list are not those of paths that the rules never met.",
+        )
+    };
     let _ = writeln!(
         text,
-        "# Verdicts on labelled lab captures\n\n\
-         Written by `cargo run --release -p slowpath --example standing -- captures`.\n\n\
-         Transfers between two kernel hosts over slowpath's own wire, each with one known limit; of each a capture\n\
-         beside the sender, in the middle of the path (before the constraint in every first, behind it in every second\n\
-         case) and beside the receiver. The kernel's chronographs and the path's counters confirm the scenario, relabel\n\
-         the capture, or leave it out (module `standing::label`). The analyser sees the packets alone.\n\
-         Its rules were improved on an earlier recording of this same list, so the shares below are not those of paths\n\
-         that it never met.\n\n\
+        "## {title}\n\n\
+         Made by `... captures --list {name}`. {standing}\n\n\
          **{} captures with a label: {}.**\n\n\
          Of the right ones, {allowed} say `bottleneck-bandwidth` of a transfer labelled `shared-bottleneck`: the other\n\
          traffic belongs to other hosts and is not in the capture, or the verdict carries the flag for flows beside it.\n\
@@ -323,8 +373,8 @@ pub fn page(scored: &[Scored], missing: &[String]) -> String {
         text.push('\n');
     }
     let _ = writeln!(text, "Each cell: right / wrong / cannot tell.\n");
-    table(&mut text, scored, "kind of transfer", |one| one.kind);
-    table(&mut text, scored, "congestion control", |one| one.congestion);
+    table(text, scored, "kind of transfer", |one| one.kind);
+    table(text, scored, "congestion control", |one| one.congestion);
     let bloated: Vec<&Scored> = labelled()
         .filter(|one| one.kind == "bufferbloat" && one.congestion != "bbr" && one.place != "receiver")
         .collect();
@@ -335,10 +385,9 @@ pub fn page(scored: &[Scored], missing: &[String]) -> String {
          from the sender or the middle.\n",
         bloated.len()
     );
-    labels(&mut text, scored);
-    misses(&mut text, scored, Outcome::Wrong, "Wrong");
-    misses(&mut text, scored, Outcome::Undecided, "Cannot tell");
-    text
+    labels(text, scored);
+    misses(text, scored, Outcome::Wrong, "Wrong");
+    misses(text, scored, Outcome::Undecided, "Cannot tell");
 }
 
 fn table(text: &mut String, scored: &[Scored], title: &str, key: fn(&Scored) -> &'static str) {
@@ -387,7 +436,7 @@ fn labels(text: &mut String, scored: &[Scored]) {
     }
     let _ = writeln!(
         text,
-        "## Labels\n\n{} transfers were labelled by the chronograph or the path against the scenario, {} left out.\n",
+        "### Labels\n\n{} transfers were labelled by the chronograph or the path against the scenario, {} left out.\n",
         renamed.len(),
         out.len()
     );
@@ -402,7 +451,7 @@ fn labels(text: &mut String, scored: &[Scored]) {
 
 fn misses(text: &mut String, scored: &[Scored], outcome: Outcome, title: &str) {
     let missed: Vec<&Scored> = scored.iter().filter(|one| one.outcome == Some(outcome)).collect();
-    let _ = writeln!(text, "## {title}: {}\n", missed.len());
+    let _ = writeln!(text, "### {title}: {}\n", missed.len());
     if missed.is_empty() {
         return;
     }
@@ -477,7 +526,14 @@ mod tests {
             scored("c", "parallel", SharedBottleneck, BottleneckBandwidth),
             scored("d", "policed", Policed, Policed),
         ];
-        let text = page(&all, &["e".to_owned()]);
+        let listed = |list| Listed {
+            list,
+            scored: all.to_vec(),
+            missing: vec!["e".to_owned()],
+        };
+        let text = page(&[listed(List::Tuned), listed(HELD_OUT)]);
+        let places = [HELD_OUT, List::Tuned].map(|list| text.find(&format!("`{}`", list.name())));
+        assert!(places[0].is_some() && places[0] < places[1], "{text}");
         assert!(
             text.contains("4 captures with a label: right 75.0 %, wrong 25.0 %, cannot tell 0.0 %."),
             "{text}"

@@ -189,6 +189,22 @@ impl Cell {
         self.rate_mbit_per_s < 100
     }
 
+    /// How many of [`PLACES`] a run takes that is not alone: what it gives the machine to do.
+    ///
+    /// Two runs that fill 50 Mbit/s, seven that fill 10 Mbit/s, or fourteen that loss holds at a trickle. With
+    /// fourteen whatever their rate, two processors were busy to 91 %, wires stood still for 20 to 50 ms, and a third
+    /// of the runs were invalid.
+    pub fn places(&self) -> usize {
+        let goodput = self.steady_utilisation() * self.ceiling_byte_per_s() * 8e-6;
+        if goodput < 2.5 {
+            1
+        } else if goodput < 12.0 {
+            2
+        } else {
+            6
+        }
+    }
+
     /// The cell as an experiment file.
     pub fn document(&self) -> String {
         let half = f64::from(self.rtt_ms) / 2.0;
@@ -288,6 +304,9 @@ const ALONE: &[(u32, u32, u32, u32, Congestion)] = &[
     (1_000, 100, 1, 10, Congestion::Cubic),
 ];
 
+/// How many places there are for runs side by side on two processors.
+pub const PLACES: usize = 14;
+
 /// Payload and frame of a full segment with timestamps.
 const PAYLOAD: f64 = 1_448.0;
 const FRAME: f64 = 1_514.0;
@@ -346,11 +365,15 @@ mod tests {
                 cell.bytes() as f64 / (cell.expected_utilisation() * cell.ceiling_byte_per_s()) + 1.5;
             seconds * f64::from(cell.seeds())
         };
-        let slow: f64 = all().iter().filter(|cell| cell.is_slow()).map(span).sum();
+        let slow: f64 = all()
+            .iter()
+            .filter(|cell| cell.is_slow())
+            .map(|cell| span(cell) * cell.places() as f64 / PLACES as f64)
+            .sum();
         let alone: f64 = all().iter().filter(|cell| !cell.is_slow()).map(span).sum();
-        let whole = slow / 14.0 + alone;
+        let whole = slow + alone;
         assert!(
-            whole < 20.0 * 60.0,
+            whole < 40.0 * 60.0,
             "{whole} s: {slow} s side by side, {alone} s alone"
         );
     }

@@ -1,6 +1,6 @@
 //! Standing validation: runs that are repeated as a whole whenever the model or the analyser changes.
 //!
-//! * [`twin`]: the same path in both clocks; [`cells`]: which paths.
+//! * [`twin`]: the same path in both clocks; [`cells`]: which paths; [`explained`]: why some differ.
 //! * [`captures`]: verdicts on labelled captures. [`causes`]: transfers with a known limit; [`bulk`]: their traffic;
 //!   [`taps`]: their captures; [`label`]: what they are labelled with.
 //! * [`worker`]: one of these transfers in a process of its own.
@@ -9,6 +9,7 @@ pub mod bulk;
 pub mod captures;
 pub mod causes;
 pub mod cells;
+pub mod explained;
 pub mod label;
 pub mod taps;
 pub mod twin;

@@ -9,11 +9,12 @@ use std::sync::atomic::AtomicBool;
 
 use slowpath_analyze::Limit;
 use slowpath_diagnose::stats::{self, Summary};
-use slowpath_record::{HealthState, RunRecord};
+use slowpath_record::{HealthState, Reason, RunRecord};
 use slowpath_scenario::{Captures, Clock};
 
 use super::captures::main_verdict;
 use super::cells::{self, Cell};
+use super::explained;
 use crate::folder::{Folder, FolderError};
 use crate::import;
 use crate::run::{self, Event, Planned, RunError, RunOptions, run_name};
@@ -29,13 +30,13 @@ pub struct Settings {
     pub clocks: Vec<Clock>,
     /// Seed from which every run's own follows.
     pub seed: u64,
-    /// How many slow cells at a time.
+    /// Places for slow cells at a time; how many each takes says [`Cell::places`].
     pub places: usize,
     /// The program that runs one assignment, as [`RunOptions::worker`].
     pub worker: (PathBuf, Vec<String>),
 }
 
-/// Runs what is missing.
+/// Runs what is missing, and again what the machine disturbed.
 ///
 /// # Errors
 /// [`RunError`].
@@ -45,39 +46,87 @@ pub fn make(
     observe: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), RunError> {
     let cells: Vec<Cell> = chosen(settings).collect();
-    let rounds = cells.iter().map(Cell::seeds).max().unwrap_or(0);
-    let mut planned = Vec::new();
-    for clock in &settings.clocks {
-        // Round by round, so that an interrupted matrix has every cell some times and not some cells every time.
-        for repeat in 0..rounds {
-            for cell in cells.iter().filter(|cell| cell.seeds() > repeat) {
-                let mut plan = cell
-                    .plan(*clock, repeat, settings.seed)
-                    .expect("a cell of the list can be planned");
-                if repeat > 0 {
-                    plan.captures = Captures::None;
-                }
-                planned.push(Planned::new(run_name(&plan), plan));
+    let folder = Folder::create(&settings.out)?;
+    let mut failed = Vec::new();
+    for (clock, number) in passes(settings) {
+        let planned = planned(&cells, clock, settings.seed);
+        // What failed before is missing now and tried again.
+        failed.retain(|(name, _): &(String, String)| planned.iter().all(|run| run.name != *name));
+        for run in &planned {
+            // A simulated run belongs to the model of this very program; a lab run can be resumed.
+            let stale = match clock {
+                Clock::Simulated => true,
+                Clock::Lab => folder
+                    .record(&run.name)?
+                    .is_some_and(|record| wants_repeat(&record)),
+            };
+            if stale {
+                let _ = std::fs::remove_file(folder.runs().join(format!("{}.json", run.name)));
             }
         }
+        let missing = |run: &Planned| !matches!(folder.record(&run.name), Ok(Some(_)));
+        if number > 0 && !planned.iter().any(missing) {
+            continue;
+        }
+        let options = RunOptions {
+            clocks: vec![clock],
+            variants: Vec::new(),
+            repeats: None,
+            seed: settings.seed,
+            quick: false,
+            capture: true,
+            out: settings.out.clone(),
+            places: settings.places,
+            worker: settings.worker.clone(),
+        };
+        match run::execute("twin", planned, &options, &folder, cancel, observe) {
+            Err(RunError::Failed { failed: more }) => failed.extend(more),
+            other => other?,
+        }
     }
-    let options = RunOptions {
-        clocks: settings.clocks.clone(),
-        variants: Vec::new(),
-        repeats: None,
-        seed: settings.seed,
-        quick: false,
-        capture: true,
-        out: settings.out.clone(),
-        places: settings.places,
-        worker: settings.worker.clone(),
-    };
-    let folder = Folder::create(&settings.out)?;
-    for run in planned.iter().filter(|run| run.plan.clock == Clock::Simulated) {
-        // A lab run can be resumed; a simulated one belongs to the model of this very program.
-        let _ = std::fs::remove_file(folder.runs().join(format!("{}.json", run.name)));
+    if failed.is_empty() {
+        Ok(())
+    } else {
+        Err(RunError::Failed { failed })
     }
-    run::execute("twin", planned, &options, &folder, cancel, observe)
+}
+
+/// The clocks in turn; the lab several times, the later times for what was disturbed.
+fn passes(settings: &Settings) -> impl Iterator<Item = (Clock, u32)> + '_ {
+    settings.clocks.iter().flat_map(|&clock| {
+        let count = match clock {
+            Clock::Simulated => 1,
+            Clock::Lab => LAB_PASSES,
+        };
+        (0..count).map(move |number| (clock, number))
+    })
+}
+
+/// Round by round, so that an interrupted matrix has every cell some times and not some cells every time.
+fn planned(cells: &[Cell], clock: Clock, seed: u64) -> Vec<Planned> {
+    let rounds = cells.iter().map(Cell::seeds).max().unwrap_or(0);
+    let mut planned = Vec::new();
+    for repeat in 0..rounds {
+        for cell in cells.iter().filter(|cell| cell.seeds() > repeat) {
+            let mut plan = cell
+                .plan(clock, repeat, seed)
+                .expect("a cell of the list can be planned");
+            if repeat > 0 {
+                plan.captures = Captures::None;
+            }
+            planned.push(Planned::new(run_name(&plan), plan).taking(cell.places()));
+        }
+    }
+    planned
+}
+
+/// Whether the machine disturbed a lab run: its health refuses it, or the wire stood still for so long that it matters.
+///
+/// What hosts send during a stall reaches the bottleneck all at once, which a queue of 2 ms does not survive. The
+/// judgement looks at the machine alone, never at the result.
+fn wants_repeat(record: &RunRecord) -> bool {
+    let stalled = |reason: &Reason| reason.code == "wire-stalled" && reason.state > HealthState::Valid;
+    record.health.state == HealthState::Invalid || record.health.reasons.iter().any(stalled)
 }
 
 fn chosen(settings: &Settings) -> impl Iterator<Item = Cell> + '_ {
@@ -491,9 +540,14 @@ fn misses(text: &mut String, compared: &[Compared]) {
             what.push("the verdicts differ".to_owned());
         }
         what.extend(one.differences());
-        let _ = writeln!(text, "* `{}`: {}.", one.cell.name(), what.join("; "));
+        let name = one.cell.name();
+        let why = explained::reason(&name).map_or(String::new(), |why| format!(" {why}"));
+        let _ = writeln!(text, "* `{name}`: {}.{why}", what.join("; "));
     }
 }
+
+/// How often a disturbed lab run is tried; the last try stays, whatever disturbed it.
+const LAB_PASSES: u32 = 3;
 
 /// Payload of a full segment with timestamps.
 const SEGMENT: f64 = 1_448.0;
