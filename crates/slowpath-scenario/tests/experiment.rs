@@ -587,6 +587,11 @@ fn a_store_takes_its_time_and_connections_may_be_used_once() {
     let set = load("reuse = false\nservice_time = \"600 ms\"\n");
     assert!(!set.reuse);
     assert_eq!(set.service_time, Duration::from_millis(600));
+    assert!(!plain.fixed_shares);
+    assert!(load("requests = 8\nfixed_shares = true\n").fixed_shares);
+    let parts = format!("{base}requests = 8\nfixed_shares = true\npart_size = \"64 KiB\"\n");
+    let wrong = Experiment::read("x.toml", &parts, &[]).unwrap_err();
+    assert!(wrong.to_string().contains("whole objects"), "{wrong}");
     let wrong = Experiment::read("x.toml", &format!("{base}service_time = 600\n"), &[]).unwrap_err();
     assert!(wrong.to_string().contains("service_time"), "{wrong}");
 }

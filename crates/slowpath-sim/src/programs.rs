@@ -249,6 +249,7 @@ impl Side<'_> {
             request_bytes,
             response_bytes,
             keep_alive: load.reuse,
+            fixed_shares: load.fixed_shares,
             think: Duration::ZERO,
         };
         vec![(self.start, Behaviour::Requests(requests))]

@@ -212,6 +212,7 @@ fn requests_take_round_trips() {
             request_bytes: 200,
             response_bytes: 1_000,
             keep_alive,
+            fixed_shares: false,
             think: Duration::ZERO,
         })
     };
@@ -240,6 +241,40 @@ fn requests_take_round_trips() {
             "{keep_alive} {concurrency}: {seconds}"
         );
     }
+}
+
+#[test]
+fn fixed_shares_of_requests_leave_a_remainder_out() {
+    let bytes = |fixed_shares| {
+        let requests = Behaviour::Requests(Requests {
+            name: "put".into(),
+            to: "10.0.0.2:80".parse().unwrap(),
+            count: 22,
+            concurrency: 4,
+            request_bytes: 1_000,
+            response_bytes: 100,
+            keep_alive: true,
+            fixed_shares,
+            think: Duration::ZERO,
+        });
+        let responder = Behaviour::Responder(Responder {
+            port: 80,
+            request_bytes: 1_000,
+            response_bytes: 100,
+            service: Duration::ZERO,
+        });
+        let spec = two(
+            requests,
+            responder,
+            chain("up", "1 Gbit/s", 5),
+            chain("down", "1 Gbit/s", 5),
+        );
+        let (report, _) = run(&spec);
+        let transfer = report.transfers(0).next().unwrap().clone();
+        assert!(transfer.complete);
+        transfer.bytes
+    };
+    assert_eq!((bytes(false), bytes(true)), (22_000, 20_000));
 }
 
 #[test]

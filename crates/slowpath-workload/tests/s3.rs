@@ -63,9 +63,28 @@ fn load(address: SocketAddr, operation: Operation) -> LoadConfig {
         part_size: None,
         requests: 12,
         concurrency: 4,
+        fixed_shares: false,
         verify: true,
         seed: 3,
         sample_every: Duration::from_millis(10),
+    }
+}
+
+#[test]
+fn fixed_shares_leave_a_remainder_out() {
+    let context = context();
+    let server = server(|_| {}, &context);
+    let mut put = load(server.address(), Operation::Put);
+    (put.requests, put.fixed_shares) = (14, true);
+    let report = run(&put, &context).unwrap();
+    assert_eq!((report.requests.len(), report.failures()), (12, 0));
+    for worker in 0..4 {
+        let mut own: Vec<u32> = (report.requests.iter())
+            .filter(|request| request.worker == worker)
+            .map(|request| request.object)
+            .collect();
+        own.sort_unstable();
+        assert_eq!(own, [worker * 3, worker * 3 + 1, worker * 3 + 2]);
     }
 }
 

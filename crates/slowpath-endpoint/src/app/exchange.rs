@@ -18,6 +18,8 @@ pub(crate) struct RequestsProgram {
     /// Exchanges begun and completed.
     begun: u32,
     completed: u32,
+    /// Exchanges there will be.
+    total: u32,
     lanes: Vec<Lane>,
     retransmitted: u64,
 }
@@ -30,6 +32,8 @@ struct Lane {
     to_read: u64,
     /// When the next exchange may begin.
     resume: Option<Time>,
+    /// Exchanges that this connection has still to begin, where each has its share.
+    left: u32,
 }
 
 impl RequestsProgram {
@@ -39,18 +43,20 @@ impl RequestsProgram {
             started: Time::ZERO,
             begun: 0,
             completed: 0,
+            total: 0,
             lanes: Vec::new(),
             retransmitted: 0,
         }
     }
 
     fn begin(&mut self, system: &mut System<'_>, index: usize) {
-        if self.begun == self.plan.count {
+        let lane = &mut self.lanes[index];
+        if self.begun == self.total || lane.left == 0 {
             self.close(system, index);
             return;
         }
         self.begun += 1;
-        let lane = &mut self.lanes[index];
+        lane.left -= 1;
         lane.resume = None;
         lane.to_write = self.plan.request_bytes;
         lane.to_read = self.plan.response_bytes;
@@ -84,7 +90,7 @@ impl RequestsProgram {
             return;
         }
         self.completed += 1;
-        if self.completed == self.plan.count {
+        if self.completed == self.total {
             self.finish(system);
             return;
         }
@@ -137,12 +143,17 @@ impl RequestsProgram {
 impl Program for RequestsProgram {
     fn start(&mut self, system: &mut System<'_>) {
         self.started = system.now;
-        for index in 0..self.plan.concurrency.min(self.plan.count) as usize {
+        let lanes = self.plan.concurrency.min(self.plan.count).max(1);
+        let share = self.plan.count / lanes;
+        let fixed = self.plan.fixed_shares;
+        self.total = if fixed { share * lanes } else { self.plan.count };
+        for index in 0..lanes as usize {
             self.lanes.push(Lane {
                 conn: None,
                 to_write: 0,
                 to_read: 0,
                 resume: None,
+                left: if fixed { share } else { self.total },
             });
             self.begin(system, index);
         }
@@ -161,6 +172,7 @@ impl Program for RequestsProgram {
         if events.closed && self.lanes.get(index).is_some_and(|lane| lane.conn == Some(conn)) {
             // The exchange under way is lost and begins again.
             self.lanes[index].conn = None;
+            self.lanes[index].left += 1;
             self.begun -= 1;
             self.begin(system, index);
         }

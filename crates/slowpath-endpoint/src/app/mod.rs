@@ -199,6 +199,10 @@ pub struct Requests {
     pub response_bytes: u64,
     /// Whether a connection is used again for the next exchange.
     pub keep_alive: bool,
+    /// Whether every connection has the same number of exchanges from the start, a remainder being left out, instead of
+    /// taking the next one when it is free.
+    #[serde(default)]
+    pub fixed_shares: bool,
     /// Pause of a connection between two exchanges.
     pub think: Duration,
 }

@@ -8,6 +8,8 @@
 //! | window adjustment | when more than three packets were consumed | every four packets | consumed in whole packets |
 //! | encryption | takes processor time | none | the lab has the real one |
 //! | login | about eight exchanges of differing sizes | as many of one size | only round trips count |
+//!
+//! A copy's time begins behind the login.
 
 use slowpath_record::TransferResult;
 use slowpath_units::Time;
@@ -21,6 +23,7 @@ use crate::tcp::Events;
 #[derive(Debug)]
 pub(crate) struct SshClientProgram {
     plan: SshClient,
+    /// When the copy began: as the programs' own meters do, the login is left out.
     started: Time,
     conn: Option<ConnId>,
     /// Exchanges of the login that are still to come.
@@ -70,6 +73,7 @@ impl SshClientProgram {
         if let (Some(dscp), Some(connection)) = (self.plan.transfer.dscp, system.connection(conn)) {
             connection.mark(dscp);
         }
+        self.started = system.now;
         self.end.begin(system, conn);
     }
 
@@ -80,7 +84,9 @@ impl SshClientProgram {
         self.ended = true;
         let mut retransmitted = None;
         if let Some(connection) = system.connection(conn) {
-            retransmitted = Some(connection.info().sender.retransmissions);
+            // The sender of a download is the other end.
+            let sends = self.end.sends;
+            retransmitted = sends.then(|| connection.info().sender.retransmissions);
             connection.finish();
         }
         let (start, end) = (self.started, system.now);

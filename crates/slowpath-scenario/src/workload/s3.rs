@@ -25,6 +25,10 @@ pub struct S3Load {
     /// Whether a connection is used again for the next request.
     #[serde(default = "reused")]
     pub reuse: bool,
+    /// Whether each connection does the same number of requests, decided at the start and with a remainder left out, as
+    /// s3tester does; otherwise whichever is free takes the next.
+    #[serde(default)]
+    pub fixed_shares: bool,
     /// Time between a request's last byte and the answer, as the store takes it to write the object away.
     #[serde(default)]
     pub service_time: Duration,
@@ -58,6 +62,7 @@ pub(super) fn read(fields: &Fields<'_>, operation: S3Operation) -> Option<Worklo
         concurrency: concurrency.map_or(1, |n| u32::try_from(n.value).unwrap_or(1)),
         tls: fields.flag("tls").is_some_and(|t| t.value),
         reuse: fields.flag("reuse").is_none_or(|reuse| reuse.value),
+        fixed_shares: fields.flag("fixed_shares").is_some_and(|fixed| fixed.value),
         service_time: fields
             .quantity("service_time")
             .map_or(Duration::ZERO, |time| time.value),
@@ -77,6 +82,14 @@ pub(super) fn read(fields: &Fields<'_>, operation: S3Operation) -> Option<Worklo
                 ),
             )
             .help("raise `requests`, or lower `concurrency`"),
+        );
+    }
+    if load.fixed_shares
+        && let Some(part_size) = part_size
+    {
+        fields.issues().push(
+            Diagnostic::error(part_size.span, "`fixed_shares` are of whole objects".to_owned())
+                .help("leave out `part_size`, or `fixed_shares`"),
         );
     }
     Some(Workload::S3(load))

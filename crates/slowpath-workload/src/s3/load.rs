@@ -40,6 +40,9 @@ pub struct LoadConfig {
     pub requests: u32,
     /// Connections: parts or objects under way at the same time.
     pub concurrency: u32,
+    /// Whether each connection has the same number of parts or objects from the start, a remainder being left out, as
+    /// s3tester does it; otherwise whichever is free takes the next.
+    pub fixed_shares: bool,
     /// Whether read objects are compared with what was stored.
     pub verify: bool,
     /// Seed of the content; object n has the seed plus n.
@@ -221,12 +224,14 @@ pub fn run(config: &LoadConfig, context: &Context) -> Result<LoadReport, S3Error
             return Err(error);
         }
     }
-    let (next, results, uploads) = (AtomicUsize::new(0), Mutex::new(Vec::new()), Mutex::new(uploads));
+    let (results, uploads) = (Mutex::new(Vec::new()), Mutex::new(uploads));
+    let work = Shares::new(&tasks, config);
     let sampler = Sampler::start(context, config.sample_every);
     std::thread::scope(|scope| {
         for worker in 0..config.concurrency {
-            let (next, results, uploads, sampler, tasks) = (&next, &results, &uploads, &sampler, &tasks);
+            let (work, results, uploads, sampler) = (&work, &results, &uploads, &sampler);
             scope.spawn(move || {
+                let mut next = work.of(worker);
                 let mut worker = Worker {
                     number: worker,
                     config,
@@ -236,8 +241,8 @@ pub fn run(config: &LoadConfig, context: &Context) -> Result<LoadReport, S3Error
                     sampler,
                     watched: Vec::new(),
                 };
-                while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let result = worker.result(*task);
+                while let Some(task) = next() {
+                    let result = worker.result(task);
                     results
                         .lock()
                         .unwrap_or_else(PoisonError::into_inner)
@@ -307,6 +312,40 @@ fn tasks(config: &LoadConfig) -> Result<Vec<Task>, S3Error> {
         }
     }
     Ok(tasks)
+}
+
+/// Which task a connection does next.
+struct Shares<'a> {
+    tasks: &'a [Task],
+    next: AtomicUsize,
+    /// Tasks of each connection, where that is decided at the start.
+    share: Option<usize>,
+}
+
+impl<'a> Shares<'a> {
+    fn new(tasks: &'a [Task], config: &LoadConfig) -> Self {
+        let share = config
+            .fixed_shares
+            .then(|| tasks.len() / config.concurrency.max(1) as usize);
+        Self {
+            tasks,
+            next: AtomicUsize::new(0),
+            share,
+        }
+    }
+
+    /// The tasks of connection `worker`, one at each call.
+    fn of(&self, worker: u32) -> impl FnMut() -> Option<Task> + '_ {
+        let share = self.share.unwrap_or(0);
+        let mut own = worker as usize * share..(worker as usize + 1) * share;
+        move || {
+            let index = match self.share {
+                Some(_) => own.next()?,
+                None => self.next.fetch_add(1, Ordering::Relaxed),
+            };
+            self.tasks.get(index).copied()
+        }
+    }
 }
 
 /// The name of an object of a load.

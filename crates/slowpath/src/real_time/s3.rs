@@ -108,6 +108,7 @@ fn load_config(load: &S3Load, address: SocketAddr) -> LoadConfig {
         part_size: load.part_size,
         requests: load.requests,
         concurrency: load.concurrency,
+        fixed_shares: load.fixed_shares,
         verify: false,
         seed: 1,
         sample_every: Duration::from_millis(100),
@@ -122,6 +123,7 @@ fn prepare(work: &Work<'_>, server: &HostPlan, config: &LoadConfig) -> Result<()
             let fill = LoadConfig {
                 operation: Operation::Put,
                 part_size: None,
+                fixed_shares: false,
                 ..config.clone()
             };
             let report = s3::run(&fill, &work.context)?;
