@@ -43,6 +43,10 @@ pub enum Change {
         /// The factor, in per cent of the rate now.
         percent: u32,
     },
+    /// Keep OpenSSH at the sending end from marking its packets.
+    SshWithoutMark,
+    /// Have the first router on the way take every mark off.
+    MarksRewritten,
 }
 
 /// A congestion control as far as a prediction knows one.
@@ -68,6 +72,11 @@ impl fmt::Display for Control {
 }
 
 impl Change {
+    /// Whether it changes marks and nothing else.
+    pub const fn is_of_marks(&self) -> bool {
+        matches!(self, Self::SshWithoutMark | Self::MarksRewritten)
+    }
+
     /// How to make the change on a Linux host whose system is not known better: commands for a root shell, with a
     /// comment that says on which host. Nothing for a change that no host can make by itself.
     ///
@@ -94,6 +103,14 @@ impl Change {
                     "# on the sender\n{module}sysctl -w net.ipv4.tcp_congestion_control={name}"
                 ))
             }
+            Self::SshWithoutMark => Some(
+                "# on a client that sends\necho 'IPQoS none' > /etc/ssh/ssh_config.d/mark.conf\n# on a server that sends; then reload it\necho 'IPQoS none' > /etc/ssh/sshd_config.d/mark.conf"
+                    .to_owned(),
+            ),
+            Self::MarksRewritten => Some(
+                "# on a router that runs Linux\niptables -t mangle -A POSTROUTING -j DSCP --set-dscp 0\nip6tables -t mangle -A POSTROUTING -j DSCP --set-dscp 0"
+                    .to_owned(),
+            ),
             Self::ReaderWithoutLimit
             | Self::WriterWithoutLimit
             | Self::NoLoss
@@ -116,6 +133,8 @@ impl fmt::Display for Change {
             Self::Streams { count } => write!(f, "{count} connections instead of one"),
             Self::CongestionControl { control } => write!(f, "{control} as the sender's congestion control"),
             Self::Rate { percent } => write!(f, "a bottleneck of {percent} % of its rate"),
+            Self::SshWithoutMark => f.write_str("no mark from OpenSSH (IPQoS none)"),
+            Self::MarksRewritten => f.write_str("every mark taken off by the first router"),
         }
     }
 }
@@ -158,5 +177,15 @@ mod tests {
         .expect("a sysctl");
         assert!(control.contains("tcp_congestion_control=bbr"), "{control}");
         assert_eq!(Change::NoPolicer.linux(), None);
+        for (change, line) in [
+            (Change::SshWithoutMark, "IPQoS none"),
+            (Change::MarksRewritten, "--set-dscp 0"),
+        ] {
+            assert!(change.is_of_marks());
+            assert!(
+                change.linux().is_some_and(|lines| lines.contains(line)),
+                "{change}"
+            );
+        }
     }
 }

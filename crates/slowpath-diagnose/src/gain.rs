@@ -250,6 +250,9 @@ pub fn useful_window(situation: &Situation, evidence: &PathEvidence) -> u64 {
 }
 
 fn ceilings(s: &Situation, evidence: &PathEvidence, change: Change) -> Vec<Ceiling> {
+    if change.is_of_marks() {
+        return untreated_ceiling(s, evidence).into_iter().collect();
+    }
     let rtt = if s.rtt_min_s > 0.0 { s.rtt_min_s } else { s.rtt_s };
     let streams = match change {
         Change::Streams { count } => f64::from(count.max(1)),
@@ -265,6 +268,28 @@ fn ceilings(s: &Situation, evidence: &PathEvidence, change: Change) -> Vec<Ceili
         loss_ceiling(s, evidence, change, rtt, streams),
     ];
     all.into_iter().flatten().collect()
+}
+
+/// What other transfers over the path reached, whose marks the network does not treat.
+///
+/// Whatever holds this one now, loss or a policer, held none of them. Its own programs may take longer than theirs.
+fn untreated_ceiling(s: &Situation, evidence: &PathEvidence) -> Option<Ceiling> {
+    let own = s.peak.unwrap_or(s.goodput).max(s.goodput);
+    let rate = evidence
+        .bottleneck
+        .or(evidence.peak)
+        .filter(|rate| *rate > own * 1.5)?;
+    Some(Ceiling {
+        limit: Limit::BottleneckBandwidth,
+        low: rate * 0.5,
+        expected: rate * 0.95,
+        high: rate * 1.05,
+        because: format!(
+            "transfers whose marks are not treated reach {:.2} MB/s over this path, and programs of another kind at \
+             least half of it",
+            rate / 1e6
+        ),
+    })
 }
 
 fn window_ceiling(s: &Situation, change: Change, rtt: f64, streams: f64) -> Option<Ceiling> {

@@ -323,6 +323,9 @@ fn counterfactual(situation: &Situation, evidence: &PathEvidence) -> Option<Chan
 
 fn hypothesis(situation: &Situation, change: Change) -> String {
     let limit = situation.limit;
+    if change.is_of_marks() {
+        return format!("The network treats the packets' mark, and {limit} is how: {change} ends that.");
+    }
     let removes = matches!(
         (limit, change),
         (Limit::ReceiverWindow, Change::ReceiverWindow { .. })

@@ -45,6 +45,8 @@ fn record(goodput: f64) -> RunRecord {
         }],
         flows: Vec::new(),
         elements: Vec::new(),
+        marks: Vec::new(),
+        loads: Vec::new(),
         notes: Vec::new(),
     }
 }

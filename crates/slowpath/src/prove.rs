@@ -3,8 +3,9 @@
 use std::sync::atomic::AtomicBool;
 
 use slowpath_diagnose::change::{Change, Control};
-use slowpath_diagnose::investigation::{Conclusion, Settings as Proving, Step};
+use slowpath_diagnose::investigation::{Conclusion, Experiment as Wanted, Settings as Proving, Step};
 use slowpath_diagnose::{Investigation, PathEvidence, Situation};
+use slowpath_packet::Dscp;
 use slowpath_record::Origin;
 use slowpath_report::results::Proof;
 use slowpath_scenario::intervention::{Intervention, Place};
@@ -21,7 +22,8 @@ pub const PROOFS: &str = "proofs.json";
 
 /// Tests the changes that the experiment's dossier wishes for, and keeps what came of them in the folder.
 ///
-/// The variants' own runs serve as base, so the experiment must have been run before. Changed runs of all
+/// The variants' own runs serve as base, those in the lab where there are any, so the experiment must have been run
+/// before. Changed runs of all
 /// variants go side by side like any others.
 ///
 /// # Errors
@@ -34,18 +36,23 @@ pub fn prove(
     observe: &mut dyn FnMut(Event<'_>),
 ) -> Result<Vec<Proof>, RunError> {
     let base = outcome::analyze(folder)?;
-    let evidence = evidence(&base);
     let mut cases: Vec<Case> = Vec::new();
     for wish in &loaded.dossier.proofs {
-        let own: Vec<&Analyzed> = base.iter().filter(|run| is_base(run, &wish.variant)).collect();
-        if own.is_empty() {
+        // A proof in real time says more than one in the model.
+        let own = [Clock::Lab, Clock::Simulated].into_iter().find_map(|clock| {
+            let own: Vec<&Analyzed> = base
+                .iter()
+                .filter(|run| run.record.variant == wish.variant && is_base(run, clock))
+                .collect();
+            (!own.is_empty()).then_some((clock, own))
+        });
+        let Some((clock, own)) = own else {
             continue;
-        }
+        };
+        let evidence = evidence(&base, clock);
         let settings = Proving {
             repeats: u32::try_from(own.len()).unwrap_or(u32::MAX).min(MOST_REPEATS),
-            changes: vec![Change::ReceiverWindow {
-                bytes: wish.window.bytes(),
-            }],
+            changes: vec![wish.change.into()],
             ..Proving::default()
         };
         let mut investigation = Investigation::new(&wish.variant, evidence, settings);
@@ -57,6 +64,7 @@ pub fn prove(
             investigation.observe_base(&run.record, connection);
         }
         cases.push(Case {
+            clock,
             investigation,
             conclusion: None,
             rounds: 0,
@@ -73,7 +81,7 @@ pub fn prove(
                 Step::Done(conclusion) => case.conclusion = Some(*conclusion),
                 Step::Run(wanted) if case.rounds < MOST_ROUNDS => {
                     case.rounds += 1;
-                    match planned(loaded, options, &wanted.base, wanted.change, wanted.repeat)? {
+                    match planned(loaded, options, case.clock, &wanted)? {
                         Some(planned) => round.push((index, planned)),
                         None => case.conclusion = Some(unchanged(&wanted.base)),
                     }
@@ -120,20 +128,26 @@ pub fn is_proof(name: &str) -> bool {
 }
 
 struct Case {
+    clock: Clock,
     investigation: Investigation,
     conclusion: Option<Conclusion>,
     rounds: u32,
 }
 
-fn is_base(run: &Analyzed, variant: &str) -> bool {
-    run.record.variant == variant && !is_proof(&run.name) && run.record.origin == Origin::Lab
+/// Whether this is a run of the experiment itself, on that clock.
+fn is_base(run: &Analyzed, clock: Clock) -> bool {
+    let origin = match clock {
+        Clock::Lab => Origin::Lab,
+        Clock::Simulated => Origin::Simulated,
+    };
+    !is_proof(&run.name) && run.record.origin == origin
 }
 
-/// What all transfers over the experiment's path have shown of it.
-fn evidence(runs: &[Analyzed]) -> PathEvidence {
+/// What all transfers over the experiment's path have shown of it on one clock.
+fn evidence(runs: &[Analyzed], clock: Clock) -> PathEvidence {
     let situations: Vec<Situation> = runs
         .iter()
-        .filter(|run| !is_proof(&run.name))
+        .filter(|run| is_base(run, clock))
         .filter_map(|run| run.analysis.as_ref()?.main_connection().map(Situation::of))
         .collect();
     PathEvidence::of(situations.iter())
@@ -143,24 +157,28 @@ fn evidence(runs: &[Analyzed]) -> PathEvidence {
 fn planned(
     loaded: &Loaded,
     options: &RunOptions,
-    variant: &str,
-    change: Option<Change>,
-    repeat: u32,
+    clock: Clock,
+    wanted: &Wanted,
 ) -> Result<Option<Planned>, RunError> {
+    let (variant, repeat) = (wanted.base.as_str(), wanted.repeat);
+    let ending = match clock {
+        Clock::Lab => "lab",
+        Clock::Simulated => "simulated",
+    };
     let plan = loaded.experiment.plan(
         &PlanOptions {
             variant: variant.to_owned(),
             repeat,
             seed: options.seed,
-            clock: Clock::Lab,
+            clock,
             quick: options.quick,
             size: None,
         },
         &loaded.fragments,
     )?;
-    let Some(change) = change else {
+    let Some(change) = wanted.change else {
         return Ok(Some(Planned::new(
-            format!("{PREFIX}{variant}.base.{repeat}.lab"),
+            format!("{PREFIX}{variant}.base.{repeat}.{ending}"),
             plan,
         )));
     };
@@ -171,7 +189,7 @@ fn planned(
         return Ok(None);
     };
     Ok(Some(Planned::new(
-        format!("{PREFIX}{variant}.{}.{repeat}.lab", word(change)),
+        format!("{PREFIX}{variant}.{}.{repeat}.{ending}", word(change)),
         changed,
     )))
 }
@@ -209,6 +227,15 @@ fn intervention(change: Change, plan: &Plan) -> Option<Intervention> {
             }
             .to_owned(),
         },
+        Change::SshWithoutMark => Intervention::SetIpQos {
+            host: sender,
+            interactive: None,
+            bulk: None,
+        },
+        Change::MarksRewritten => Intervention::Remark {
+            place: Place::Towards(receiver),
+            dscp: Dscp::DEFAULT,
+        },
         Change::WriterWithoutLimit | Change::Rate { .. } => return None,
     })
 }
@@ -225,6 +252,8 @@ const fn word(change: Change) -> &'static str {
         Change::Streams { .. } => "streams",
         Change::CongestionControl { .. } => "congestion-control",
         Change::Rate { .. } => "rate",
+        Change::SshWithoutMark => "ssh-without-mark",
+        Change::MarksRewritten => "marks-rewritten",
     }
 }
 
@@ -234,7 +263,7 @@ fn unchanged(variant: &str) -> Conclusion {
         situation: None,
         base: None,
         tests: Vec::new(),
-        notes: vec!["The change cannot be made in the lab.".to_owned()],
+        notes: vec!["The change cannot be made here.".to_owned()],
     }
 }
 
