@@ -7,6 +7,7 @@
 //! * [`health`]: whether the run may be believed, and why not.
 //! * [`series`]: time series sampled during a run; [`curve`]: one quantity against another.
 //! * [`packets`]: decoded packets as an analysis wants them, whoever produced them.
+//! * [`marks`]: marks that packets carried, and how busy programs were.
 //! * [`counters`]: what happened to packets inside the network, per element and cause.
 
 #![forbid(unsafe_code)]
@@ -14,6 +15,7 @@
 pub mod counters;
 pub mod curve;
 pub mod health;
+pub mod marks;
 pub mod packets;
 pub mod run;
 pub mod series;
@@ -21,5 +23,6 @@ pub mod series;
 pub use counters::{ElementCounters, Traffic};
 pub use curve::Curve;
 pub use health::{Health, HealthState, Reason};
+pub use marks::{MarkCount, MarkPlace, ProgramLoad};
 pub use run::{CaptureRef, Environment, FlowResult, Origin, RunRecord, TransferResult};
 pub use series::Series;

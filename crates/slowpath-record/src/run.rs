@@ -6,6 +6,7 @@ use slowpath_units::{Duration, Time};
 use crate::counters::ElementCounters;
 use crate::curve::Curve;
 use crate::health::Health;
+use crate::marks::{MarkCount, ProgramLoad};
 use crate::series::Series;
 
 /// The version of this record's form; readers refuse what they do not know.
@@ -54,6 +55,12 @@ pub struct RunRecord {
     /// Traffic per network element.
     #[serde(default)]
     pub elements: Vec<ElementCounters>,
+    /// Marks of packets, where they were counted.
+    #[serde(default)]
+    pub marks: Vec<MarkCount>,
+    /// Programs that took part, and how busy they kept a processor during the transfer; the busiest first.
+    #[serde(default)]
+    pub loads: Vec<ProgramLoad>,
     /// Remarks for the reader: what was scaled down, assumed or not supported.
     #[serde(default)]
     pub notes: Vec<String>,

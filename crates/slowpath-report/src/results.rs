@@ -9,9 +9,12 @@ use serde::{Deserialize, Serialize};
 use slowpath_analyze::{Limit, Verdict};
 use slowpath_diagnose::investigation::{Conclusion, Outcome, Test};
 use slowpath_diagnose::stats::{Comparison, Summary};
-use slowpath_record::{Curve, Health, HealthState, RunRecord};
+use slowpath_record::{Curve, Health, HealthState, MarkCount, ProgramLoad, RunRecord};
 
 use crate::quantity::RateUnit;
+
+/// Stands in the place of the rate of a transfer that was still under way when its run ended.
+pub const NEVER: &str = "never finished";
 
 /// The version of the document's form.
 pub const SCHEMA: &str = "slowpath/run/1";
@@ -246,6 +249,15 @@ impl Variant {
             .collect()
     }
 
+    /// What stands in the place of a rate where there is none: whether no transfer came to its end, or no run counts.
+    pub fn without_rate(&self) -> &'static str {
+        if self.runs.iter().any(RunResult::never_finished) {
+            NEVER
+        } else {
+            "no valid run"
+        }
+    }
+
     /// Recomputes [`Variant::goodput_byte_per_s`] and the reference's ratio from the runs.
     pub fn summarize(&mut self) {
         self.goodput_byte_per_s = Summary::of(&self.rates());
@@ -313,6 +325,12 @@ pub struct RunResult {
     pub verdict: Option<Verdict>,
     /// Capture files, relative to the results folder.
     pub captures: Vec<CaptureRow>,
+    /// Marks of packets, where they were counted.
+    #[serde(default)]
+    pub marks: Vec<MarkCount>,
+    /// How busy programs kept a processor during the transfer.
+    #[serde(default)]
+    pub loads: Vec<ProgramLoad>,
     /// Remarks of the run.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -347,12 +365,19 @@ impl RunResult {
             health: record.health.clone(),
             verdict: if invalid { None } else { verdict },
             captures: record.captures.iter().map(CaptureRow::of).collect(),
+            marks: record.marks.clone(),
+            loads: record.loads.clone(),
             notes: record.notes.clone(),
         }
     }
 }
 
 impl RunResult {
+    /// Whether the transfer was still under way when the run ended, in a run that may be believed.
+    pub fn never_finished(&self) -> bool {
+        !self.complete && self.health.state != HealthState::Invalid
+    }
+
     /// A run without transfers: its goodput is what all flows delivered together.
     fn of_flows(record: &RunRecord, verdict: Option<Verdict>) -> Self {
         let invalid = record.health.state == HealthState::Invalid;
@@ -378,6 +403,8 @@ impl RunResult {
             health: record.health.clone(),
             verdict: if invalid { None } else { verdict },
             captures: record.captures.iter().map(CaptureRow::of).collect(),
+            marks: record.marks.clone(),
+            loads: record.loads.clone(),
             notes: record.notes.clone(),
         }
     }

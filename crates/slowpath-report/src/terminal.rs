@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use slowpath_record::{HealthState, Reason};
 
 use crate::quantity::{RateUnit, byte_rate, grouped, loss, with_unit};
-use crate::results::{Basis, NoteKind, ProofOutcome, Results, RunResult, Variant};
+use crate::results::{Basis, NEVER, NoteKind, ProofOutcome, Results, RunResult, Variant};
 use crate::text::{Style, Tone, columns, fit, left, right, wrap};
 
 /// Writes the table alone: published, measured with its 95 % interval, ratio, limit, health.
@@ -216,6 +216,7 @@ pub fn write_summary(
             .iter()
             .any(|run| !run.health.reasons.is_empty() || !run.errors.is_empty());
         let without = match variant.goodput_byte_per_s {
+            None if variant.without_rate() == NEVER => "the transfer never finished.",
             None => "no valid run.",
             Some(_) => "what limited it cannot be told here.",
         };
@@ -460,10 +461,12 @@ struct Row {
 impl Row {
     fn of(variant: &Variant, name: &str, unit: Unit) -> Self {
         let goodput = variant.goodput_byte_per_s.as_ref();
-        let measured = goodput.map_or("-".to_owned(), |g| match g.half_width() {
-            Some(half) => format!("{} ± {}", unit.show(g.mean), unit.show(half)),
-            None => unit.show(g.mean),
-        });
+        let measured = match goodput.map(|g| (g, g.half_width())) {
+            Some((g, Some(half))) => format!("{} ± {}", unit.show(g.mean), unit.show(half)),
+            Some((g, None)) => unit.show(g.mean),
+            None if variant.without_rate() == NEVER => NEVER.to_owned(),
+            None => "-".to_owned(),
+        };
         let reference = variant.reference.as_ref();
         let ratio = reference.and_then(|r| r.ratio).map_or("-".to_owned(), |r| {
             let decimals = if r >= 10.0 { 1 } else { 3 };

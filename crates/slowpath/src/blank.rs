@@ -21,6 +21,8 @@ pub(crate) fn record(origin: Origin, experiment: &str, plan: &Plan, health: Heal
         transfers: Vec::new(),
         flows: Vec::new(),
         elements: Vec::new(),
+        marks: Vec::new(),
+        loads: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -6,12 +6,14 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use slowpath_capture::{PacketInfo, PcapngWriter, SectionInfo, TapDirection, TapId, TapInfo, TapStatistics};
 use slowpath_lab::{PacketSink, Seen, SeenPacket};
+use slowpath_path::NetworkSpec;
 use slowpath_record::CaptureRef;
+use slowpath_scenario::Plan;
 use slowpath_units::Time;
 
 /// What a capture set is called and where it lies.
@@ -33,6 +35,46 @@ pub struct CaptureSpec {
     pub snap_length: u32,
     /// Point in time of the run's start, nanoseconds since 1970.
     pub origin_ns: u64,
+}
+
+impl CaptureSpec {
+    /// The captures of `plan`'s run called `run`, in `network`, of which `kept` bytes of each packet stay.
+    ///
+    /// Stamps count from zero; set [`origin_ns`](Self::origin_ns) for those of a real clock.
+    pub(crate) fn of(plan: &Plan, folder: &Path, run: &str, network: &NetworkSpec, kept: u32) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            run: run.to_owned(),
+            comment: format!(
+                "{}, {}, repeat {}, seed {}",
+                plan.experiment, plan.variant, plan.repeat, plan.seed
+            ),
+            sender: plan.sender().to_owned(),
+            ..Self::over(network, kept)
+        }
+    }
+
+    /// Captures of whatever goes over `network`, without a name or a place yet.
+    pub(crate) fn over(network: &NetworkSpec, kept: u32) -> Self {
+        Self {
+            folder: PathBuf::new(),
+            run: String::new(),
+            comment: String::new(),
+            ports: network.ports.iter().map(|port| port.name.clone()).collect(),
+            sender: String::new(),
+            elements: (network.elements.iter())
+                .map(|element| element.name.clone())
+                .collect(),
+            snap_length: kept,
+            origin_ns: 0,
+        }
+    }
+
+    /// The time of day as the origin of stamps.
+    pub(crate) fn now() -> u64 {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        now.map_or(0, |now| u64::try_from(now.as_nanos()).unwrap_or(0))
+    }
 }
 
 /// Receives the packets of a run; clones write into the same files.

@@ -152,23 +152,13 @@ fn capture_files(spec: &ShellSpec, lab: &LabSpec) -> Result<Option<Captures>, Sh
     let failed = |path: PathBuf, source| ShellError::Capture { path, source };
     let below = folder.join("captures");
     std::fs::create_dir_all(&below).map_err(|source| failed(below.clone(), source))?;
-    let now = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap_or_default();
     let wanted = CaptureSpec {
         folder: folder.clone(),
         run: "shell".to_owned(),
         comment: spec.path.clone(),
-        ports: lab.network.ports.iter().map(|port| port.name.clone()).collect(),
         sender: NEAR.to_owned(),
-        elements: lab
-            .network
-            .elements
-            .iter()
-            .map(|element| element.name.clone())
-            .collect(),
-        snap_length: 0,
-        origin_ns: u64::try_from(now.as_nanos()).unwrap_or(0),
+        origin_ns: CaptureSpec::now(),
+        ..CaptureSpec::over(&lab.network, 0)
     };
     Captures::create(wanted)
         .map(Some)

@@ -2,6 +2,7 @@
 
 mod echoes;
 mod notes;
+mod ssh;
 
 use std::path::PathBuf;
 
@@ -21,6 +22,7 @@ use crate::blank;
 use crate::captures::{CaptureSpec, Captures};
 use crate::folder::Folder;
 use crate::frames::{self, FramesError};
+use crate::marks::{Counting, Marks};
 use crate::network;
 use crate::real_time::ftp;
 
@@ -81,37 +83,29 @@ pub fn run(
     let simulation = Simulation::new(&spec)?;
     let captured = capture && plan.repeat == 0 && plan.captures != Wanted::None;
     let failed = |(path, source)| SimulatedError::Capture { path, source };
-    let (report, captures) = if captured {
-        let wanted = CaptureSpec {
-            folder: folder.root().to_owned(),
-            run: name.to_owned(),
-            comment: format!(
-                "{}, {}, repeat {}, seed {}, simulated",
-                plan.experiment, plan.variant, plan.repeat, plan.seed
-            ),
-            ports: spec.hosts.iter().map(|host| host.name.clone()).collect(),
-            sender: plan.sender().to_owned(),
-            elements: spec
-                .network
-                .elements
-                .iter()
-                .map(|element| element.name.clone())
-                .collect(),
-            snap_length: SNAP_LENGTH,
-            origin_ns: 0,
-        };
+    let (report, captures, marks) = if captured {
+        let mut wanted = CaptureSpec::of(plan, folder.root(), name, &spec.network, SNAP_LENGTH);
+        wanted.comment.push_str(", simulated");
+        // A sighting names its host by number, not its port.
+        wanted.ports = spec.hosts.iter().map(|host| host.name.clone()).collect();
+        let (ports, elements) = (wanted.ports.clone(), wanted.elements.clone());
         let captures = Captures::create(wanted).map_err(failed)?;
+        let marks = Marks::default();
         let mut sink = PacketBytes {
-            captures: captures.clone(),
+            next: Counting {
+                marks: marks.clone(),
+                next: Some(captures.clone()),
+            },
             bytes: Vec::new(),
         };
         let report = simulation.run(&mut sink);
-        (report, captures.close(0).map_err(failed)?)
+        let marks = marks.counts(&ports, &elements);
+        (report, captures.close(0).map_err(failed)?, marks)
     } else {
-        (simulation.run(&mut NoSink), Vec::new())
+        (simulation.run(&mut NoSink), Vec::new(), Vec::new())
     };
     let mut record = record(experiment, plan, &spec, &report);
-    record.captures = captures;
+    (record.captures, record.marks) = (captures, marks);
     Ok(record)
 }
 
@@ -135,9 +129,10 @@ fn record(experiment: &str, plan: &Plan, spec: &SimSpec, report: &SimReport) -> 
         transfers.is_empty() || transfers.iter().any(|transfer| !transfer.complete)
     };
     if incomplete {
+        // A transfer that starves is a result: nothing but the path can have done it here.
         health.add(Reason {
-            code: "incomplete".to_owned(),
-            state: HealthState::Invalid,
+            code: crate::real_time::UNFINISHED.to_owned(),
+            state: HealthState::Degraded,
             text: format!(
                 "the transfer did not come to its end within {} of simulated time",
                 plan.deadline
@@ -229,8 +224,11 @@ fn programs(plan: &Plan, host: &HostPlan) -> Result<Vec<(Time, Behaviour)>, Simu
         if number > 0 && matches!(job.workload, Workload::Command(_)) {
             continue;
         }
-        let stand_in = crate::ssh_model::bulk(job);
-        let job = stand_in.as_ref().unwrap_or(job);
+        if let Workload::Ssh(transfer) = &job.workload {
+            let number = u16::try_from(number).unwrap_or(u16::MAX);
+            programs.extend(ssh::programs(plan, job, number, transfer, host));
+            continue;
+        }
         let Workload::Ftp(transfer) = &job.workload else {
             let modelled = slowpath_sim::programs::programs(plan, job, host);
             programs.extend(modelled.map_err(|missing| SimulatedError::Unsupported(missing.0))?);
@@ -254,7 +252,7 @@ fn programs(plan: &Plan, host: &HostPlan) -> Result<Vec<(Time, Behaviour)>, Simu
 
 /// Writes the packets of a simulation as bytes.
 struct PacketBytes {
-    captures: Captures,
+    next: Counting<Captures>,
     bytes: Vec<u8>,
 }
 
@@ -268,7 +266,7 @@ impl PacketBytes {
         codec::encode(&transmit, sighting.id.0 as u16, &mut self.bytes);
         let length = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
         let kept = self.bytes.len().min(SNAP_LENGTH as usize);
-        self.captures.packet(&SeenPacket {
+        self.next.packet(&SeenPacket {
             event,
             at: sighting.at,
             id: sighting.id,

@@ -93,17 +93,23 @@ fn clock(variant: &Variant) -> Option<Clock> {
     }
 }
 
-/// How many times faster the slowest run of `fast` is than the fastest of `slow`, if that is beyond doubt.
+/// How many times faster the slowest run of `fast` is than the fastest of `slow`, if that is beyond doubt; without
+/// end where no run of `slow` moved anything.
 fn gain(slow: &Variant, fast: &Variant) -> Option<f64> {
-    let most = slow
-        .rates()
-        .into_iter()
-        .reduce(f64::max)
-        .filter(|rate| *rate > 0.0)?;
+    let starves = !slow.runs.is_empty() && slow.runs.iter().all(RunResult::never_finished);
+    let most = if starves {
+        let rates = slow.runs.iter().map(|run| run.goodput_byte_per_s);
+        rates.fold(0.0, f64::max)
+    } else {
+        slow.rates()
+            .into_iter()
+            .reduce(f64::max)
+            .filter(|rate| *rate > 0.0)?
+    };
     let least = fast.rates().into_iter().reduce(f64::min)?;
     // A slow run that the machine may have slowed says nothing; a fast one would only be faster without.
     let doubtful = slow.runs.iter().any(|run| busy_processor(run).is_some());
-    let gain = least / most;
+    let gain = if most > 0.0 { least / most } else { f64::INFINITY };
     (gain >= LEAST_GAIN && !doubtful).then_some(gain)
 }
 
@@ -329,11 +335,16 @@ fn verdict(slow: &Variant, plan: &Plan, fast: &Variant, other: &Plan, gain: f64)
     let mut evidence = vec![Evidence {
         fact: "comparison.gain".to_owned(),
         text: format!(
-            "{} differs from this in {differs}, and its slowest run was {gain:.1} times as fast as the fastest one \
-             here",
-            fast.name
+            "{} differs from this in {differs}, and {}",
+            fast.name,
+            if gain.is_finite() {
+                format!("its slowest run was {gain:.1} times as fast as the fastest one here")
+            } else {
+                "all its runs came to their end, while nothing arrived here".to_owned()
+            }
         ),
-        value: gain,
+        // JSON knows no infinity.
+        value: if gain.is_finite() { gain } else { f64::MAX },
         unit: String::new(),
         packets: Vec::new(),
     }];
@@ -352,9 +363,13 @@ fn verdict(slow: &Variant, plan: &Plan, fast: &Variant, other: &Plan, gain: f64)
         share: 1.0,
         confidence: if repeated { 0.95 } else { 0.8 },
         sentence: format!(
-            "The network treats the mark of these packets differently: with nothing else changed{but}, {} is \
-             {gain:.0} times as fast.",
-            fast.name
+            "The network treats the mark of these packets differently: with nothing else changed{but}, {} {}.",
+            fast.name,
+            if gain.is_finite() {
+                format!("is {gain:.0} times as fast")
+            } else {
+                "comes to its end, and here nothing moves".to_owned()
+            }
         ),
         parameters: before.map_or_else(Parameters::default, |before| before.parameters),
         evidence,
@@ -402,10 +417,11 @@ mod tests {
 
     fn variant(name: &str, rates: &[u64]) -> Variant {
         let run = |bytes: &u64| {
+            let complete = *bytes > 0;
             let record = serde_json::json!({
                 "schema": "slowpath/record/1", "origin": "simulated", "experiment": "t", "variant": name,
                 "repeat": 0, "seed": 1, "plan_digest": "", "health": { "state": "valid", "reasons": [] },
-                "transfers": [{ "name": "x", "bytes": bytes, "start": 0, "end": 1_000_000_000, "complete": true }],
+                "transfers": [{ "name": "x", "bytes": bytes, "start": 0, "end": 1_000_000_000, "complete": complete }],
             });
             RunResult::of(&serde_json::from_value(record).unwrap(), None)
         };
@@ -505,6 +521,7 @@ mod tests {
             ("unmarked", &[9_000_000, 8_000_000][..], treated),
             ("unmarked", &[9_000_000, 1_400_000], None),
             ("other-cipher", &[9_000_000, 8_000_000], None),
+            ("unmarked", &[0, 0], None),
         ] {
             let found = judged(vec![
                 variant("marked", &[1_000_000, 1_100_000]),
@@ -512,6 +529,28 @@ mod tests {
             ]);
             assert_eq!(found, [expected, None], "{fast} {rates:?}");
         }
+    }
+
+    #[test]
+    fn a_transfer_that_starves_is_told_from_an_invalid_run() {
+        let mut starving = variant("marked", &[0, 0]);
+        let fast = variant("unmarked", &[9_000_000, 8_000_000]);
+        let mut variants = [starving.clone(), fast.clone()];
+        judge(&mut variants, &|name, clock| plan(TEXT, name, clock));
+        let verdict = variants[0].verdict.as_ref().unwrap();
+        assert_eq!(verdict.limit, Limit::DscpTreatment);
+        assert!(
+            verdict.sentence.contains("here nothing moves"),
+            "{}",
+            verdict.sentence
+        );
+        assert!(serde_json::to_string(verdict).is_ok());
+        starving.runs[1].health.add(Reason {
+            code: "late".to_owned(),
+            state: HealthState::Invalid,
+            text: "the wire was late".to_owned(),
+        });
+        assert_eq!(judged(vec![starving, fast]), [None, None]);
     }
 
     #[test]

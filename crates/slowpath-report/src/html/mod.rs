@@ -9,6 +9,7 @@ mod curves;
 mod explain;
 mod run;
 mod shared;
+mod wire;
 
 use std::io::{self, Write};
 

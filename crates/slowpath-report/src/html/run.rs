@@ -8,10 +8,11 @@ use slowpath_record::HealthState;
 use super::axis::LogAxis;
 use super::curves::CurvePlot;
 use super::shared::{SetView, Toned, VerdictPart};
+use super::wire::{LoadView, MarkView};
 use crate::graphs::GraphSet;
 use crate::quantity::{RateUnit, bytes, grouped, loss, seconds, with_unit};
 use crate::results::{
-    Basis, CaptureRow, Figure, FlowRow, Note, NoteKind, Proof, ProofOutcome, Results, RunResult, Twin,
+    Basis, CaptureRow, Figure, FlowRow, NEVER, Note, NoteKind, Proof, ProofOutcome, Results, RunResult, Twin,
     Variant,
 };
 use crate::terminal::shows_flows;
@@ -212,6 +213,8 @@ struct VariantView {
     /// Its flows are counted rather than captured.
     counted: bool,
     configuration: Vec<(String, String)>,
+    marks: Vec<MarkView>,
+    loads: Vec<LoadView>,
     captures: Vec<CaptureView>,
     sets: Vec<SetView>,
 }
@@ -236,7 +239,7 @@ impl VariantView {
                 .map(str::to_owned)
                 .or_else(|| no_verdict(variant)),
             limit: variant.verdict.as_ref().map(|v| v.limit.name()),
-            measured: goodput.map_or("no valid run".into(), |g| unit.show(g.mean)),
+            measured: goodput.map_or(variant.without_rate().into(), |g| unit.show(g.mean)),
             half: goodput.and_then(Summary::half_width).map(|half| unit.show(half)),
             interval: interval.map_or("–".into(), |(l, h)| {
                 format!("{} – {}", unit.show(l.max(0.0)), unit.show(h))
@@ -272,6 +275,7 @@ impl VariantView {
                 runs: variant
                     .runs
                     .iter()
+                    .filter(|r| !r.never_finished())
                     .map(|r| axis.place(r.goodput_byte_per_s))
                     .collect(),
             },
@@ -286,6 +290,8 @@ impl VariantView {
             counted: first.is_some_and(shows_flows),
             curves: first.map(|r| super::curves::plots(&r.curves)).unwrap_or_default(),
             configuration: variant.configuration.clone(),
+            marks: super::wire::marks(variant),
+            loads: super::wire::loads(variant),
             captures: variant
                 .runs
                 .iter()
@@ -321,7 +327,11 @@ impl RunView {
         Self {
             number: run.repeat + 1,
             duration: seconds(run.duration_s),
-            goodput: unit.show(run.goodput_byte_per_s),
+            goodput: if run.never_finished() {
+                NEVER.to_owned()
+            } else {
+                unit.show(run.goodput_byte_per_s)
+            },
             again: run
                 .retransmitted_segments
                 .map_or("–".into(), |n| grouped(n as f64, 0)),

@@ -106,6 +106,8 @@ fn run(repeat: u32, bytes: u64, rate: f64, verdict: &Verdict) -> RunResult {
             missed: 0,
             warnings: Vec::new(),
         }],
+        marks: Vec::new(),
+        loads: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -131,7 +131,7 @@ fn start_server(
             Ok(Serving::Builtin(Some(server)))
         }
         Player::Named(program) => {
-            let folder = Scratch::create("server")?;
+            let folder = Scratch::passable("server")?;
             let root = folder.join("files");
             write_content(&root, transfer).map_err(LabRunError::Scratch)?;
             let server = Vsftpd {

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use slowpath_endpoint::Report as ModelReport;
 use slowpath_packet::Ecn;
-use slowpath_record::TransferResult;
+use slowpath_record::{ProgramLoad, TransferResult};
 use slowpath_scenario::Stack;
 use slowpath_scenario::plan::HostPlan;
 use slowpath_scenario::workload::{
@@ -233,13 +233,14 @@ fn own_report(work: &Work<'_>, report: &Report, done: &mut Done) {
         }
     }
     let busiest = report.busiest_thread();
-    let others = report.remote_cpu.map_or(String::new(), |percent| {
-        format!(", {name}/server as a whole {percent:.0} %")
+    done.loads.push(ProgramLoad {
+        program: format!("{name}/iperf3 client, its busiest thread"),
+        share: busiest,
     });
-    done.notes.push(format!(
-        "processor used during the test: {name}/client's busiest thread {:.0} %{others}",
-        busiest * 100.0
-    ));
+    done.loads.extend(report.remote_cpu.map(|percent| ProgramLoad {
+        program: format!("{name}/iperf3 server"),
+        share: percent / 100.0,
+    }));
     processor::busy("a thread of the iperf3 client", busiest, done);
 }
 

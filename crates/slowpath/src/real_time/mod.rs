@@ -27,14 +27,14 @@ use slowpath_lab::{Lab, LabError, LabSpec, PacketSink, Privilege, WireSettings};
 use slowpath_record::{Environment, FlowResult, HealthState, Origin, Reason, RunRecord};
 use slowpath_scenario::plan::Job;
 use slowpath_scenario::{Captures as Wanted, Plan, Workload};
-use slowpath_workload::Context;
+use slowpath_workload::{Context, Stop};
 
-use self::marks::{Counting, Marks};
 pub(crate) use self::processor::CODE as PROCESSOR_BOUND;
 pub(crate) use self::ssh::expect as ssh_marks;
 use self::stage::{Done, Stage, Work};
 use crate::blank;
 use crate::captures::{CaptureSpec, Captures};
+use crate::marks::{Counting, Marks};
 use crate::network;
 use crate::worker::{Assignment, Message};
 
@@ -98,6 +98,7 @@ pub fn run(
     let stage = Stage::new(&lab, plan);
     let context = stage.context();
     let result = prime::prime(&lab, plan, &context).and_then(|()| all_jobs(&stage, &context, tell));
+    let timed_out = context.check() == Err(Stop::Deadline);
     let unclaimed = stage.into_unclaimed();
     let attachment = lab.attachment();
     // What is still on the way at the end belongs into the captures.
@@ -107,8 +108,12 @@ pub fn run(
     let mut done = result?;
     add_halves(&mut done, unclaimed.iter().chain(&report.reports));
     let ports: Vec<String> = spec.network.ports.iter().map(|port| port.name.clone()).collect();
-    marks.tell(&ports, &elements, &mut done);
+    done.loads.sort_by(|a, b| b.share.total_cmp(&a.share));
+    let counts = marks.counts(&ports, &elements);
+    marks::judge(&counts, &mut done);
     let mut record = RunRecord {
+        marks: counts,
+        loads: done.loads,
         environment: Some(environment(attachment, privilege, done.programs)),
         series: done.series,
         transfers: done.transfers,
@@ -128,9 +133,15 @@ pub fn run(
     }
     for transfer in &record.transfers {
         if let Some(error) = &transfer.error {
+            // That the network lets a transfer starve is a result; that a program failed is not.
+            let (code, state) = if timed_out {
+                (UNFINISHED, HealthState::Degraded)
+            } else {
+                ("incomplete", HealthState::Invalid)
+            };
             record.health.add(Reason {
-                code: "incomplete".to_owned(),
-                state: HealthState::Invalid,
+                code: code.to_owned(),
+                state,
                 text: format!("{} did not come to its end: {error}", transfer.name),
             });
         }
@@ -193,6 +204,7 @@ fn all_jobs(stage: &Stage<'_>, main: &Context, tell: &mut dyn FnMut(&Message)) -
         all.flows.extend(done.flows);
         all.series.extend(done.series);
         all.programs.extend(done.programs);
+        all.loads.extend(done.loads);
         all.notes.extend(done.notes);
         all.reasons.extend(done.reasons);
         all.marks.extend(done.marks);
@@ -257,26 +269,15 @@ fn capture_files(assignment: &Assignment, spec: &LabSpec) -> Result<Option<Captu
     if !assignment.capture || plan.captures == Wanted::None {
         return Ok(None);
     }
-    let now = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap_or_default();
     let wanted = CaptureSpec {
-        folder: assignment.folder.clone(),
-        run: assignment.name.clone(),
-        comment: format!(
-            "{}, {}, repeat {}, seed {}",
-            plan.experiment, plan.variant, plan.repeat, plan.seed
-        ),
-        ports: spec.network.ports.iter().map(|port| port.name.clone()).collect(),
-        sender: plan.sender().to_owned(),
-        elements: spec
-            .network
-            .elements
-            .iter()
-            .map(|element| element.name.clone())
-            .collect(),
-        snap_length: SNAP_LENGTH,
-        origin_ns: u64::try_from(now.as_nanos()).unwrap_or(0),
+        origin_ns: CaptureSpec::now(),
+        ..CaptureSpec::of(
+            plan,
+            &assignment.folder,
+            &assignment.name,
+            &spec.network,
+            SNAP_LENGTH,
+        )
     };
     Captures::create(wanted)
         .map(Some)
@@ -298,6 +299,9 @@ fn environment(attachment: &str, privilege: Privilege, programs: Vec<String>) ->
         }],
     }
 }
+
+/// Code of the reason that a transfer was still under way at the run's deadline.
+pub(crate) const UNFINISHED: &str = "unfinished";
 
 /// Size of the measured job, for progress.
 fn size(plan: &Plan) -> u64 {

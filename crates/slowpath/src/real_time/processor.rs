@@ -8,7 +8,7 @@ use std::fs;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 
-use slowpath_record::{HealthState, Reason, Series};
+use slowpath_record::{HealthState, ProgramLoad, Reason, Series};
 use slowpath_units::{Duration, Time};
 use slowpath_workload::Context;
 
@@ -120,7 +120,7 @@ impl Process {
     }
 }
 
-/// Notes the load of processes during a transfer, and degrades the run if one was the limit.
+/// Keeps the load of processes during a transfer, and degrades the run if one was the limit.
 pub(super) fn judge(processes: &[Process], from: Time, to: Time, done: &mut Done) {
     let mut shares: Vec<(f64, &Process)> = processes
         .iter()
@@ -133,17 +133,11 @@ pub(super) fn judge(processes: &[Process], from: Time, to: Time, done: &mut Done
             .filter(|(share, _)| *share >= LEAST_SHOWN)
             .map(|(_, process)| process.series()),
     );
-    let words: Vec<String> = shares
-        .iter()
-        .filter(|(share, _)| *share >= LEAST_SHOWN)
-        .map(|(share, process)| format!("{} {:.0} %", process.name, share * 100.0))
-        .collect();
-    if !words.is_empty() {
-        done.notes.push(format!(
-            "processor used during the transfer: {}",
-            words.join(", ")
-        ));
-    }
+    done.loads
+        .extend(shares.iter().map(|(share, process)| ProgramLoad {
+            program: process.name.clone(),
+            share: *share,
+        }));
     if let Some((share, process)) = shares.first() {
         busy(&process.name, *share, done);
     }

@@ -2,22 +2,27 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::LabRunError;
+use crate::private_folder;
 
 /// A folder that goes away with its value.
 #[derive(Debug)]
 pub(super) struct Scratch(PathBuf);
 
 impl Scratch {
+    /// A folder that nobody but this user may enter.
     pub(super) fn create(purpose: &str) -> Result<Self, LabRunError> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("slowpath-{}-{number}-{purpose}", std::process::id());
-        let path = crate::worker::scratch().join(name);
-        fs::create_dir_all(&path).map_err(LabRunError::Scratch)?;
-        Ok(Self(path))
+        private_folder::create(&crate::worker::scratch(), purpose)
+            .map(Self)
+            .map_err(LabRunError::Scratch)
+    }
+
+    /// A folder for a server that gives up its rights: others may enter but not list it, and must know its random name.
+    pub(super) fn passable(purpose: &str) -> Result<Self, LabRunError> {
+        let folder = Self::create(purpose)?;
+        set_mode(folder.path(), 0o711).map_err(LabRunError::Scratch)?;
+        Ok(folder)
     }
 
     pub(super) fn path(&self) -> &Path {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use slowpath_endpoint::Report;
 use slowpath_lab::Lab;
-use slowpath_record::{FlowResult, Reason, Series, TransferResult};
+use slowpath_record::{FlowResult, ProgramLoad, Reason, Series, TransferResult};
 use slowpath_scenario::plan::{HostPlan, Job, Plan};
 use slowpath_scenario::{KernelStack, Stack};
 use slowpath_units::{Duration, Time};
@@ -20,6 +20,8 @@ pub(super) struct Done {
     pub(super) flows: Vec<FlowResult>,
     pub(super) series: Vec<Series>,
     pub(super) programs: Vec<String>,
+    /// How busy programs kept a processor.
+    pub(super) loads: Vec<ProgramLoad>,
     pub(super) notes: Vec<String>,
     /// What speaks against taking the job's figures for the path's.
     pub(super) reasons: Vec<Reason>,
