@@ -2,7 +2,8 @@
 //!
 //! Over loopback and over a pair of virtual Ethernet devices between two network namespaces. Each pair talks to its own
 //! kind, in the same namespaces. The order alternates (A B, B A, ...), so that a slow drift of the machine meets both
-//! alike; the ratio is that of the medians, with the least and the most of the rounds' own ratios beside it.
+//! alike; UDP sockets have buffers of one size; the ratio is that of the medians, with the least and the most of the
+//! rounds' own ratios beside it.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd};
@@ -10,13 +11,16 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use slowpath_sys::namespace::NetworkNamespace;
-use slowpath_units::Duration;
+use slowpath_units::{ByteCount, Duration};
 use slowpath_workload::external::{find_program, listening};
 use slowpath_workload::iperf3::{ClientConfig, Server, ServerConfig, run};
 use slowpath_workload::{Context, Permission};
 
 const ROUNDS: usize = 5;
 const SECONDS: u64 = 1;
+/// Bytes of every UDP socket's buffers (`-w` at all four ends): the kernel's default for `rmem_max`, so that nobody gets
+/// more or less than was asked for. TCP's buffers are the kernel's own choice at all four ends.
+const UDP_BUFFER: u64 = 212_992;
 
 fn main() {
     if find_program("iperf3", &[]).is_none() {
@@ -106,6 +110,7 @@ impl Place<'_> {
     fn udp_ours(&self, size: u32) -> f64 {
         let mut config = ClientConfig::udp(self.ours, Duration::from_secs(SECONDS), None);
         config.params.block = Some(size);
+        config.params.window = Some(ByteCount::new(UDP_BUFFER));
         run(&config, &self.context).map_or(f64::NAN, |report| {
             let received: u64 = report.flows().iter().map(|flow| flow.received_packets).sum();
             received as f64 / report.end.since(report.start).seconds()
@@ -121,8 +126,17 @@ impl Place<'_> {
     }
 
     fn udp_real(&self, size: u32) -> f64 {
-        let size = size.to_string();
-        let value = self.real_client(&["-u", "-b", "0", "--udp-counters-64bit", "-l", &size]);
+        let (size, buffer) = (size.to_string(), UDP_BUFFER.to_string());
+        let value = self.real_client(&[
+            "-u",
+            "-b",
+            "0",
+            "--udp-counters-64bit",
+            "-l",
+            &size,
+            "-w",
+            &buffer,
+        ]);
         let number = |name: &str| value["end"]["sum"][name].as_f64().unwrap_or(f64::NAN);
         (number("packets") - number("lost_packets")) / number("seconds")
     }

@@ -776,3 +776,50 @@ fn a_hostile_server_ends_in_an_error() {
         answers.join().unwrap();
     }
 }
+
+#[test]
+fn servers_that_do_not_read_or_dribble_end_with_the_clients_deadline() {
+    let (_turn, context) = (turn(), context());
+    // What follows the end of the test: nothing at all; results announced and given a byte at a time.
+    for after in [&[][..], &[13, 0, 0, 0x20, 0, b'{', b' ', b' ', b' ', b' ']] {
+        let listener = std::net::TcpListener::bind(loopback()).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = std::sync::mpsc::channel::<()>();
+        let server = std::thread::spawn(move || {
+            let read = |stream: &mut TcpStream, bytes: usize| {
+                let mut got = vec![0; bytes];
+                stream.read_exact(&mut got).unwrap();
+                got
+            };
+            let (mut control, _) = listener.accept().unwrap();
+            read(&mut control, 37);
+            control.write_all(&[9]).unwrap();
+            let length = read(&mut control, 4).try_into().unwrap();
+            read(&mut control, u32::from_be_bytes(length) as usize);
+            control.write_all(&[10]).unwrap();
+            let (mut data, _) = listener.accept().unwrap();
+            read(&mut data, 37);
+            control.write_all(&[1, 2]).unwrap();
+            // The data are never read, so that the client's socket is full at once.
+            assert_eq!(read(&mut control, 1), [4]);
+            for byte in after {
+                let _ = control.write_all(&[*byte]);
+                std::thread::sleep(std::time::Duration::from_millis(200));
+            }
+            let _ = stopped.recv();
+            drop(data);
+        });
+        let begun = std::time::Instant::now();
+        let short = context.clone().with_timeout(Duration::from_secs(4));
+        let mut config = tcp(address, Direction::Forward);
+        config.params.duration = Duration::from_secs(1);
+        let ended = run(&config, &short);
+        assert!(begun.elapsed() < std::time::Duration::from_secs(8), "{after:?}");
+        assert!(
+            ended.as_ref().map_or(true, |report| report.delivered(true) == 0),
+            "{after:?}: nothing was received, but {ended:?}"
+        );
+        drop(stop);
+        server.join().unwrap();
+    }
+}

@@ -2,22 +2,22 @@
 //!
 //! ```text
 //! cargo run --release -p slowpath --example object_store_path -- try 'network.up[0].queue=400 packets' ...
-//! cargo run --release -p slowpath --example object_store_path -- search [CANDIDATES]
+//! cargo run --release -p slowpath --example object_store_path -- search [CANDIDATES [used-again|used-once]]
 //! ```
 //!
 //! `try` computes all six rows of the built-in experiment, with changes to it if any are given. `search` draws
 //! paths from the ranges below by a Halton sequence (so a longer search begins with the shorter one's candidates),
-//! every other one with a new connection for each request, scores each by the four rows with 16 connections,
-//! improves the best ones, and only then computes the rows with 32 connections for the best of all. The same call
-//! prints the same table.
+//! with connections that are used again, used once, or by turns both. For each path the time per request is set from the
+//! two rows of 1 MiB, which hardly anything else can move; then all four rows with 16 connections score it, a path whose
+//! small rows are far off being given up before the large ones. The best paths are improved, and only then the rows
+//! with 32 connections are computed, for the best of all and with several seeds. The same call prints the same table.
 
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use slowpath::load::Loaded;
 use slowpath::{Clock, simulated};
-use slowpath_scenario::PlanOptions;
+use slowpath_scenario::{Experiment, Fragments, PlanOptions};
 
 type Change = (String, String);
 
@@ -28,6 +28,8 @@ struct Point {
     values: [f64; RANGES.len()],
     /// Whether connections are used again.
     reuse: bool,
+    /// Time of each request beside its data in milliseconds, from the small rows.
+    service_ms: f64,
 }
 
 /// A candidate with its error and what it gives for the fitted rows.
@@ -44,13 +46,13 @@ struct Range {
     digits: usize,
 }
 
-const RANGES: [Range; 4] = [
+const RANGES: [Range; 3] = [
     Range {
         title: "rate (Mbit/s)",
         key: "network.up[0].rate",
         unit: "Mbit/s",
-        from: 700.0,
-        to: 1400.0,
+        from: 600.0,
+        to: 1200.0,
         digits: 0,
     },
     Range {
@@ -58,24 +60,16 @@ const RANGES: [Range; 4] = [
         key: "network.up[0].queue",
         unit: "packets",
         from: 20.0,
-        to: 2000.0,
+        to: 3000.0,
         digits: 0,
     },
     Range {
         title: "loss (ppm)",
         key: "network.up[1].loss",
         unit: "ppm",
-        from: 0.5,
-        to: 200.0,
+        from: 0.3,
+        to: 300.0,
         digits: 2,
-    },
-    Range {
-        title: "service (ms)",
-        key: "workload.service_time",
-        unit: "ms",
-        from: 300.0,
-        to: 1500.0,
-        digits: 0,
     },
 ];
 
@@ -100,17 +94,24 @@ fn main() -> ExitCode {
                 eprintln!("write changes as KEY=VALUE, such as 'network.up[0].rate=800 Mbit/s'");
                 return ExitCode::from(2);
             };
-            print_rows(&rows(&changes, &ROWS));
+            print_rows(&rows(&changes, &ROWS, SEED));
         }
         ["search", rest @ ..] => {
             let candidates = rest
                 .first()
                 .and_then(|text| text.parse().ok())
                 .unwrap_or(CANDIDATES);
-            search(candidates);
+            let reuse = match rest.get(1) {
+                Some(&"used-again") => Some(true),
+                Some(&"used-once") => Some(false),
+                _ => None,
+            };
+            search(candidates, reuse);
         }
         _ => {
-            eprintln!("usage: object_store_path try [KEY=VALUE ...] | search [CANDIDATES]");
+            eprintln!(
+                "usage: object_store_path try [KEY=VALUE ...] | search [CANDIDATES [used-again|used-once]]"
+            );
             return ExitCode::from(2);
         }
     }
@@ -123,30 +124,42 @@ fn change(text: &str) -> Option<Change> {
 }
 
 /// Throughput of each row in MiB/s with these changes to the experiment; 0 where a run did not come to its end.
-fn rows(changes: &[Change], wanted: &[(&str, f64)]) -> Vec<f64> {
-    let loaded = Loaded::open(EXPERIMENT, changes)
-        .unwrap_or_else(|error| panic!("the experiment cannot be changed like this: {error}"));
+fn rows(changes: &[Change], wanted: &[(&str, f64)], seed: u64) -> Vec<f64> {
+    let experiment = Experiment::read(NAME, &text(), changes)
+        .unwrap_or_else(|errors| panic!("the experiment cannot be changed like this: {errors}"));
     wanted
         .iter()
         .map(|(variant, _)| {
             let options = PlanOptions {
                 variant: (*variant).to_owned(),
                 repeat: 0,
-                seed: SEED,
+                seed,
                 clock: Clock::Simulated,
                 quick: false,
                 size: None,
             };
-            let plan = loaded
-                .experiment
-                .plan(&options, &loaded.fragments)
+            let plan = experiment
+                .plan(&options, &Fragments::new())
                 .unwrap_or_else(|error| panic!("planning {variant} failed: {error}"));
-            let record = simulated::bare(&loaded.name, &plan)
+            let record = simulated::bare(NAME, &plan)
                 .unwrap_or_else(|error| panic!("simulating {variant} failed: {error}"));
             let done = record.transfers.iter().find(|transfer| transfer.complete);
             done.map_or(0.0, |transfer| transfer.goodput_byte_per_s() / MIB)
         })
         .collect()
+}
+
+/// The experiment with the variants of [`ROWS`] alone: changes to its path need not fit the paths of the others.
+fn text() -> String {
+    let mut parts = EXPERIMENT.split(VARIANT);
+    let head = parts.next().unwrap_or_default().to_owned();
+    let wanted = |part: &&str| {
+        ROWS.iter()
+            .any(|(name, _)| part.starts_with(&format!("name = \"{name}\"\n")))
+    };
+    parts
+        .filter(wanted)
+        .fold(head, |text, part| text + VARIANT + part)
 }
 
 fn print_rows(measured: &[f64]) {
@@ -191,16 +204,19 @@ fn score(measured: &[f64]) -> f64 {
     worst
 }
 
-fn search(candidates: usize) {
-    let points: Vec<Point> = (1..=candidates).map(draw).collect();
+fn search(candidates: usize, reuse: Option<bool>) {
+    let points: Vec<Point> = (1..=candidates).map(|index| draw(index, reuse)).collect();
     let mut known = scored(&points);
+    let mut tried = known.len();
     for round in 1..=ROUNDS {
-        known.truncate(SURVIVORS);
+        known.truncate(SURVIVORS.max(SHOWN));
         let step = 0.5_f64.powi(round);
         let near: Vec<Point> = known
             .iter()
+            .take(SURVIVORS)
             .flat_map(|(_, point, _)| neighbours(point, step))
             .collect();
+        tried += near.len();
         known.extend(scored(&near));
         known.sort_by(|a, b| a.0.total_cmp(&b.0));
     }
@@ -208,21 +224,48 @@ fn search(candidates: usize) {
     for range in &RANGES {
         print!("{:>16}", range.title);
     }
-    println!("{:>10}  error  rows (MiB/s)", "reuse");
+    println!("{:>14}{:>8}  error  rows (MiB/s)", "service (ms)", "reuse");
     for (error, point, values) in &known {
         for (range, value) in RANGES.iter().zip(point.values) {
             print!("{value:>16.*}", range.digits);
         }
-        print!("{:>10}", point.reuse);
+        print!("{:>14.0}{:>8}", point.service_ms, point.reuse);
         let values: Vec<String> = values.iter().map(|value| format!("{value:.1}")).collect();
         println!("  {error:.2}   {}", values.join(" "));
     }
     if let Some((error, point, _)) = known.first() {
         println!(
-            "\nThe best one, error {error:.2} of what is allowed; the last two rows and ratio were not used:"
+            "\n{tried} paths tried. The best one, error {error:.2} of what is allowed; the last two rows and ratio were \
+             not used:"
         );
-        print_rows(&rows(&changes(point), &ROWS));
+        for seed in SEED..SEED + SEEDS {
+            println!("seed {seed}");
+            print_rows(&rows(&changes(point), &ROWS, seed));
+        }
     }
+}
+
+/// The path with its time per request set, its error, and its rows; without the large ones if the small ones are far off.
+fn evaluate(point: &Point) -> Scored {
+    let mut point = *point;
+    let mut values = Vec::new();
+    for round in 0..=SERVICE_ROUNDS {
+        values = rows(&changes(&point), &ROWS[..SMALL], SEED);
+        if round == SERVICE_ROUNDS || values.iter().any(|value| *value <= 0.0) {
+            break;
+        }
+        // Seconds of one request of 1 MiB with 16 connections, published less simulated, over both rows.
+        let missing: f64 = (ROWS.iter().zip(&values))
+            .map(|((_, published), value)| 16.0 / published - 16.0 / value)
+            .sum();
+        point.service_ms = (point.service_ms + missing / SMALL as f64 * 1000.0).clamp(0.0, 3000.0);
+    }
+    if score(&values) < HOPELESS {
+        values.extend(rows(&changes(&point), &ROWS[SMALL..FITTED], SEED));
+    }
+    // A path that was given up comes behind all others.
+    let given_up = if values.len() < FITTED { 100.0 } else { 0.0 };
+    (score(&values) + given_up, point, values)
 }
 
 /// The points with their scores and values, best first.
@@ -234,8 +277,11 @@ fn scored(points: &[Point]) -> Vec<Scored> {
         for _ in 0..workers {
             scope.spawn(|| {
                 while let Some(point) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let values = rows(&changes(point), &ROWS[..FITTED]);
-                    let result = (score(&values), *point, values);
+                    let result = evaluate(point);
+                    eprintln!(
+                        "{:.0?} {} {:.0} ms: {:.2} {:.1?}",
+                        result.1.values, result.1.reuse, result.1.service_ms, result.0, result.2
+                    );
                     found
                         .lock()
                         .expect("no worker panics while it holds the list")
@@ -268,11 +314,15 @@ fn changes(point: &Point) -> Vec<Change> {
         })
         .collect();
     changes.push(("workload.reuse".to_owned(), point.reuse.to_string()));
+    changes.push((
+        "workload.service_time".to_owned(),
+        format!("{:.0} ms", point.service_ms),
+    ));
     changes
 }
 
 /// Candidate number `index` of the Halton sequence.
-fn draw(index: usize) -> Point {
+fn draw(index: usize, reuse: Option<bool>) -> Point {
     let values = std::array::from_fn(|dimension| {
         let range = &RANGES[dimension];
         let share = radical_inverse(index, PRIMES[dimension]);
@@ -280,7 +330,8 @@ fn draw(index: usize) -> Point {
     });
     Point {
         values,
-        reuse: index.is_multiple_of(2),
+        reuse: reuse.unwrap_or(index.is_multiple_of(2)),
+        service_ms: 1000.0,
     }
 }
 
@@ -309,17 +360,23 @@ fn radical_inverse(mut index: usize, base: usize) -> f64 {
     value
 }
 
-const PRIMES: [usize; 4] = [3, 5, 7, 11];
+const PRIMES: [usize; RANGES.len()] = [3, 5, 7];
 /// Paths drawn when the command line does not say.
-const CANDIDATES: usize = 24;
+const CANDIDATES: usize = 40;
 /// How often the best ones are improved, and how many they are.
-const ROUNDS: i32 = 1;
-const SURVIVORS: usize = 2;
+const ROUNDS: i32 = 3;
+const SURVIVORS: usize = 3;
+/// Rows of 1 MiB, at the beginning of the list, and how often they correct the time per request.
+const SMALL: usize = 2;
+const SERVICE_ROUNDS: usize = 3;
+/// Error of the small rows, as a multiple of what is allowed, from which the large ones are not computed.
+const HOPELESS: f64 = 2.0;
+/// Seeds for which the best path is computed.
+const SEEDS: u64 = 3;
 /// Candidates in the printed table.
 const SHOWN: usize = 12;
-const EXPERIMENT: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../experiments/bbr-object-storage"
-);
+const NAME: &str = "bbr-object-storage";
+const EXPERIMENT: &str = include_str!("../../../experiments/bbr-object-storage/experiment.toml");
+const VARIANT: &str = "[[variants]]\n";
 const SEED: u64 = 1;
 const MIB: f64 = 1_048_576.0;

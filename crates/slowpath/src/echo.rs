@@ -24,8 +24,8 @@ pub(crate) fn result(name: &str, sent: u64, payload: u64, points: Vec<(Time, f64
     (flow, series)
 }
 
-/// Mean difference of successive round trips; two replies are needed.
-fn jitter(points: &[(Time, f64)]) -> Option<Duration> {
+/// Mean difference of successive round trips in seconds; two replies are needed.
+pub(crate) fn jitter(points: &[(Time, f64)]) -> Option<Duration> {
     let steps = points.windows(2).map(|pair| (pair[1].1 - pair[0].1).abs());
     let mean = steps.sum::<f64>() / points.len().checked_sub(1).filter(|count| *count > 0)? as f64;
     std::time::Duration::try_from_secs_f64(mean)

@@ -113,7 +113,7 @@ fn rate(params: &Params) -> Option<String> {
 pub fn result(start: Time, stdout: &str) -> TransferResult {
     let value: Value = serde_json::from_str(stdout).unwrap_or(Value::Null);
     let end = &value["end"];
-    // 3.12 writes only "sum" for UDP.
+    // Versions before 3.12 write only "sum" for UDP.
     let sum = ["sum_received", "sum"]
         .map(|name| &end[name])
         .into_iter()

@@ -60,13 +60,12 @@ pub(super) fn run(spec: &Spec, context: &Context) -> Result<impl Answer + use<>,
 impl Outcome {
     /// Mean difference of successive round trips.
     fn jitter(&self) -> Option<Duration> {
-        let mut replies = self.report.replies.clone();
-        replies.sort_by_key(|reply| reply.sent_at);
-        let steps: Vec<u64> = replies
-            .windows(2)
-            .map(|pair| pair[0].rtt.nanos().abs_diff(pair[1].rtt.nanos()))
+        let replies = self.report.replies.iter();
+        let mut points: Vec<_> = replies
+            .map(|reply| (reply.sent_at, reply.rtt.seconds()))
             .collect();
-        (!steps.is_empty()).then(|| Duration::from_nanos(steps.iter().sum::<u64>() / steps.len() as u64))
+        points.sort_by_key(|point| point.0);
+        crate::echo::jitter(&points)
     }
 }
 
