@@ -63,5 +63,5 @@ pub use elements::link::{Rate, RateStep};
 pub use elements::*;
 pub use network::Network;
 pub use outcome::{DropCause, Edit, ElementId, Notice, Outcome, PortId};
-pub use packet::{Cargo, Flags, FlowId, Packet, PacketId, Slot};
+pub use packet::{Arrival, Cargo, Flags, FlowId, Packet, PacketId, Slot};
 pub use spec::{BuildError, ElementKind, ElementSpec, NetworkSpec, PortSpec, SettingError, Target};

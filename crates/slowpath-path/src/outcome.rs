@@ -5,7 +5,7 @@ use std::fmt;
 use slowpath_packet::{Dscp, Ecn};
 use slowpath_units::Time;
 
-use crate::packet::{Packet, PacketId};
+use crate::packet::{Arrival, Packet, PacketId};
 
 /// A port, numbered in the order of the specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -88,8 +88,8 @@ pub enum Outcome {
     /// A router made an ICMP message, which now travels through the network as `packet`.
     ///
     /// The driver builds its bytes now, quoting `packet.cargo` (the offending packet's cargo, whose own
-    /// `Dropped` follows), and keeps them under `packet.id` until that number is delivered or dropped.
-    /// It takes no reference to the cargo.
+    /// `Dropped` follows) with the header that it had on `arrival`, and keeps them under `packet.id` until that
+    /// number is delivered or dropped. It takes no reference to the cargo.
     Emit {
         /// Where.
         element: ElementId,
@@ -99,6 +99,8 @@ pub enum Outcome {
         packet: Packet,
         /// What it says.
         notice: Notice,
+        /// The header of the offending packet as it came to the router, which is what the message quotes.
+        arrival: Arrival,
     },
     /// A recording tap saw the packet pass.
     Seen {

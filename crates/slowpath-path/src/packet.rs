@@ -96,6 +96,49 @@ impl Packet {
     }
 }
 
+/// What the network may have changed in a packet's header by the time it comes somewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    /// Bytes of the IP packet: fewer than were sent if it is a fragment.
+    pub ip_len: u32,
+    /// MSS clamp for a SYN; 0 means none.
+    pub mss_limit: u16,
+    /// Code point.
+    pub dscp: Dscp,
+    /// ECN field.
+    pub ecn: Ecn,
+    /// Time to live, not yet lowered here.
+    pub ttl: u8,
+    /// What else is known of it.
+    pub flags: Flags,
+}
+
+impl Arrival {
+    /// Of `packet`, as it is now.
+    pub const fn of(packet: &Packet) -> Self {
+        Self {
+            ip_len: packet.ip_len,
+            mss_limit: packet.mss_limit,
+            dscp: packet.dscp,
+            ecn: packet.ecn,
+            ttl: packet.ttl,
+            flags: packet.flags,
+        }
+    }
+
+    /// The packet with this header and that cargo. Its offset is 0, since routers answer first fragments only.
+    pub const fn packet(&self, cargo: Cargo, flow: FlowId) -> Packet {
+        Packet {
+            mss_limit: self.mss_limit,
+            dscp: self.dscp,
+            ecn: self.ecn,
+            ttl: self.ttl,
+            flags: self.flags,
+            ..Packet::new(cargo, flow, self.ip_len)
+        }
+    }
+}
+
 /// Yes-or-no properties of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Flags(u8);

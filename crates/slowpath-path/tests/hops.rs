@@ -51,12 +51,16 @@ fn a_traceroute_names_sixteen_hops() {
     harness.assert_balanced();
     for ttl in 1..=16_u8 {
         let emitted = harness.outcomes.iter().find_map(|outcome| match outcome {
-            Outcome::Emit { packet, notice, .. } if packet.cargo.0 == u64::from(ttl) => {
-                Some((*packet, *notice))
-            }
+            Outcome::Emit {
+                packet,
+                notice,
+                arrival,
+                ..
+            } if packet.cargo.0 == u64::from(ttl) => Some((*packet, *notice, *arrival)),
             _ => None,
         });
-        let (message, notice) = emitted.expect("each hop answers");
+        let (message, notice, arrival) = emitted.expect("each hop answers");
+        assert_eq!((arrival.ttl, arrival.ip_len), (1, 60), "it saw the TTL run out");
         assert_eq!(
             notice,
             Notice::TimeExceeded {

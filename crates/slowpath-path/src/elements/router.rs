@@ -8,7 +8,7 @@ use slowpath_units::{Duration, Time};
 
 use crate::element::{Context, Step};
 use crate::outcome::{DropCause, Notice, Outcome};
-use crate::packet::{Flags, Packet};
+use crate::packet::{Arrival, Flags, Packet};
 
 /// Takes one from the TTL and answers for packets whose TTL ends here.
 ///
@@ -116,6 +116,7 @@ impl Answers {
             at,
             packet: message,
             notice,
+            arrival: Arrival::of(packet),
         };
         context.shared.tell(emit);
         context.create(1, message);
