@@ -2,10 +2,11 @@
 //!
 //! | reason | degraded from | invalid from |
 //! |---|---|---|
-//! | `release-late`: 99 % of the packets were handed over at most so late | 1 ms | 10 ms |
+//! | `release-late`: 99 % of the packets were handed over at most so late | 1 ms, or *h* if that is more | ten times that |
 //! | `wire-stalled`: the wire stood still, or a packet was this late | 20 ms, if it matters (see below) | 100 ms |
-//! | `arrival-uncertain`: 99 % of the arrival stamps are at most so uncertain | 2 ms | 20 ms |
-//! | `wire-starved`: share of its time that a wire waited for a processor, waits above 0.5 ms each | 0.5 % | 10 % |
+//! | `arrival-uncertain`: 99 % of the arrival stamps are at most so uncertain | 2 ms, or *h* if that is more | ten times that |
+//! | `path-longer`: what both add to the mean round trip, of the shortest one | 10 % and 0.5 ms; a note from 1 % and 0.2 ms | – |
+//! | `wire-starved`: share of its time that a wire waited for a processor, waits above 0.5 ms each | 10 %; a note from 0.5 % | – |
 //! | `crowded`: processors that programs outside the lab left free, on average | below 1.25, or 3/4 of all | – |
 //! | `tun-drops`: packets lost between a host and the wire | – | 1 packet |
 //! | `socket-drops`: datagrams that a host's own sockets had no room for | 1 packet | – |
@@ -16,6 +17,21 @@
 //! | `busy`: share of processor time in use by anything | 95 % | – |
 //! | `clock-jump`: the time of day moved against the clock | 100 ms | – |
 //! | `suspended`: the machine slept | – | 1 ms |
+//!
+//! # How late is too late
+//!
+//! That depends on the path. A packet that waits for the wire for a time *l*, to be read or to be handed over, does to
+//! a connection what a path longer by *l* does: an acknowledgement clock, a window and a loss-limited sender all go
+//! with 1/(round trip + *l*), on average; and packets that were held up together reach the next queue together, which
+//! they find longer by *l*. So *h*, what does no harm, is 1/50 of the shortest round trip that any packet made in
+//! model time, but at most a quarter of the time in which the slowest link's queue empties. The times in the table
+//! are what a good machine keeps with paths of any length: there the hosts' own wake-ups are as late.
+//!
+//! The mean counts for rates; where 99 % are late by *l* at most, the mean is about *l*/10. It is measured on its own
+//! (`path-longer`), so that a note says by how much a figure that goes with the round trip is off.
+//!
+//! Waiting for a processor (`wire-starved`) is how packets become late, not a second error: how late they became is
+//! known for each. It names the culprit, and is a reason of its own only where the wire waited for a tenth of the run.
 //!
 //! # What one stall does to a result
 //!
@@ -38,6 +54,7 @@ use slowpath_record::{ElementCounters, Health, HealthState, Reason};
 use slowpath_units::Duration;
 
 use crate::machine::Change;
+use crate::scales::Scales;
 use crate::wire::{Fault, STALL, WireStats};
 
 /// What a finished lab leaves.
@@ -91,6 +108,7 @@ pub(crate) struct Inputs<'a> {
     pub(crate) elapsed: Duration,
     pub(crate) device_drops: u64,
     pub(crate) socket_drops: u64,
+    pub(crate) scales: Scales,
 }
 
 /// Judges a run.
@@ -115,7 +133,8 @@ pub(crate) fn judge(inputs: &Inputs<'_>) -> Health {
         ..Health::valid()
     };
     let mut judge = Judge(&mut health);
-    judge.span("release-late", late.p99, (1, 10), |found| {
+    let at_least = |millis| Duration::from_millis(millis).max(inputs.scales.harmless());
+    judge.span("release-late", late.p99, at_least(1), |found| {
         format!("1 % of the packets left the wire more than {found} late; give the machine less to do, or slow the path")
     });
     judge.stall(
@@ -123,19 +142,18 @@ pub(crate) fn judge(inputs: &Inputs<'_>) -> Health {
         affected(inputs, &lateness),
         sum(|wire| wire.stall_drops),
     );
-    judge.span("arrival-uncertain", arrival, (2, 20), |found| {
+    judge.span("arrival-uncertain", arrival, at_least(2), |found| {
         format!(
             "1 % of the packets may have been sent {found} before they were seen; give the machine less to do"
         )
     });
+    judge.longer(added(inputs.wires), inputs.scales.round_trip);
     let starved = inputs
         .wires
         .iter()
         .map(|wire| wire.long_waits as f64 / inputs.elapsed.nanos().max(1) as f64)
         .fold(0.0, f64::max);
-    judge.share("wire-starved", starved, (0.005, Some(0.10)), |found| {
-        format!("a wire waited for a processor for {found} of the run; end other programs")
-    });
+    judge.starved(starved);
     let free = inputs.machine.processors - inputs.machine.others;
     if free < 1.25_f64.min(inputs.machine.processors * 0.75) {
         let text = format!(
@@ -200,6 +218,17 @@ fn affected(inputs: &Inputs<'_>, lateness: &Histogram<u64>) -> f64 {
     share(stalled.unwrap_or(0), inputs.elapsed.nanos()).max(share(late, lateness.len()))
 }
 
+/// What waiting for the wire added to the mean round trip: to be read and to be handed over, there and back.
+fn added(wires: &[WireStats]) -> Duration {
+    let of = |wire: &WireStats| wire.lateness.mean() + wire.ingress_error.mean();
+    let worst = wires
+        .iter()
+        .filter(|wire| !wire.lateness.is_empty())
+        .map(of)
+        .fold(0.0, f64::max);
+    Duration::from(std::time::Duration::from_secs_f64(2.0 * worst / 1e9))
+}
+
 struct Judge<'a>(&'a mut Health);
 
 impl Judge<'_> {
@@ -211,16 +240,53 @@ impl Judge<'_> {
         });
     }
 
-    /// Limits in milliseconds.
-    fn span(&mut self, code: &str, found: Duration, limits: (u64, u64), text: impl Fn(String) -> String) {
-        let state = if found >= Duration::from_millis(limits.1) {
+    /// Degraded from `limit` on, invalid from ten times that.
+    fn span(&mut self, code: &str, found: Duration, limit: Duration, text: impl Fn(String) -> String) {
+        let state = if found >= limit * 10 {
             HealthState::Invalid
-        } else if found >= Duration::from_millis(limits.0) {
+        } else if found >= limit {
             HealthState::Degraded
         } else {
             return;
         };
         self.add(code, state, text(milliseconds(found)));
+    }
+
+    /// By how much round trips were longer than the model says.
+    fn longer(&mut self, added: Duration, round_trip: Duration) {
+        if round_trip == Duration::ZERO {
+            return;
+        }
+        let share = added.nanos() as f64 / round_trip.nanos() as f64;
+        let state = if share >= 0.1 && added >= Duration::from_micros(500) {
+            HealthState::Degraded
+        } else if share >= 0.01 && added >= Duration::from_micros(200) {
+            HealthState::Valid
+        } else {
+            return;
+        };
+        let text = format!(
+            "waiting for the wire made the mean round trip longer by {}, of at least {}: what goes with the round trip is off by as much",
+            milliseconds(added),
+            milliseconds(round_trip)
+        );
+        self.add("path-longer", state, text);
+    }
+
+    /// The share of the run for which a wire waited for a processor.
+    fn starved(&mut self, share: f64) {
+        let state = if share >= 0.10 {
+            HealthState::Degraded
+        } else if share >= 0.005 {
+            HealthState::Valid
+        } else {
+            return;
+        };
+        let text = format!(
+            "a wire waited for a processor for {:.1} % of the run; end other programs",
+            share * 100.0
+        );
+        self.add("wire-starved", state, text);
     }
 
     /// The longest stall, the share of the run that all of them affected, and the packets dropped right after one.
@@ -326,6 +392,7 @@ mod tests {
             elapsed: Duration::from_secs(10),
             device_drops: 0,
             socket_drops: 0,
+            scales: Scales::default(),
         };
         change(&mut wire, &mut inputs);
         let wires = [wire];
@@ -333,6 +400,38 @@ mod tests {
             wires: &wires,
             ..inputs
         })
+    }
+
+    #[test]
+    fn lateness_is_judged_by_what_the_path_does_itself() {
+        // One per cent of the packets 3 ms late: 1/50 of 150 ms.
+        let late = |round_trip: u64, queue: Option<u64>| {
+            health(|wire, inputs| {
+                wire.lateness.record_n(3_000_000, 11).unwrap();
+                inputs.scales = Scales {
+                    round_trip: Duration::from_millis(round_trip),
+                    queue: queue.map(Duration::from_millis),
+                };
+            })
+            .state
+        };
+        assert_eq!(late(20, None), HealthState::Degraded);
+        assert_eq!(late(100, None), HealthState::Degraded);
+        assert_eq!(late(160, Some(100)), HealthState::Valid);
+        assert_eq!(late(160, Some(8)), HealthState::Degraded, "a short queue");
+        // All of them 0.3 ms late, there and back.
+        let longer = |round_trip: u64| {
+            let found = health(|wire, inputs| {
+                wire.lateness.record_n(300_000, 100_000).unwrap();
+                inputs.scales.round_trip = Duration::from_millis(round_trip);
+            });
+            let codes: Vec<_> = found.reasons.into_iter().map(|reason| reason.code).collect();
+            (found.state, codes)
+        };
+        let code = vec!["path-longer".to_owned()];
+        assert_eq!(longer(2), (HealthState::Degraded, code.clone()));
+        assert_eq!(longer(20), (HealthState::Valid, code));
+        assert_eq!(longer(100), (HealthState::Valid, Vec::new()));
     }
 
     #[test]
@@ -377,8 +476,10 @@ mod tests {
             HealthState::Invalid,
             "timers may have expired"
         );
-        let starved = health(|wire, _| wire.long_waits = 100_000_000);
-        assert_eq!(codes(&starved), ["wire-starved"]);
+        let starved = |nanos| health(|wire, _| wire.long_waits = nanos);
+        assert_eq!(codes(&starved(100_000_000)), ["wire-starved"]);
+        assert_eq!(starved(100_000_000).state, HealthState::Valid, "a note: 1 %");
+        assert_eq!(starved(1_000_000_000).state, HealthState::Degraded);
         let hog = health(|_, inputs| {
             inputs.machine.processors = 2.0;
             inputs.machine.others = 1.0;

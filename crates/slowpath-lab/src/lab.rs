@@ -19,6 +19,7 @@ use crate::health::{Inputs, LabReport, Totals, judge};
 use crate::kernel::KernelHost;
 use crate::machine::Snapshot;
 use crate::model::Model;
+use crate::scales::{self, Scales, Transits};
 use crate::spec::{LabSpec, Mounts, Stack};
 use crate::tap::{self, PacketSink};
 use crate::wire::Wire;
@@ -43,6 +44,8 @@ pub struct Lab {
     origin: u64,
     started_at: u64,
     before: Snapshot,
+    /// How long the slowest link's queue takes to empty.
+    queue: Option<Duration>,
 }
 
 impl Lab {
@@ -113,6 +116,7 @@ impl Lab {
             origin,
             started_at: clock::real_time(),
             before: Snapshot::take(),
+            queue: scales::bottleneck_queue(&spec.network),
         };
         for (network, tap) in parts.into_iter().zip(taps) {
             let models = std::mem::take(&mut models);
@@ -288,12 +292,17 @@ impl Lab {
             )
             .sum();
         let socket_drops = self.hosts.iter().map(KernelHost::socket_drops).sum();
+        let transits: Vec<_> = stats.iter().map(|wire| &wire.transits).collect();
         let inputs = Inputs {
             wires: &stats,
             machine,
             elapsed,
             device_drops,
             socket_drops,
+            scales: Scales {
+                round_trip: Transits::round_trip(&transits),
+                queue: self.queue,
+            },
         };
         let health = judge(&inputs);
         let sum = |pick: fn(&crate::wire::WireStats) -> u64| stats.iter().map(pick).sum::<u64>();

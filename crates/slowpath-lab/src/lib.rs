@@ -12,6 +12,7 @@
 //! * [`tap`]: packets and fates for captures.
 //! * [`doctor`]: what this machine permits, and how to change it.
 //! * [`health`]: the thresholds of valid, degraded and invalid.
+//! * `scales`: what the path itself does to a packet, against which health judges.
 //! * `kernel`, `attach`: a host and its device. `model`: endpoint models as hosts. `wire`, `train`, `slab`: reading trains, the model's turn, joining survivors.
 
 #![forbid(unsafe_code)]
@@ -26,6 +27,7 @@ mod kernel;
 mod lab;
 mod machine;
 mod model;
+mod scales;
 mod slab;
 pub mod spec;
 pub mod tap;

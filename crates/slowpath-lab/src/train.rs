@@ -6,8 +6,9 @@
 //! good locally. Source: `Documentation/networking/segmentation-offloads.rst`.
 
 use slowpath_packet::{Dscp, Ecn, Protocol, TcpFlags};
-use slowpath_path::{Flags, Packet};
+use slowpath_path::{Flags, Packet, PortId};
 use slowpath_sys::vnet::{Gso, VnetHeader};
+use slowpath_units::Time;
 
 /// One train as it was read; offsets count from the start of the IP header.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +34,8 @@ pub(crate) struct Train {
     pub(crate) dont_fragment: bool,
     pub(crate) syn: bool,
     pub(crate) icmp_error: bool,
+    /// Where and when it entered the network.
+    pub(crate) entered: (PortId, Time),
 }
 
 /// Why something read from a host was not let into the network.
@@ -63,6 +66,7 @@ impl Train {
             dont_fragment: false,
             syn: false,
             icmp_error: false,
+            entered: NOWHERE,
         }
     }
 
@@ -136,6 +140,7 @@ impl Train {
             dont_fragment: v6 || ip[6] & 0x40 != 0,
             syn,
             icmp_error,
+            entered: NOWHERE,
         })
     }
 
@@ -333,6 +338,8 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
+/// Not in a network yet.
+const NOWHERE: (PortId, Time) = (PortId(0), Time::ZERO);
 /// IPv4 or IPv6 with TCP and all its options.
 pub(crate) const HEADER_ROOM: usize = 128;
 /// TCP option kind 3 (RFC 7323, section 2.2).

@@ -17,15 +17,16 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use slowpath_path::{Network, PacketId, PortId};
-use slowpath_sys::clock;
+use slowpath_sys::{clock, process};
 use slowpath_units::{Duration, Time};
 
 pub(crate) use stats::{Fault, WireStats};
 
-use sleep::Sleeper;
+use sleep::{Arrived, Sleeper};
 
 use crate::attach::Attachment;
 use crate::model::Model;
+use crate::scales::Transits;
 use crate::slab::Slab;
 use crate::spec::{DropUnit, WireSettings};
 use crate::tap::TapSender;
@@ -50,6 +51,8 @@ pub(crate) struct Wire {
     next_train: u32,
     /// Until then packets arrive closer together than they were sent, because the wire stood still.
     crowded_until: Time,
+    /// The packet that ended the last sleep, until it has been read.
+    arrived: Option<Arrived>,
 }
 
 struct Input {
@@ -73,6 +76,8 @@ impl Wire {
             .map(|(port, _)| usize::from(port.0) + 1)
             .max()
             .unwrap_or(0);
+        let of_models = models.iter().map(|model| usize::from(model.port.0) + 1);
+        let of_models = of_models.max().unwrap_or(0);
         let mut outputs = vec![None; ports];
         let mut inputs = Vec::new();
         for (port, attachment) in attachments {
@@ -96,9 +101,13 @@ impl Wire {
             tap,
             settings,
             origin,
-            stats: WireStats::default(),
+            stats: WireStats {
+                transits: Transits::new(ports.max(of_models)),
+                ..WireStats::default()
+            },
             next_train: 0,
             crowded_until: Time::ZERO,
+            arrived: None,
             network,
             inputs,
             models,
@@ -128,6 +137,8 @@ impl Wire {
 
     fn serve(&mut self, stop: &UnixStream) -> io::Result<()> {
         clock::set_timer_slack(1)?;
+        // Where it may not be asked for, the run's lateness says what that cost.
+        let _ = process::take_short_turns(TURN);
         let inputs = self.inputs.iter().map(|input| input.from.as_fd());
         let mut sleeper = Sleeper::new(inputs, stop.as_fd(), self.settings.spin);
         loop {
@@ -147,6 +158,7 @@ impl Wire {
                 self.stats.long_waits += woken.starved;
             }
             self.note_stall(Duration::from_nanos(woken.overslept));
+            self.arrived = woken.arrival;
             for input in &mut self.inputs {
                 input.empty_at = input.empty_at.max(woken.empty_at);
             }
@@ -187,6 +199,8 @@ impl Wire {
     }
 }
 
+/// The scheduler's shortest turn, in nanoseconds: a wire has little to do at a time, and that at once.
+const TURN: u64 = 100_000;
 /// Longer than a thread waits for an idle processor.
 const LONG_WAIT: u64 = 500_000;
 /// Standing still for so long counts as a stall.

@@ -77,13 +77,16 @@ fn our_trace_names_sixteen_routers() {
                 .first()
                 .unwrap_or_else(|| panic!("{method:?}: {hop:?}"));
             assert_eq!(reply.from, router(number), "{method:?}: {hop:?}");
-            // The quote has the header as it was sent: what changed on the way, the TTL too, is not shown
-            // (LIMITATIONS.md).
+            // The router quotes the probe as it saw it: with a TTL that has run down to 1.
             let quoted = reply
                 .error
                 .and_then(|error| error.quoted)
                 .expect("a quoted header");
-            assert_eq!(quoted.destination, IpAddr::from(FAR), "{method:?}: {hop:?}");
+            assert_eq!(
+                (quoted.ttl, quoted.destination),
+                (1, IpAddr::from(FAR)),
+                "{method:?}: {hop:?}"
+            );
             // Two milliseconds for each router passed on the way.
             let least = Duration::from_millis(2) * u64::from(number - 1);
             assert!(reply.rtt >= least, "{method:?}: {hop:?}");

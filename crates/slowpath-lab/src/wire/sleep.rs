@@ -3,6 +3,10 @@
 //! A kernel wakes a thread some tens of microseconds after the time it asked for. The sleeper learns how many, sleeps
 //! that much less, and watches clock and devices for the rest; a budget keeps that from taking a processor away from
 //! the programs under test: sparse packets are exact, dense ones need no waking.
+//!
+//! A packet that ends a sleep came earlier than the thread could look: by the time that the thread waited for a
+//! processor, which the kernel counts, and by what waking an idle processor takes. The first is taken off the stamp;
+//! the second, learned from timers, only bounds the error, since the packet may have found its processor awake.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -20,21 +24,54 @@ pub(crate) struct Sleeper {
     waited: u64,
     /// How late timers wake this thread, a running mean.
     overshoot: u64,
+    /// The same without time for which it waited for a processor.
+    wake_cost: u64,
     most_spin: u64,
     /// Of so many nanoseconds one may be spent watching.
     budget: u64,
     spun: u64,
     started: u64,
+    /// When the last sleep ended.
+    woke: u64,
 }
 
 /// How a sleep ended.
 pub(crate) struct Woken {
     /// The devices were empty at that time for sure, or as nearly as can be known.
     pub(crate) empty_at: u64,
+    /// When the packet that ended the sleep probably came, and when the thread looked; `None` if none did.
+    pub(crate) arrival: Option<Arrived>,
     /// How long after the planned time the sleep ended.
     pub(crate) overslept: u64,
     /// How long the thread could have run and did not.
     pub(crate) starved: u64,
+}
+
+/// The packet that ended a sleep.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrived {
+    /// When it probably came.
+    at: u64,
+    /// When the thread looked.
+    woke: u64,
+    /// Whether it has been read; what is read now came after it.
+    read: bool,
+}
+
+impl Arrived {
+    /// When what was read at `read_at` probably came, and by how much earlier that may be than it did.
+    ///
+    /// What follows the first is stamped closer together than it was read until the stamps have caught up with the
+    /// clock. Behind a long wait for a processor it may have come at any time since, so it keeps the time at which it
+    /// was read: no packet shall be faster than its path.
+    pub(crate) fn stamp(&mut self, read_at: u64) -> (u64, u64) {
+        let first = !std::mem::replace(&mut self.read, true);
+        if !first && self.woke - self.at > MOST_CATCH_UP {
+            return (read_at, 0);
+        }
+        let stamp = (self.at + 2 * (read_at - self.woke.min(read_at))).min(read_at);
+        (stamp, if first { 0 } else { read_at - stamp })
+    }
 }
 
 impl Sleeper {
@@ -57,10 +94,12 @@ impl Sleeper {
             waited: delay.as_ref().and_then(|delay| delay.read().ok()).unwrap_or(0),
             delay,
             overshoot: 30_000,
+            wake_cost: WAKE_COST,
             most_spin: spin.map_or(MOST_SPIN, Duration::nanos),
             budget: if processors >= 6 { 4 } else { 32 },
             spun: 0,
             started: clock::monotonic(),
+            woke: clock::monotonic(),
         }
     }
 
@@ -71,9 +110,14 @@ impl Sleeper {
         if planned <= now {
             return Ok(Some(Woken {
                 empty_at: 0,
+                arrival: None,
                 overslept: 0,
                 starved: 0,
             }));
+        }
+        if now - self.woke > LONG_TURN {
+            // What the last turn waited for a processor is not this sleep's.
+            self.starved();
         }
         let may_spin = due == Some(planned) && self.spun < SPIN_ADVANCE + (now - self.started) / self.budget;
         let margin = if may_spin {
@@ -84,38 +128,46 @@ impl Sleeper {
         let asleep = (planned - now).saturating_sub(margin);
         let mut ready = self.set.wait(Some(asleep))?;
         let mut woke = clock::monotonic();
+        let counted = self.starved();
+        let starved = counted.unwrap_or(woke - now);
         if ready == 0 && asleep > 0 {
-            let late = woke.saturating_sub(now + asleep).min(MOST_SPIN);
-            self.overshoot = (self.overshoot * 7 + late) / 8;
+            let late = woke.saturating_sub(now + asleep);
+            self.overshoot = (self.overshoot * 7 + late.min(MOST_SPIN)) / 8;
+            self.wake_cost = (self.wake_cost * 7 + late.saturating_sub(starved).min(MOST_SPIN)) / 8;
         }
-        let starved = self.starved(woke - now);
-        let mut empty_at = woke - (starved + WAKE_COST).min(woke - now);
+        let earlier = |span: u64| woke - span.min(woke - now);
+        let mut empty_at = earlier(starved + self.wake_cost.max(WAKE_COST));
+        let mut came = earlier(counted.unwrap_or(0));
         let spin_from = woke;
         while ready == 0 && woke < planned {
             empty_at = woke;
+            came = woke;
             ready = self.set.wait(Some(0))?;
             woke = clock::monotonic();
         }
         self.spun += woke - spin_from;
+        self.woke = woke;
         if ready > 0 && self.set.is_ready(self.stopping) {
             return Ok(None);
         }
         Ok(Some(Woken {
             empty_at,
+            arrival: (ready > 0).then_some(Arrived {
+                at: came,
+                woke,
+                read: false,
+            }),
             overslept: woke.saturating_sub(planned),
             starved,
         }))
     }
 
-    /// Time that this thread has waited for a processor since the last call; where the kernel does not count it, all
-    /// of the time that it may have been.
-    fn starved(&mut self, at_most: u64) -> u64 {
-        let Some(total) = self.delay.as_ref().and_then(|delay| delay.read().ok()) else {
-            return at_most;
-        };
+    /// Time that this thread has waited for a processor since the last call, where the kernel counts it.
+    fn starved(&mut self) -> Option<u64> {
+        let total = self.delay.as_ref()?.read().ok()?;
         let since = total.saturating_sub(self.waited);
         self.waited = total;
-        since
+        Some(since)
     }
 }
 
@@ -123,9 +175,13 @@ impl Sleeper {
 const LONGEST_SLEEP: u64 = 20_000_000;
 /// Longest time to watch before one deadline.
 const MOST_SPIN: u64 = 150_000;
+/// A turn as long as that may have been interrupted.
+const LONG_TURN: u64 = 200_000;
+/// Largest error of a stamp that following packets share.
+const MOST_CATCH_UP: u64 = 100_000;
 /// Watching that is allowed before any of the budget has been earned.
 const SPIN_ADVANCE: u64 = 5_000_000;
-/// Time between the event that wakes a thread and its first instruction on an idle processor, generously.
+/// Least time between the event that wakes a thread and its first instruction on an idle processor.
 const WAKE_COST: u64 = 20_000;
 
 #[cfg(test)]
@@ -150,6 +206,26 @@ mod tests {
         std::io::Read::read_exact(&mut &packets, &mut [0]).unwrap();
         drop(stop);
         assert!(sleeper.sleep_until(None).unwrap().is_none());
+    }
+
+    #[test]
+    fn stamps_catch_up_with_the_clock() {
+        let mut arrived = Arrived {
+            at: 1_000_000,
+            woke: 1_040_000,
+            read: false,
+        };
+        assert_eq!(arrived.stamp(1_040_000), (1_000_000, 0));
+        assert_eq!(arrived.stamp(1_050_000), (1_020_000, 30_000));
+        assert_eq!(arrived.stamp(1_090_000), (1_090_000, 0));
+        // It waited 4 ms for a processor: only the first is known to have come then.
+        let mut starved = Arrived {
+            at: 1_000_000,
+            woke: 5_000_000,
+            read: false,
+        };
+        assert_eq!(starved.stamp(5_001_000), (1_002_000, 0));
+        assert_eq!(starved.stamp(5_002_000), (5_002_000, 0));
     }
 
     #[test]

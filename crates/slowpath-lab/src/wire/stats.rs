@@ -3,6 +3,8 @@
 use hdrhistogram::Histogram;
 use slowpath_units::{Duration, Time};
 
+use crate::scales::Transits;
+
 /// A wire's own account.
 pub(crate) struct WireStats {
     /// How late packets were handed over, in nanoseconds.
@@ -32,6 +34,8 @@ pub(crate) struct WireStats {
     pub(crate) capture_lost: u64,
     /// Packets inside the network at the end.
     pub(crate) inside: u64,
+    /// What the path did to packets, in model time.
+    pub(crate) transits: Transits,
     pub(crate) peak_bytes: u64,
     pub(crate) fault: Option<Fault>,
 }
@@ -66,6 +70,7 @@ impl Default for WireStats {
             ignored: 0,
             capture_lost: 0,
             inside: 0,
+            transits: Transits::default(),
             peak_bytes: 0,
             fault: None,
         }

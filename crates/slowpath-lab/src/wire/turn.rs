@@ -33,6 +33,7 @@ impl Wire {
                 return Ok(false);
             }
         }
+        self.arrived = None;
         let now = self.now();
         if !self.models.is_empty() && !self.run_models(now) {
             return Ok(false);
@@ -135,8 +136,12 @@ impl Wire {
             trains += 1;
             bytes += length;
             // As early as a reader can: the packet entered the device's queue at some time since that was empty.
-            let stamp = clock::monotonic();
-            let error = stamp - self.inputs[index].empty_at.min(stamp);
+            let read_at = clock::monotonic();
+            let (stamp, early) = match &mut self.arrived {
+                Some(arrived) => arrived.stamp(read_at),
+                None => (read_at, 0),
+            };
+            let error = (stamp - self.inputs[index].empty_at.min(stamp)).max(early);
             self.stats.ingress_error.saturating_record(error);
             let prefix = from.prefix();
             let read = &room[..length];
@@ -153,7 +158,8 @@ impl Wire {
     }
 
     /// Hands a train's wire packets to the model.
-    fn enter(&mut self, port: PortId, at: Time, length: usize, train: Train) {
+    fn enter(&mut self, port: PortId, at: Time, length: usize, mut train: Train) {
+        train.entered = (port, at);
         let whole = self.drops_whole_trains();
         let count = if whole { 1 } else { train.count };
         let id = self.slab.keep(length, train, u32::from(count));
@@ -213,8 +219,8 @@ impl Wire {
                 }
             }
             Outcome::Seen { tap, at, .. } => self.note(Seen::Passed(tap), at, &packet),
-            Outcome::Emit { notice, .. } => {
-                self.render(&packet, true);
+            Outcome::Emit { notice, arrival, .. } => {
+                self.render(&arrival.packet(packet.cargo, packet.flow));
                 let message = icmp::message(&notice, &packet, &self.scratch);
                 self.emitted.insert(packet.id, message);
             }
@@ -246,7 +252,7 @@ impl Wire {
         }
         if packet.flags.has(Flags::FRAGMENT) {
             self.flush(index);
-            self.render(packet, false);
+            self.render(packet);
             let bytes = std::mem::take(&mut self.scratch);
             self.write_bytes(index, at, 1, &bytes);
             self.scratch = bytes;
@@ -278,7 +284,9 @@ impl Wire {
             }
             return;
         }
-        self.render(packet, false);
+        let (from, entered) = self.slab.get(train_of(packet.cargo)).0.entered;
+        self.stats.transits.note(from, port, at.since(entered));
+        self.render(packet);
         self.receive_model(port, at);
         self.slab.refer(train_of(packet.cargo), -1);
     }
@@ -301,6 +309,9 @@ impl Wire {
             self.slab.refer(pending.train, -i32::from(pending.count));
             return;
         };
+        let (from, entered) = train.entered;
+        let span = pending.at.since(entered);
+        self.stats.transits.note(from, port_number(port), span);
         let late = self.now().since(pending.at);
         let tun = to.link_header() == 0 && usize::from(train.prefix) == VnetHeader::LENGTH;
         let written = if tun && count == train.count && train.unchanged_by(&pending.packet) {
@@ -343,35 +354,32 @@ impl Wire {
             }
             return;
         }
-        self.render(packet, false);
+        self.render(packet);
         if let Some(tap) = &mut self.tap {
             tap.add(event, at, packet.id, &self.scratch);
         }
     }
 
-    /// Writes a packet's bytes with finished checksums to the scratch buffer: as the network changed it, or `as_sent`.
-    fn render(&mut self, packet: &Packet, as_sent: bool) {
+    /// Writes a packet's bytes as the network changed them, with finished checksums, to the scratch buffer.
+    fn render(&mut self, packet: &Packet) {
         let (id, number) = (train_of(packet.cargo), segment_of(packet.cargo));
         let (train, bytes) = self.slab.get(id);
         let ip = &bytes[usize::from(train.prefix)..];
-        if number == WHOLE {
+        if number == WHOLE && train.count > 1 {
             self.scratch.clear();
             self.scratch.extend_from_slice(ip);
             return;
         }
-        let mut packet = *packet;
-        if as_sent {
-            packet.dscp = train.dscp();
-            packet.ecn = train.ecn();
-            packet.ttl = train.hop_limit;
-            packet.flags = train.flags();
-            packet.mss_limit = 0;
-        }
-        train.materialise(ip, number, &packet, &mut self.scratch);
+        let number = if number == WHOLE { 0 } else { number };
+        train.materialise(ip, number, packet, &mut self.scratch);
         if packet.flags.has(Flags::FRAGMENT) {
-            icmp::cut_fragment(&mut self.scratch, &packet);
+            icmp::cut_fragment(&mut self.scratch, packet);
         }
     }
+}
+
+fn port_number(index: usize) -> PortId {
+    PortId(u16::try_from(index).unwrap_or(u16::MAX))
 }
 
 fn cargo(train: TrainId, segment: u16) -> Cargo {

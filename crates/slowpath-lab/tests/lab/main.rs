@@ -6,5 +6,6 @@ mod captures;
 mod changing;
 mod hosts;
 mod models;
+mod quotes;
 mod support;
 mod trains;
