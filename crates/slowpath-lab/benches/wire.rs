@@ -13,7 +13,7 @@ mod relay;
 mod traffic;
 
 use std::thread::JoinHandle;
-use std::time::Duration as StdDuration;
+use std::time::{Duration as StdDuration, Instant};
 
 use slowpath_lab::{Lab, LabReport, LabSpec};
 
@@ -119,7 +119,9 @@ fn main() {
 /// `flows` TCP connections at once; bits per second of all of them.
 fn tcp(name: &str, spec: &LabSpec, flows: usize, span: StdDuration, bare: f64) -> f64 {
     let lab = Lab::build(spec, None).expect("the relay could be built as well");
-    let all: Vec<_> = (0..flows).map(|_| start_tcp(&lab, 0, span)).collect();
+    let start = Instant::now();
+    let window = (flows > 1).then_some((start + traffic::WARM, start + span));
+    let all: Vec<_> = (0..flows).map(|_| start_tcp(&lab, 0, span, window)).collect();
     let rates: Vec<f64> = all.into_iter().map(finish_tcp).collect();
     let report = lab.finish();
     let rate: f64 = rates.iter().sum();
@@ -140,15 +142,24 @@ fn tcp(name: &str, spec: &LabSpec, flows: usize, span: StdDuration, bare: f64) -
     rate
 }
 
-/// One connection from the near to the far host of a pair.
-fn start_tcp(lab: &Lab, pair: u8, span: StdDuration) -> (JoinHandle<()>, JoinHandle<f64>) {
+/// One connection from the near to the far host of a pair, of which all is counted but its start-up, or what arrives
+/// between two times.
+fn start_tcp(
+    lab: &Lab,
+    pair: u8,
+    span: StdDuration,
+    window: Option<(Instant, Instant)>,
+) -> (JoinHandle<()>, JoinHandle<f64>) {
     let (near, far) = (format!("near{pair}"), format!("far{pair}"));
     let listener = lab
         .run_in(&far, || traffic::listen([10, 77, pair, 2]))
         .expect("far is a kernel host");
     let address = listener.local_addr().expect("it listens");
     let receiver = lab
-        .start_in(&far, move || traffic::receive(&listener))
+        .start_in(&far, move || match window {
+            Some((from, to)) => traffic::receive_between(&listener, from, to),
+            None => traffic::receive(&listener),
+        })
         .expect("far is a kernel host");
     let sender = lab
         .start_in(&near, move || traffic::send(address, span))
@@ -165,7 +176,7 @@ fn finish_tcp((sender, receiver): (JoinHandle<()>, JoinHandle<f64>)) -> f64 {
 fn several_paths(span: StdDuration) {
     let lab = Lab::build(&pairs(4, &[nic(), link(500_000_000, 500), delay(5)]), None)
         .expect("the relay could be built as well");
-    let all: Vec<_> = (0..4).map(|pair| start_tcp(&lab, pair, span)).collect();
+    let all: Vec<_> = (0..4).map(|pair| start_tcp(&lab, pair, span, None)).collect();
     let rates: Vec<String> = all
         .into_iter()
         .map(|one| format!("{:.1}", finish_tcp(one) * LAYER_2 / 1e6))
