@@ -1,0 +1,117 @@
+//! What captures of simulated transfers say: the same cause keeps its verdict whatever the path's figures are.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use slowpath::folder::Folder;
+use slowpath::{import, simulated};
+use slowpath_analyze::{Limit, Verdict};
+use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
+
+struct Scratch(PathBuf);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Verdicts on the captures beside sender and receiver of one transfer over `path` up and half of `rtt_ms` down.
+fn verdicts(name: &str, control: &str, megabytes: u32, rtt_ms: f64, path: &str) -> BTreeMap<String, Verdict> {
+    let half = rtt_ms / 2.0;
+    let text = format!(
+        r#"title = "t"
+captures = "hosts"
+[network]
+up = [{path}, {{ delay = "{half} ms" }}]
+down = [{{ delay = "{half} ms" }}]
+[workload]
+kind = "iperf3"
+size = "{megabytes} MB"
+[hosts.client]
+system = "linux"
+congestion_control = "{control}"
+[hosts.server]
+system = "linux"
+congestion_control = "{control}"
+"#
+    );
+    let experiment = Experiment::read("x.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let options = PlanOptions {
+        variant: "default".to_owned(),
+        repeat: 0,
+        seed: 7,
+        clock: Clock::Simulated,
+        quick: false,
+        size: None,
+    };
+    let plan = experiment.plan(&options, &Fragments::new()).unwrap();
+    let place = std::env::temp_dir().join(format!("slowpath-verdicts-{name}-{}", std::process::id()));
+    let scratch = Scratch(place.clone());
+    let folder = Folder::create(&place).unwrap();
+    let record = simulated::run("t", &plan, name, true, &folder).unwrap();
+    let mut out = BTreeMap::new();
+    for capture in &record.captures {
+        let analysis = import::analyze_file(&place.join(&capture.file)).unwrap();
+        let main = analysis.main_connection().expect("there is a transfer");
+        println!("{}: {}", capture.file, main.verdict.sentence);
+        out.insert(format!("{:?}", main.tap), main.verdict.clone());
+    }
+    drop(scratch);
+    assert!(!out.is_empty(), "{name}: no capture");
+    out
+}
+
+/// A queue much shorter than the path drops at every probe of BBR, which keeps the link busy all the same: the link is
+/// the limit, whatever the figures.
+#[test]
+fn bbr_before_a_short_queue_fills_the_link() {
+    for (rate, rtt_ms, packets, megabytes) in [
+        (925, 5.0, 120, 300),
+        (100, 5.0, 13, 40),
+        (50, 20.0, 25, 30),
+        (300, 8.0, 60, 80),
+        (20, 40.0, 20, 15),
+    ] {
+        let path = format!("{{ rate = \"{rate} Mbit/s\", queue = \"{packets} packets\" }}");
+        let name = format!("short-{rate}");
+        for (tap, verdict) in verdicts(&name, "bbr", megabytes, rtt_ms, &path) {
+            assert_eq!(
+                verdict.limit,
+                Limit::BottleneckBandwidth,
+                "{name} {tap}: {}",
+                verdict.sentence
+            );
+            let found = verdict.parameters.rate_bit_per_s.unwrap_or(0.0) / (f64::from(rate) * 1e6);
+            assert!(
+                (0.85..1.15).contains(&found),
+                "{name} {tap}: {}",
+                verdict.sentence
+            );
+        }
+    }
+}
+
+/// Many losses at once leave no room to report what arrived, and are no reordering; nor are they a queue's.
+#[test]
+fn many_random_losses_are_random_losses() {
+    for control in ["bbr", "cubic", "reno"] {
+        for (loss, rate, rtt_ms) in [(3.0, 900, 5.0), (1.0, 300, 20.0), (5.0, 200, 10.0)] {
+            let path = format!(
+                "{{ loss = \"{loss} %\" }}, {{ rate = \"{rate} Mbit/s\", queue = \"{} packets\" }}",
+                (f64::from(rate) * rtt_ms / 12.0).ceil()
+            );
+            let name = format!("loss-{loss}-{control}");
+            let megabytes = if control == "bbr" { 60 } else { 6 };
+            for (tap, verdict) in verdicts(&name, control, megabytes, rtt_ms, &path) {
+                let right = match verdict.limit {
+                    Limit::RandomLoss => true,
+                    // With an algorithm that does not mind the losses the link may be the limit.
+                    Limit::BottleneckBandwidth => control == "bbr",
+                    _ => false,
+                };
+                assert!(right, "{name} {tap}: {} {}", verdict.limit, verdict.sentence);
+            }
+        }
+    }
+}
