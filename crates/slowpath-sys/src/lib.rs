@@ -11,7 +11,7 @@
 //! * [`clock`]: clocks, precise sleep, timer slack; [`poll`]: waiting with nanosecond timeouts.
 //! * [`netlink`]: links, addresses, routes; [`sysctl`]: settings under `/proc/sys`.
 //! * [`namespace`]: user, network and mount namespaces; [`process`]: children that die with their parent.
-//! * [`memory`]: buffers in large pages.
+//! * [`memory`]: buffers in large pages; [`held_file`]: a file's bytes in place.
 //! * [`tun`] and [`packet_socket`]: where packets leave the kernel, with the [`vnet`] header of trains.
 //!
 //! Start with [`sockopt`] for workloads, with [`namespace`] for a lab.
@@ -20,6 +20,7 @@
 compile_error!("slowpath-sys wraps Linux system calls and builds on Linux only");
 
 pub mod clock;
+pub mod held_file;
 pub mod memory;
 pub mod message;
 pub mod namespace;
