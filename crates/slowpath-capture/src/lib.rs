@@ -20,5 +20,5 @@ pub mod write;
 
 pub use decode::{Decoder, PacketReader, ReadAhead, Undecoded};
 pub use link::LinkType;
-pub use read::{Damage, FileFormat, Frame, Interface, OpenError, Reader};
+pub use read::{Damage, FileFormat, Frame, InPlace, Interface, OpenError, Reader};
 pub use write::{PacketInfo, PcapngWriter, SectionInfo, TapDirection, TapId, TapInfo, TapStatistics};

@@ -6,7 +6,7 @@ use std::path::Path;
 use slowpath_record::packets::{CaptureSummary, Conversations, Record};
 
 use super::{Decoder, Undecoded};
-use crate::read::{OpenError, Reader};
+use crate::read::{InPlace, OpenError, Reader};
 
 /// Reads a capture packet by packet, as an analysis wants it.
 ///
@@ -35,6 +35,14 @@ impl PacketReader {
     /// [`OpenError`] if it cannot be read or is no capture.
     pub fn new(input: impl Read + Send + 'static) -> Result<Self, OpenError> {
         Reader::new(input).map(Self::from)
+    }
+
+    /// Starts to read a file without copying it.
+    ///
+    /// # Errors
+    /// [`OpenError`] if it cannot be read or is no capture.
+    pub fn in_place(input: impl InPlace + 'static) -> Result<Self, OpenError> {
+        Reader::in_place(input).map(Self::from)
     }
 
     /// The next packet with an IP header; frames without one are counted and passed over.
