@@ -1,8 +1,11 @@
 //! The analysis as a state machine: packets in, an [`Analysis`] out.
 
+use std::cmp::Reverse;
+
 use slowpath_record::packets::{CaptureSummary, Conversations, Marks, OtherPacket, Record, TcpPacket};
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, Side};
+use crate::facts::measure_early;
 use crate::track::{Clock, Conn};
 
 /// No connection for a conversation yet.
@@ -13,6 +16,11 @@ const FOLLOWED: usize = 50_000;
 const RESTING_NS: i64 = 60_000_000_000;
 /// Connections with fewer payload bytes are given up first.
 const SMALL: u64 = 200_000;
+
+/// Most connections measured in advance: fewer than get graphs.
+const PREPARED: usize = 16;
+/// Payload bytes from which measuring takes longer than starting a thread.
+const WORTH_A_THREAD: u64 = 1 << 20;
 
 /// Takes decoded packets in capture order and says at the end what they show.
 ///
@@ -62,6 +70,30 @@ impl Analyzer {
     /// What the packets show.
     pub fn finish(self, conversations: &Conversations, summary: &CaptureSummary) -> Analysis {
         self.look(conversations, summary)
+    }
+
+    /// Does a part of the work of [`finish`](Self::finish) in advance, piece by piece, on several threads if the caller
+    /// has them: `each` is to call the function it gets with every number below the count it gets, in any order, and to
+    /// return when all calls have. Results are the same as without.
+    pub fn prepare(&self, each: impl FnOnce(usize, &(dyn Fn(usize) + Sync))) {
+        let Some((start, _)) = self.clock.span() else {
+            return;
+        };
+        let mut largest: Vec<(&Conn, Side, u64)> = self
+            .connections()
+            .map(|connection| {
+                let (side, size) = connection.larger_side();
+                (connection, side, size)
+            })
+            .filter(|&(_, _, size)| size >= WORTH_A_THREAD)
+            .collect();
+        largest.sort_by_key(|&(connection, _, size)| (Reverse(size), connection.id));
+        largest.truncate(PREPARED);
+        each(largest.len(), &|index| {
+            if let Some(&(connection, side, _)) = largest.get(index) {
+                measure_early(connection, side, start);
+            }
+        });
     }
 
     /// What the packets show so far, for a capture that still grows.

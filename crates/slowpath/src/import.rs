@@ -1,11 +1,15 @@
 //! Existing captures: from a file to an analysis.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use slowpath_analyze::{Analysis, Analyzer};
-use slowpath_capture::{OpenError, PacketReader, ReadAhead};
+use slowpath_capture::{InPlace, OpenError, PacketReader, ReadAhead};
 use slowpath_record::packets::Conversations;
+use slowpath_sys::held_file::HeldFile;
 
 /// Why a capture could not be analysed.
 #[derive(Debug, thiserror::Error)]
@@ -54,12 +58,7 @@ impl ReadCapture {
     /// # Errors
     /// [`ImportError`].
     pub fn open(path: &Path) -> Result<Self, ImportError> {
-        let opened = if path == Path::new("-") {
-            PacketReader::new(io::stdin())
-        } else {
-            PacketReader::open(path)
-        };
-        let reader = opened.map_err(|source| ImportError::Open {
+        let reader = open(path).map_err(|source| ImportError::Open {
             path: path.to_owned(),
             source,
         })?;
@@ -81,6 +80,7 @@ impl ReadCapture {
 
     /// What it says.
     pub fn analysis(self) -> Analysis {
+        self.analyzer.prepare(beside_each_other);
         let mut analysis = self
             .analyzer
             .finish(self.reader.conversations(), &self.reader.summary());
@@ -88,6 +88,66 @@ impl ReadCapture {
         analysis
     }
 }
+
+/// Does `work` for every number below `count` on as many threads as there are processors.
+fn beside_each_other(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(count);
+    let next = AtomicUsize::new(0);
+    let take_turns = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= count {
+                break;
+            }
+            work(index);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            // Where the system gives no thread, this one does all.
+            let _ = thread::Builder::new().spawn_scoped(scope, take_turns);
+        }
+        take_turns();
+    });
+}
+
+/// Opens a capture, in place where that can be done; `-` is standard input.
+fn open(path: &Path) -> Result<PacketReader, OpenError> {
+    if path == Path::new("-") {
+        return PacketReader::new(io::stdin());
+    }
+    match HeldFile::hold(File::open(path)?, PIECE) {
+        Ok(held) => PacketReader::in_place(Held(held)),
+        // Pipes, files that grow, files of others, files from a network.
+        Err((file, _)) => PacketReader::new(file),
+    }
+}
+
+/// A file that nobody can change while it is read.
+struct Held(HeldFile);
+
+impl InPlace for Held {
+    fn advance(&mut self, offset: u64, needed: usize) -> io::Result<()> {
+        self.0.advance(offset, needed)
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.0.bytes()
+    }
+
+    fn soon(&self, index: usize) {
+        self.0.soon(index);
+    }
+
+    fn into_read(self: Box<Self>, offset: u64) -> io::Result<Box<dyn Read + Send>> {
+        let mut file = self.0.release()?;
+        file.seek(SeekFrom::Start(offset))?;
+        Ok(Box::new(file))
+    }
+}
+
+/// Bytes of a file in place at a time: enough that mapping them costs little, few enough to count for nothing.
+const PIECE: usize = 4 << 20;
 
 /// Reads and decodes on one thread and analyses on this one.
 fn follow(reader: PacketReader) -> io::Result<(Analyzer, PacketReader)> {

@@ -19,5 +19,5 @@ pub use counters::Counters;
 pub use distribution::Distribution;
 pub use flow::{FlowFacts, Round};
 pub use graphs::{Graphs, IoPoint, Point, SackPoint, SegmentPoint};
-pub(crate) use measure::{Measured, measure, split_of, window_shift};
+pub(crate) use measure::{Early, Measured, measure, measure_early, split_of, window_shift};
 pub use queue::QueueFit;

@@ -4,7 +4,8 @@ use slowpath_packet::FlowKey;
 use slowpath_record::packets::{ConversationId, Direction, TcpFlags, TcpPacket};
 
 use super::half::Half;
-use crate::analysis::EcnMode;
+use crate::analysis::{EcnMode, Side};
+use crate::facts::Early;
 
 /// One connection as it is followed.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub(crate) struct Conn {
     pub(crate) duplicates: u64,
     /// ICMP messages "too big" about this connection: frame number and MTU.
     pub(crate) too_big: Vec<(u64, u16)>,
+    /// Facts measured in advance, until they are asked for.
+    pub(crate) early: Early,
     /// Smallest sum of both halves' round-trip parts so far, nanoseconds.
     base_rtt_ns: Option<i64>,
     syn_ack_at: Option<i64>,
@@ -61,6 +64,7 @@ impl Conn {
             handshake_ns: (None, None),
             duplicates: 0,
             too_big: Vec::new(),
+            early: Early::default(),
             base_rtt_ns: None,
             syn_ack_at: None,
             ended: false,
@@ -120,12 +124,26 @@ impl Conn {
     }
 
     /// The half in which the client sends, or the server.
-    pub(crate) fn half(&self, side: crate::Side) -> &Half {
+    pub(crate) fn half(&self, side: Side) -> &Half {
         let direction = match side {
-            crate::Side::Client => self.client,
-            crate::Side::Server => self.client.reversed(),
+            Side::Client => self.client,
+            Side::Server => self.client.reversed(),
         };
         &self.halves[direction.index()]
+    }
+
+    /// The side that sent more payload, and how much.
+    pub(crate) fn larger_side(&self) -> (Side, u64) {
+        let size = |side: Side| {
+            let half = self.half(side);
+            half.counters.unique_bytes.max(half.delivered())
+        };
+        let (client, server) = (size(Side::Client), size(Side::Server));
+        if client > server {
+            (Side::Client, client)
+        } else {
+            (Side::Server, server)
+        }
     }
 
     /// Whether a FIN or RST was seen.
@@ -136,6 +154,11 @@ impl Conn {
     /// Payload seen in both directions.
     pub(crate) const fn payload(&self) -> u64 {
         self.halves[0].counters.data_bytes + self.halves[1].counters.data_bytes
+    }
+
+    /// Packets seen in both directions.
+    pub(crate) const fn packets(&self) -> u64 {
+        self.halves[0].counters.total_packets + self.halves[1].counters.total_packets
     }
 
     fn released(&mut self, own: usize, packet: &TcpPacket, span: i64) {
