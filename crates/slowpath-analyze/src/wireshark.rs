@@ -56,7 +56,7 @@ impl Was {
         match self {
             Self::Retransmission => "retransmission",
             Self::NotNeeded => "retransmission that was not needed",
-            Self::LostBeforeTap => "retransmission, first copy lost before the tap",
+            Self::LostBeforeTap => "retransmission, first lost before the tap",
             Self::Overtaken => "overtaken on the way",
         }
     }

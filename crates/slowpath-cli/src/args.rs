@@ -143,7 +143,7 @@ pub(crate) struct ExplainArgs {
     /// Only connections with this number, or with this in an address and port, such as 10.0.0.1: or :443
     #[arg(long, value_name = "WHICH", conflicts_with = "second")]
     pub(crate) only: Option<String>,
-    /// Also say what Wireshark calls late and repeated segments, what they were, and why (JSON always does)
+    /// Also say what Wireshark calls late and repeated segments, what they were, and why (JSON and the page always do)
     #[arg(long, conflicts_with = "second")]
     pub(crate) wireshark: bool,
 }

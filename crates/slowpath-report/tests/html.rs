@@ -5,6 +5,7 @@ mod sample;
 use std::fs;
 use std::path::PathBuf;
 
+use slowpath_analyze::wireshark::{Row, Tag, Was};
 use slowpath_report::html::{write_explanation, write_report};
 
 fn keep(name: &str, page: &str) {
@@ -23,6 +24,14 @@ fn explanation() -> String {
     let set = sample::graphs::all().swap_remove(1);
     explanation.connections[0].connection.graphs = set.graphs;
     explanation.connections[0].connection.intervals = set.intervals;
+    explanation.connections[0].connection.wireshark = vec![Row {
+        wireshark: Tag::OutOfOrder,
+        slowpath: Was::Retransmission,
+        agree: false,
+        segments: 1007,
+        frames: vec![4242, 4243],
+        why: Was::Retransmission.why().into(),
+    }];
     let mut out = Vec::new();
     write_explanation(&explanation, Some("2026-01-01"), &mut out).unwrap();
     String::from_utf8(out).unwrap()
@@ -69,6 +78,9 @@ fn the_page_of_a_capture_gives_the_answer_first() {
         "about 16 Mbit&#x2f;s",
         "Segments above the MSS",
         "none &#x2f; 7 (× 128)",
+        "<code>out_of_order</code>",
+        "differs",
+        "packets 4242, 4243, …",
     ] {
         assert!(page.contains(wanted), "{wanted} is missing");
     }

@@ -10,6 +10,7 @@ use slowpath_analyze::{Analysis, Verdict};
 use slowpath_report::compare::CaptureComparison;
 use slowpath_report::explain::Explanation;
 use slowpath_report::explain_text::{self, Depth};
+use slowpath_report::text::Tone;
 use slowpath_report::{Style, json};
 
 use crate::import::{self, ImportError, ReadCapture};
@@ -66,28 +67,39 @@ pub fn select(explanation: &mut Explanation, wanted: &str) -> usize {
 /// # Errors
 /// Those of `out`.
 pub fn write_wireshark(explanation: &Explanation, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    for explained in &explanation.connections {
-        let connection = &explained.connection;
-        if connection.wireshark.is_empty() {
-            continue;
-        }
+    /// Width of Wireshark's longest name, `spurious_retransmission`.
+    const NAME: usize = 23;
+    let with_rows = explanation
+        .connections
+        .iter()
+        .map(|explained| &explained.connection)
+        .filter(|connection| !connection.wireshark.is_empty());
+    let mut none = true;
+    for connection in with_rows {
+        none = false;
         writeln!(out)?;
-        writeln!(out, "{} - {}", connection.client, connection.server)?;
-        writeln!(out, "  segments  Wireshark (tcp.analysis.) says  slowpath says")?;
+        let ends = format!("{} - {}", connection.client, connection.server);
+        style.paragraph(&ends, "", "  ", Tone::Plain, out)?;
+        writeln!(out, "  segments  {:<NAME$}  slowpath says", "Wireshark says")?;
         for row in &connection.wireshark {
-            writeln!(
-                out,
-                "  {:>8}  {:<30}  {}",
-                row.segments,
-                row.wireshark.name(),
-                row.slowpath.name()
-            )?;
+            let start = format!("  {:>8}  {:<NAME$}  ", row.segments, row.wireshark.name());
+            let rest = " ".repeat(start.len());
+            style.paragraph(row.slowpath.name(), &start, &rest, Tone::Plain, out)?;
             let frames: Vec<String> = row.frames.iter().map(u64::to_string).collect();
-            let why = format!("{} (frames {})", row.why, frames.join(", "));
-            for line in slowpath_report::text::wrap(&why, style.width, "            ", "            ") {
-                writeln!(out, "{line}")?;
-            }
+            let more = if row.segments > row.frames.len() as u64 {
+                " ..."
+            } else {
+                ""
+            };
+            let why = format!("{} (frames {}{more})", row.why, frames.join(", "));
+            let rest = " ".repeat(12);
+            style.paragraph(&why, &rest, &rest, Tone::Plain, out)?;
         }
+    }
+    if none {
+        writeln!(out)?;
+        let words = "Nothing to compare with Wireshark: no segment was late or repeated.";
+        style.paragraph(words, "", "", Tone::Plain, out)?;
     }
     Ok(())
 }
@@ -195,3 +207,69 @@ pub fn write_pair_json(pair: &Pair, out: &mut dyn Write) -> io::Result<()> {
 }
 
 const NOTHING: &str = "one of the two captures holds no TCP connection, so there is nothing to compare";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slowpath_analyze::Analyzer;
+    use slowpath_analyze::wireshark::{Row, Tag, Was};
+    use slowpath_packet::{FlowKey, Protocol};
+    use slowpath_record::packets::{CaptureSummary, Conversations, Record, TcpFlags, TcpPacket};
+
+    fn explanation() -> Explanation {
+        let mut conversations = Conversations::new();
+        let (client, server) = (
+            "[2001:db8:1111:2222:3333:4444:5555:6666]:40001",
+            "[2001:db8::1]:443",
+        );
+        let key = FlowKey::new(Protocol::TCP, client.parse().unwrap(), server.parse().unwrap());
+        let (conversation, direction) = conversations.intern(&key);
+        let mut analyzer = Analyzer::new();
+        for (number, (flags, seq)) in [(TcpFlags::SYN, 0), (TcpFlags::ACK, 1)].into_iter().enumerate() {
+            let mut packet = TcpPacket::new(conversation, direction, 0, number as u64 + 1);
+            (packet.flags, packet.seq, packet.payload_len) = (flags, seq, seq * 1000);
+            analyzer.push(&Record::Tcp(packet), &conversations);
+        }
+        Explanation::of(analyzer.finish(&conversations, &CaptureSummary::default()))
+    }
+
+    fn table(explanation: &Explanation) -> String {
+        let mut out = Vec::new();
+        write_wireshark(explanation, Style::default(), &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn the_table_of_wiresharks_words_fits_a_terminal() {
+        let mut explanation = explanation();
+        assert!(table(&explanation).contains("no segment was late or repeated"));
+        let tags = [
+            Tag::Retransmission,
+            Tag::FastRetransmission,
+            Tag::SpuriousRetransmission,
+            Tag::OutOfOrder,
+        ];
+        let kinds = [
+            Was::Retransmission,
+            Was::NotNeeded,
+            Was::LostBeforeTap,
+            Was::Overtaken,
+        ];
+        let rows = tags.into_iter().flat_map(|wireshark| {
+            kinds.map(|slowpath| Row {
+                wireshark,
+                slowpath,
+                agree: false,
+                segments: 12_345_678,
+                frames: vec![1_234_567_890; 5],
+                why: slowpath.why().to_owned(),
+            })
+        });
+        explanation.connections[0].connection.wireshark = rows.collect();
+        let table = table(&explanation);
+        assert!(table.contains("  12345678  spurious_retransmission  retransmission that was not needed\n"));
+        assert!(table.contains("1234567890 ...)"));
+        let longest = table.lines().map(str::len).max().unwrap();
+        assert!(longest <= 80, "{longest} columns:\n{table}");
+    }
+}

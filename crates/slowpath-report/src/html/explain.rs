@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use slowpath_analyze::Side;
+use slowpath_analyze::wireshark::Row;
 
 use super::shared::{SetView, VerdictPart};
 use crate::explain::{ConfigurationText, ExplainedConnection, Explanation, RemedyView};
@@ -78,6 +79,7 @@ struct ConnectionView {
     verdict: VerdictPart,
     remedies: Vec<RemedyRow>,
     facts: Vec<(&'static str, String)>,
+    wireshark: Vec<WiresharkRow>,
 }
 
 impl ConnectionView {
@@ -112,6 +114,35 @@ impl ConnectionView {
             verdict: VerdictPart::of(&c.verdict),
             remedies: explained.remedies.iter().map(RemedyRow::of).collect(),
             facts: facts(explained),
+            wireshark: c.wireshark.iter().map(WiresharkRow::of).collect(),
+        }
+    }
+}
+
+/// What Wireshark says of late and repeated segments, and what they were.
+#[derive(Debug, Serialize)]
+struct WiresharkRow {
+    segments: String,
+    wireshark: &'static str,
+    slowpath: &'static str,
+    agree: bool,
+    why: String,
+    frames: String,
+}
+
+impl WiresharkRow {
+    fn of(row: &Row) -> Self {
+        let mut frames: Vec<String> = row.frames.iter().map(u64::to_string).collect();
+        if row.segments > row.frames.len() as u64 {
+            frames.push("…".into());
+        }
+        Self {
+            segments: grouped(row.segments as f64, 0),
+            wireshark: row.wireshark.name(),
+            slowpath: row.slowpath.name(),
+            agree: row.agree,
+            why: row.why.clone(),
+            frames: frames.join(", "),
         }
     }
 }
