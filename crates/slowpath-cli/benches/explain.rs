@@ -1,4 +1,4 @@
-//! A capture from the file to the verdict, against what other programs take for the same file, and its memory.
+//! `slowpath explain FILE` from start to end, against what other programs take for the same file, and its memory.
 //!
 //! Makes two captures in a temporary folder: full-size segments of four connections (`SLOWPATH_BENCH_MB`, default
 //! 1000), and many short connections (`SLOWPATH_BENCH_CONNECTIONS`, default one million). Every program reads the first
@@ -15,23 +15,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use slowpath_analyze::Analyzer;
-use slowpath_capture::{PacketReader, ReadAhead};
 use slowpath_packet::ethernet::ether_type;
 use slowpath_packet::{EthernetHeader, Ipv4Header, Seq32, TcpFlags, TcpHeader, TcpOptions};
+
+/// The command, as users run it.
+const SLOWPATH: &str = env!("CARGO_BIN_EXE_slowpath");
 
 /// Memory for the large transfer, and for many connections, bytes.
 const MEMORY: [f64; 2] = [200e6, 2e9];
 
 fn main() -> io::Result<()> {
-    let arguments: Vec<String> = std::env::args().collect();
-    if let [_, mode, file, ..] = &arguments[..]
-        && mode == "--explain"
-    {
-        return explain(Path::new(file));
-    }
     // `cargo test --benches` runs every bench: a small file shows that it works.
-    let as_test = !arguments.iter().any(|argument| argument == "--bench");
+    let as_test = !std::env::args().any(|argument| argument == "--bench");
     let size = setting("SLOWPATH_BENCH_MB", if as_test { 2 } else { 1000 }) * 1_000_000;
     let connections = setting(
         "SLOWPATH_BENCH_CONNECTIONS",
@@ -44,10 +39,8 @@ fn main() -> io::Result<()> {
     let packets = make_large(&large, size)?;
     make_large(&half, size / 2)?;
 
-    let own = std::env::current_exe()?;
-    let own = own.to_string_lossy();
     let mut rows = [
-        Row::new("slowpath, from file to verdict", 5, &own, &["--explain"], None),
+        Row::new("slowpath explain", 5, SLOWPATH, &["explain"], None),
         Row::new("cat FILE >/dev/null", 5, "cat", &[], Some(("at most 2 x", 2.0))),
         Row::new("capinfos -c", 1, "capinfos", &["-c"], None),
         Row::new(
@@ -99,7 +92,7 @@ fn main() -> io::Result<()> {
             missed.push(format!("{}: {ratio:.3} x, wanted {words}", row.name));
         }
     }
-    let mut shorter = Row::new("", 3, &own, &["--explain"], None);
+    let mut shorter = Row::new("", 3, SLOWPATH, &["explain"], None);
     (0..3).for_each(|_| shorter.run(&half, &folder.0));
     let growth = reference / shorter.seconds.unwrap_or(f64::NAN);
     println!("twice the packets take {growth:.2} times as long");
@@ -108,12 +101,22 @@ fn main() -> io::Result<()> {
     }
 
     make_many(&many, connections)?;
-    let mut crowd = Row::new("", 1, &own, &["--explain"], None);
-    crowd.run(&many, &folder.0);
-    for (name, memory, most) in [
-        ("the large transfer", rows[0].memory, MEMORY[0]),
-        ("many connections", crowd.memory, MEMORY[1]),
+    let mut crowd = Row::new("", 2, SLOWPATH, &["explain"], None);
+    (0..2).for_each(|_| crowd.run(&many, &folder.0));
+    make_many(&many, connections / 2)?;
+    let mut fewer = Row::new("", 2, SLOWPATH, &["explain"], None);
+    (0..2).for_each(|_| fewer.run(&many, &folder.0));
+    let growth = crowd.seconds.unwrap_or(f64::NAN) / fewer.seconds.unwrap_or(f64::NAN);
+    println!("twice the connections take {growth:.2} times as long");
+    if growth > 2.3 {
+        missed.push(format!("twice the connections take {growth:.2} times as long"));
+    }
+    make_many(&many, connections)?;
+    for (name, file, most) in [
+        ("the large transfer", &large, MEMORY[0]),
+        ("many connections", &many, MEMORY[1]),
     ] {
+        let memory = memory(file)?;
         println!(
             "memory for {name}: {:.0} MB, at most {:.0}",
             memory / 1e6,
@@ -139,27 +142,27 @@ fn setting(name: &str, default: u64) -> u64 {
         .unwrap_or(default)
 }
 
-/// What a user's call does: reads ahead on one thread, analyses on the other. Prints the most memory it held.
-fn explain(file: &Path) -> io::Result<()> {
-    let reader = PacketReader::open(file).map_err(io::Error::other)?;
-    let mut ahead = ReadAhead::start(reader)?;
-    let mut analyzer = Analyzer::new();
-    while let Some(batch) = ahead.next_batch()? {
-        for record in batch.records {
-            analyzer.push(record, batch.conversations);
-        }
+/// The most memory that `slowpath explain` holds for a file, bytes.
+fn memory(file: &Path) -> io::Result<f64> {
+    let mut child = Command::new(SLOWPATH)
+        .arg("explain")
+        .arg(file)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()?;
+    let status = format!("/proc/{}/status", child.id());
+    let mut most = 0.0_f64;
+    while child.try_wait()?.is_none() {
+        // proc(5): the largest resident set so far; gone once the process has ended.
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let kilobytes = text
+            .lines()
+            .find_map(|line| line.strip_prefix("VmHWM:"))
+            .and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok());
+        most = most.max(kilobytes.unwrap_or(0.0) * 1024.0);
+        std::thread::sleep(std::time::Duration::from_micros(500));
     }
-    let reader = ahead.finish();
-    let analysis = analyzer.finish(reader.conversations(), &reader.summary());
-    assert!(analysis.main_connection().is_some(), "nothing was analysed");
-    // proc(5), status: the largest resident set of this process.
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let kilobytes = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
-        .and_then(|rest| rest.split_whitespace().next());
-    println!("{}", kilobytes.unwrap_or("0"));
-    Ok(())
+    Ok(most)
 }
 
 /// A program and what it cost at least.
@@ -171,7 +174,6 @@ struct Row<'a> {
     /// What is wanted, and the largest ratio of slowpath's time to this program's.
     goal: Option<(&'static str, f64)>,
     seconds: Option<f64>,
-    memory: f64,
 }
 
 impl<'a> Row<'a> {
@@ -189,35 +191,23 @@ impl<'a> Row<'a> {
             arguments,
             goal,
             seconds: None,
-            memory: 0.0,
         }
     }
 
     /// Runs the program on the file, in a folder where it may leave files.
     fn run(&mut self, file: &Path, folder: &Path) {
-        let own = self.arguments == ["--explain"];
-        let output = if own { Stdio::piped() } else { Stdio::null() };
         let start = Instant::now();
-        let Ok(result) = Command::new(self.program)
+        let result = Command::new(self.program)
             .args(self.arguments)
             .arg(file)
             .current_dir(folder)
             .stdin(Stdio::null())
-            .stdout(output)
+            .stdout(Stdio::null())
             .stderr(Stdio::null())
-            .output()
-        else {
-            return;
-        };
+            .status();
         let seconds = start.elapsed().as_secs_f64();
-        if !result.status.success() {
-            return;
-        }
-        self.seconds = Some(self.seconds.map_or(seconds, |least| least.min(seconds)));
-        if own {
-            let text = String::from_utf8_lossy(&result.stdout);
-            let kilobytes: f64 = text.trim().parse().unwrap_or(f64::NAN);
-            self.memory = self.memory.max(kilobytes * 1024.0);
+        if result.is_ok_and(|status| status.success()) {
+            self.seconds = Some(self.seconds.map_or(seconds, |least| least.min(seconds)));
         }
     }
 }
