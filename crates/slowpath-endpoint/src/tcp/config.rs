@@ -60,7 +60,7 @@ pub enum ReceiveWindow {
         /// Largest buffer in bytes, the third value of `tcp_rmem`.
         maximum: u32,
         /// Share of the buffer that data may fill, in 256ths (`scaling_ratio`). Linux begins with 128 and weighs the
-        /// first full segment: 1448 bytes in 2340 of memory are 158.
+        /// first full segment: 1448 bytes in 2304 of memory are 160.
         share_256: u32,
     },
     /// A Linux buffer set by `SO_RCVBUF`: `bytes` after the kernel's doubling; no autotuning.
@@ -369,8 +369,10 @@ const fn buffer_half(buffer: u32) -> u32 {
     if buffer / 2 < 8_192 { buffer / 2 } else { 8_192 }
 }
 
-/// Share of a Linux receive buffer that full segments fill, in 256ths: 1448 bytes in 2340 of memory.
-pub const LINUX_SHARE: u32 = 158;
+/// Share of a Linux receive buffer that full segments fill, in 256ths: 1448 bytes in 2304 of memory.
+///
+/// A packet of 1500 bytes with its head room takes 2048 bytes, and 256 for its description.
+pub const LINUX_SHARE: u32 = 160;
 
 /// Receive buffer of the routers' FTP client in bytes: every window published for it is this less whole segments.
 pub const CISCO_FTP_BUFFER: u32 = 16_384;
