@@ -387,7 +387,8 @@ impl Connection {
             self.receiver.echo_congestion = false;
         }
         if carries {
-            self.receiver.note_push(header.flags.has(Flags::PSH), payload.len());
+            self.receiver
+                .note_push(header.flags.has(Flags::PSH), payload.len());
             let news = self.receiver.receive(now, start, payload, fin, ecn);
             self.events.readable |= news;
         } else if start < self.receiver.nxt {
