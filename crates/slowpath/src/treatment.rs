@@ -348,6 +348,20 @@ fn verdict(slow: &Variant, plan: &Plan, fast: &Variant, other: &Plan, gain: f64)
         unit: String::new(),
         packets: Vec::new(),
     }];
+    let loads = slow.runs.iter().flat_map(|run| &run.loads);
+    if let Some(busiest) = loads.max_by(|a, b| a.share.total_cmp(&b.share)) {
+        evidence.push(Evidence {
+            fact: "programs.load".to_owned(),
+            text: format!(
+                "no processor is the cause: the busiest program, {}, used {:.0} % of one",
+                busiest.program,
+                busiest.share * 100.0
+            ),
+            value: busiest.share,
+            unit: "share of a processor".to_owned(),
+            packets: Vec::new(),
+        });
+    }
     if let Some(before) = before {
         evidence.push(Evidence {
             fact: "capture.verdict".to_owned(),
@@ -374,7 +388,11 @@ fn verdict(slow: &Variant, plan: &Plan, fast: &Variant, other: &Plan, gain: f64)
         parameters: before.map_or_else(Parameters::default, |before| before.parameters),
         evidence,
         rejected: before.map_or_else(Vec::new, |before| rest(&before.rejected)),
-        next_step: None,
+        next_step: Some(
+            "take the mark off where the data come from (OpenSSH: IPQoS none), or have a router rewrite it; --prove tries \
+             both where the experiment asks for it"
+                .to_owned(),
+        ),
     }
 }
 
