@@ -105,8 +105,7 @@ impl HeldFile {
         }
         self.mapping = NonNull::new(at.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         self.mapped = length;
-        // Smaller than a page.
-        self.skip = (offset - from) as usize;
+        self.skip = skip;
         // SAFETY: the range was mapped just now; this only brings its pages in.
         let brought = unsafe { libc::madvise(at, length, libc::MADV_POPULATE_READ) };
         if brought != 0 {
@@ -192,7 +191,7 @@ fn lease(file: &File) -> io::Result<()> {
     let mut about: libc::statfs = unsafe { std::mem::zeroed() };
     // SAFETY: an open descriptor, and a structure that the call fills.
     crate::cvt(unsafe { libc::fstatfs(file.as_raw_fd(), &raw mut about) })?;
-    if !LOCAL.contains(&(about.f_type as u64)) {
+    if !LOCAL.contains(&about.f_type.cast_unsigned()) {
         return Err(unfit());
     }
     // Whoever waits is announced by a signal; this one is ignored unless a handler is set (signal(7)).
