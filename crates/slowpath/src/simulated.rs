@@ -129,10 +129,15 @@ fn record(experiment: &str, plan: &Plan, spec: &SimSpec, report: &SimReport) -> 
         transfers.is_empty() || transfers.iter().any(|transfer| !transfer.complete)
     };
     if incomplete {
-        // A transfer that starves is a result: nothing but the path can have done it here.
+        // A transfer that starves is a result: nothing but the path can have done it here. Datagrams know no end.
+        let (code, state) = if datagrams(plan) {
+            ("incomplete", HealthState::Invalid)
+        } else {
+            (crate::real_time::UNFINISHED, HealthState::Degraded)
+        };
         health.add(Reason {
-            code: crate::real_time::UNFINISHED.to_owned(),
-            state: HealthState::Degraded,
+            code: code.to_owned(),
+            state,
             text: format!(
                 "the transfer did not come to its end within {} of simulated time",
                 plan.deadline
