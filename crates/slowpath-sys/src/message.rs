@@ -182,6 +182,41 @@ pub fn send_many(socket: impl AsFd, data: &[u8], size: usize) -> io::Result<usiz
     Ok(usize::try_from(cvt(code)?).unwrap_or(0))
 }
 
+/// Receives the datagrams that are there, at most 64, with one call (`recvmmsg`); returns how many there were.
+///
+/// `room` is cut into pieces of `size` bytes, one for each datagram; longer ones are cut off.
+///
+/// # Errors
+/// `EAGAIN` when there are none, and the others of `recvmmsg(2)`.
+pub fn receive_many(socket: impl AsFd, room: &mut [u8], size: usize) -> io::Result<usize> {
+    const MOST: usize = 64;
+    // SAFETY: all-zero bytes are a valid mmsghdr and a valid iovec (null pointers, zero lengths).
+    let (mut headers, mut vectors): ([libc::mmsghdr; MOST], [libc::iovec; MOST]) =
+        unsafe { (zeroed(), zeroed()) };
+    let mut count = 0;
+    for piece in room.chunks_exact_mut(size.max(1)).take(MOST) {
+        vectors[count] = libc::iovec {
+            iov_base: piece.as_mut_ptr().cast(),
+            iov_len: piece.len(),
+        };
+        headers[count].msg_hdr.msg_iov = &raw mut vectors[count];
+        headers[count].msg_hdr.msg_iovlen = 1;
+        count += 1;
+    }
+    // SAFETY: the first `count` headers point to iovecs that live on this stack frame, and those to pieces of `room`,
+    // which nothing else refers to meanwhile; without a wish to wait, a null timeout is allowed.
+    let code = unsafe {
+        libc::recvmmsg(
+            socket.as_fd().as_raw_fd(),
+            headers.as_mut_ptr(),
+            u32::try_from(count).unwrap_or(0),
+            libc::MSG_DONTWAIT,
+            std::ptr::null_mut(),
+        )
+    };
+    Ok(usize::try_from(cvt(code)?).unwrap_or(0))
+}
+
 fn receive_flags(socket: impl AsFd, buffer: &mut [u8], flags: i32) -> io::Result<Received> {
     #[repr(align(8))]
     struct Control([u8; 512]);
@@ -400,5 +435,15 @@ mod tests {
         let mut buffer = [0; 2000];
         let sizes: Vec<usize> = (0..3).map(|_| receiver.recv(&mut buffer).unwrap()).collect();
         assert_eq!(sizes, [1000, 1000, 500]);
+        let empty = receive_many(&receiver, &mut buffer, 1000).unwrap_err().kind();
+        assert_eq!(empty, io::ErrorKind::WouldBlock);
+        send_many(&sender, &[2; 2500], 1000).unwrap();
+        assert_eq!(
+            receive_many(&receiver, &mut buffer, 1000).unwrap(),
+            2,
+            "room for two"
+        );
+        assert_eq!(buffer, [2; 2000]);
+        assert_eq!(receive_many(&receiver, &mut buffer, 1000).unwrap(), 1);
     }
 }
