@@ -206,7 +206,7 @@ fn start_datagrams(
         .expect("a kernel host");
     let address = socket.local_addr().expect("it is bound");
     let receiver = lab
-        .start_in(to, move || traffic::receive_datagrams(&socket))
+        .start_in(to, move || traffic::receive_datagrams(&socket, rate > 160_000.0))
         .expect("a kernel host");
     let sender = lab
         .start_in(from, move || traffic::send_datagrams(address, span, rate))

@@ -17,6 +17,8 @@ pub(crate) struct WireStats {
     pub(crate) stalled: Duration,
     /// Packets that queues, policers and devices dropped while a stall's packets, bunched together, passed them.
     pub(crate) stall_drops: u64,
+    /// Packets that found a queue full.
+    pub(crate) queue_drops: u64,
     /// Time that the thread waited for a processor in waits that no idle machine has, in nanoseconds.
     pub(crate) long_waits: u64,
     /// Processor time used, in nanoseconds.
@@ -58,6 +60,7 @@ impl Default for WireStats {
             stall: Duration::ZERO,
             stalled: Duration::ZERO,
             stall_drops: 0,
+            queue_drops: 0,
             long_waits: 0,
             cpu: 0,
             trains_read: 0,

@@ -211,6 +211,7 @@ impl Wire {
                 if at <= self.crowded_until && cause != DropCause::Loss {
                     self.stats.stall_drops += 1;
                 }
+                self.stats.queue_drops += u64::from(cause == DropCause::QueueFull);
                 self.note(Seen::Dropped(element, cause), at, &packet);
                 if emitted {
                     self.emitted.remove(&packet.id);
