@@ -157,13 +157,32 @@ fn cubic_follows_rfc_9438() {
 /// PFTK (RFC 5348, section 3.1) with a timeout of four round trips, for a sender that counts segments, not
 /// acknowledgements (RFC 3465; Linux), so that delayed acknowledgements do not slow it.
 ///
-/// The square-root term is that of random losses, 1.3098 (Ott, Kemperman, Mathis 1996), not that of periodic ones,
-/// 1.2247, which RFC 5348 takes: the window's mean over random gaps is 7 % larger.
+/// The square-root term is that of random losses, not that of periodic ones, 1.2247, which RFC 5348 takes.
 fn pftk(p: f64, rtt: f64) -> f64 {
     let rto = 4.0 * rtt;
-    let denominator =
-        rtt * p.sqrt() / 1.3098 + rto * (3.0 * (3.0 * p / 8.0).sqrt()).min(1.0) * p * (1.0 + 32.0 * p * p);
+    let denominator = rtt * p.sqrt() / random_loss_constant()
+        + rto * (3.0 * (3.0 * p / 8.0).sqrt()).min(1.0) * p * (1.0 + 32.0 * p * p);
     MSS / denominator
+}
+
+/// Mean window times the square root of the loss rate, for Reno whose packets are each lost by the same chance.
+///
+/// An acknowledgement raises the window W by 1/W, so the square of W grows by 2 for each packet, and a loss quarters
+/// it. With exponential gaps E of mean 1/p, the square just before a loss, in units of 1/p, is Y = 2 (E0 + E1/4 +
+/// E2/16 + ...), and as losses come without memory, that is also what any packet meets. A packet takes 1/W of a round
+/// trip, so the rate is 1 / E[Y^(-1/2)]. With Y^(-1/2) = 2/sqrt(pi) times the integral of exp(-u^2 Y) over all u > 0,
+/// and each E contributing 1 / (1 + 2 u^2 / 4^k), that is a sum.
+fn random_loss_constant() -> f64 {
+    let step = 1e-3;
+    let product = |u: f64| -> f64 {
+        (0..20)
+            .map(|k| 1.0 / (1.0 + 2.0 * u * u / 4_f64.powi(k)))
+            .product()
+    };
+    let integral: f64 = (0..20_000)
+        .map(|i| product((f64::from(i) + 0.5) * step) * step)
+        .sum();
+    1.0 / (2.0 / std::f64::consts::PI.sqrt() * integral)
 }
 
 #[test]
