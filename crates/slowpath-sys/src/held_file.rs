@@ -89,6 +89,7 @@ impl HeldFile {
             .max(self.piece as u64);
         let length = usize::try_from(wanted.min(self.length - from)).map_err(io::Error::other)?;
         let place = libc::off_t::try_from(from).map_err(io::Error::other)?;
+        let skip = usize::try_from(offset - from).map_err(io::Error::other)?;
         // SAFETY: a new mapping of an open file touches no existing memory.
         let at = unsafe {
             libc::mmap(
@@ -227,7 +228,14 @@ mod tests {
 
     impl Scratch {
         fn new(name: &str, bytes: &[u8]) -> Self {
-            let path = std::env::temp_dir().join(format!("slowpath-held-{name}-{}", std::process::id()));
+            // An overlay takes no leases, and may be what the temporary folder lies on.
+            let memory = PathBuf::from("/dev/shm");
+            let folder = if memory.is_dir() {
+                memory
+            } else {
+                std::env::temp_dir()
+            };
+            let path = folder.join(format!("slowpath-held-{name}-{}", std::process::id()));
             std::fs::write(&path, bytes).unwrap();
             Self(path)
         }
