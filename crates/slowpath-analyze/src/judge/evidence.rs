@@ -195,7 +195,13 @@ pub(crate) fn evidence(case: &Case, found: &Finding) -> Vec<Evidence> {
         }
         let second = case.second_witness();
         if fit.losses >= 3 && second.answer != Answer::TooFewLosses {
-            add("policing.published", second.words(), second.rate_bit_per_s, "bit/s", &[]);
+            add(
+                "policing.published",
+                second.words(),
+                second.rate_bit_per_s,
+                "bit/s",
+                &[],
+            );
         }
         if fit.delay.samples >= 10 {
             add(

@@ -218,7 +218,7 @@ fn connection(
     };
     let wireshark = if with_graphs {
         let first_rtt = match conn.handshake_ns {
-            (Some(there), Some(back)) => Some(there + back),
+            (Some(there), Some(back)) => Some(there.saturating_add(back)),
             _ => None,
         };
         crate::wireshark::rows(conn.half(facts.from), first_rtt)

@@ -6,9 +6,9 @@
 //! grows, so it errs elsewhere than the fit does: both together are worth more than either. It was made for one response
 //! of a server seen at the server; what it says of a flow is reported, and why it said no.
 
+use crate::facts::Measured;
 use crate::facts::distribution::quantile;
 use crate::facts::queue::Item;
-use crate::facts::Measured;
 use crate::judge::words::{bits, bytes};
 
 /// What the published detector says.
@@ -122,11 +122,7 @@ fn attempt(items: &[Item], base: f64, median: f64, ignored: usize) -> Policing {
     if losses.len() < 2 + 2 * ignored {
         return out;
     }
-    let (start, first, last) = (
-        &items[0],
-        losses[ignored],
-        losses[losses.len() - 1 - ignored],
-    );
+    let (start, first, last) = (&items[0], losses[ignored], losses[losses.len() - 1 - ignored]);
     let passed = |range: &[Item]| range.iter().map(|item| f64::from(item.passed)).sum::<f64>();
     let seconds = |from: &Item, to: &Item| (to.at - from.at) as f64 / 1e9;
     let span = seconds(&items[first], &items[last]);

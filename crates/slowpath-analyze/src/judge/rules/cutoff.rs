@@ -47,3 +47,7 @@ pub(crate) const WHOLE_LINK: f64 = 0.78;
 pub(crate) const ANSWERED: f64 = 0.25;
 /// Share of round trips on the plateau of the flight.
 pub(crate) const PLATEAU: f64 = 0.75;
+/// Share of round trips on the plateau that leaves no doubt that the flight is constant.
+pub(crate) const CONSTANT: f64 = 0.9;
+/// Segments that are no queue.
+pub(crate) const HANDFUL: f64 = 5.0;

@@ -39,7 +39,11 @@ pub(super) fn reordered(case: &Case) -> Option<Finding> {
     if !(enough && harmful && held_back) {
         return None;
     }
-    if case.queue().is_some_and(|fit| case.fills(&fit)) {
+    // A queue that never empties stands before a link that is always full: the sender did not slow down for it.
+    let link_full = case.queue().is_some_and(|fit| case.fills(&fit))
+        || case.standing_queue()
+        || case.steady_behind_queue();
+    if link_full {
         return None;
     }
     let mut out = finding(

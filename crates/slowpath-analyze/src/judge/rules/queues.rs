@@ -112,6 +112,13 @@ pub(super) fn bottleneck(case: &Case) -> Option<Finding> {
     } else {
         queued * rate / 8.0
     };
+    // Without losses a link lets the flight grow. One that stays constant, with a delay that a handful of segments
+    // makes, is held by its program, and the delay is that of its rhythm.
+    let handful = cutoff::HANDFUL * f64::from(facts.segment_size.max(1));
+    let constant = facts.loss.episodes == 0 && facts.flight.plateau_share >= cutoff::CONSTANT;
+    if constant && size < handful {
+        return None;
+    }
     let limit = if shared {
         Limit::SharedBottleneck
     } else {
