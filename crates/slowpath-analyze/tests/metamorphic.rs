@@ -264,7 +264,9 @@ fn acknowledgements_joined() {
             let mut joined = 0;
             let joins = |index: usize| {
                 let at = packets[index].at;
-                let mut next = packets[index + 1..].iter().take_while(|next| next.at - at < 1_000_000);
+                let mut next = packets[index + 1..]
+                    .iter()
+                    .take_while(|next| next.at - at < 1_000_000);
                 next.any(|next| plain(next) && next.direction == packets[index].direction)
             };
             let kept = packets.iter().enumerate().filter(|(index, packet)| {
