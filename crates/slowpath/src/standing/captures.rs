@@ -346,10 +346,7 @@ fn listed(text: &mut String, one: &Listed) {
     let cases: BTreeSet<&str> = scored.iter().map(|one| one.case.as_str()).collect();
     let name = one.list.name();
     let (title, standing) = if one.list == HELD_OUT {
-        (
-            format!("Held-out list `{name}`"),
-            SCORED_THEN,
-        )
+        (format!("Held-out list `{name}`"), SCORED_THEN)
     } else {
         (
             format!("List `{name}`, on which the rules were improved"),

@@ -213,7 +213,11 @@ mod tests {
     use super::*;
 
     fn case(kind: &str) -> Case {
-        causes::List::Tuned.cases().into_iter().find(|case| case.kind == kind).unwrap()
+        causes::List::Tuned
+            .cases()
+            .into_iter()
+            .find(|case| case.kind == kind)
+            .unwrap()
     }
 
     #[test]

@@ -6,6 +6,8 @@
 //! three tenths of its rate, losses are expected often enough to be seen. The ranges are wider than what the tuned list
 //! holds.
 
+#![allow(clippy::cast_sign_loss)] // no number drawn is negative
+
 use slowpath_analyze::Limit;
 use slowpath_path::Dice;
 use slowpath_units::{BitRate, ByteCount, Duration};
