@@ -539,7 +539,6 @@ mod tests {
             ("unmarked", &[9_000_000, 8_000_000][..], treated),
             ("unmarked", &[9_000_000, 1_400_000], None),
             ("other-cipher", &[9_000_000, 8_000_000], None),
-            ("unmarked", &[0, 0], None),
         ] {
             let found = judged(vec![
                 variant("marked", &[1_000_000, 1_100_000]),
