@@ -238,7 +238,7 @@ fn search(candidates: usize, reuse: Option<bool>) {
             "\n{tried} paths tried. The best one, error {error:.2} of what is allowed; the last two rows and ratio were \
              not used:"
         );
-        for seed in SEED..SEED + SEEDS {
+        for seed in SEED..=SEEDS {
             println!("seed {seed}");
             print_rows(&rows(&changes(point), &ROWS, seed));
         }
@@ -371,7 +371,7 @@ const SMALL: usize = 2;
 const SERVICE_ROUNDS: usize = 3;
 /// Error of the small rows, as a multiple of what is allowed, from which the large ones are not computed.
 const HOPELESS: f64 = 2.0;
-/// Seeds for which the best path is computed.
+/// The best path is computed for the search's own seed and those up to this one.
 const SEEDS: u64 = 3;
 /// Candidates in the printed table.
 const SHOWN: usize = 12;

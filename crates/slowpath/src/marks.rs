@@ -93,7 +93,7 @@ fn read(packet: &[u8]) -> Option<(u8, FlowKey)> {
     let (tos, protocol, src, dst, behind) = match first >> 4 {
         4 => {
             // Only the first fragment has ports.
-            let whole = (packet.get(6)? & 0x1f) == 0 && *packet.get(7)? == 0;
+            let whole = packet.get(6)?.trailing_zeros() >= 5 && *packet.get(7)? == 0;
             let (src, dst) = (Ipv4Addr::from(address(12)?), Ipv4Addr::from(address(16)?));
             let behind = whole.then_some(usize::from(first & 15) * 4);
             (
