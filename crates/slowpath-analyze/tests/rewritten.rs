@@ -125,8 +125,8 @@ fn pcap(frames: &[Kept], link: LinkType, nanoseconds: bool, big: bool) -> Vec<u8
             frame.at_ns.rem_euclid(1_000_000_000),
         );
         let fields = [
-            seconds as u32,
-            (rest / unit) as u32,
+            u32::try_from(seconds).expect("after 1970"),
+            u32::try_from(rest / unit).expect("less than a second"),
             frame.bytes.len() as u32,
             frame.wire_len,
         ];
@@ -148,7 +148,7 @@ fn pcapng(frames: &[Kept]) -> Vec<u8> {
             wire_len: frame.wire_len,
             ..PacketInfo::default()
         };
-        let at = Time::from_nanos(frame.at_ns as u64);
+        let at = Time::from_nanos(frame.at_ns.cast_unsigned());
         writer
             .packet(tap, at, &frame.bytes, &info)
             .expect("memory takes all");

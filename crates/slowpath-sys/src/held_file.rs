@@ -259,7 +259,7 @@ mod tests {
     }
 
     fn pattern(count: u32) -> Vec<u8> {
-        (0..count).map(|index| (index * 7 / 3) as u8).collect()
+        (0..count).map(|index| (index * 7 / 3).to_le_bytes()[0]).collect()
     }
 
     #[test]
@@ -270,9 +270,15 @@ mod tests {
             return;
         };
         assert!(held.bytes().is_empty());
-        for (offset, needed) in [(0, 1), (4095, 3), (12_345, 50_000), (99_999, 1), (99_000, 5_000)] {
-            held.advance(offset, needed).unwrap();
-            let rest = &data[offset as usize..];
+        for (offset, needed) in [
+            (0_usize, 1),
+            (4095, 3),
+            (12_345, 50_000),
+            (99_999, 1),
+            (99_000, 5_000),
+        ] {
+            held.advance(offset as u64, needed).unwrap();
+            let rest = &data[offset..];
             let found = held.bytes();
             assert!(
                 found.len() >= needed.min(rest.len()),

@@ -64,7 +64,9 @@ fn run_captures(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         })
     };
     if !arguments.keep {
-        let made = captures::make(&settings(arguments.list)?, &interrupt(), &mut |event| show(&event));
+        let made = captures::make(&settings(arguments.list)?, &interrupt(), &mut |event| {
+            show(&event);
+        });
         finished(made)?;
     }
     let mut lists = Vec::new();

@@ -85,6 +85,8 @@ const FEW_ITEMS: usize = 4_000;
 const LIKELY: usize = 24;
 /// Fewest losses that are fitted.
 const LOSSES: usize = 3;
+/// Rates that are tried side by side.
+const LANES: usize = 4;
 /// Bins of backlog.
 const BINS: usize = 1024;
 
@@ -118,7 +120,7 @@ pub(crate) fn fit(items: &[Item], rtt: f64) -> Option<QueueFit> {
 }
 
 fn fit_losses(items: &[Item], few: &[Item], mean: f64, out: &mut QueueFit) {
-    let mut levels = Levels::default();
+    let mut bank = Bank::default();
     let mut best = (f64::INFINITY, mean, 0.0, 1.0);
     let delayed = (out.delay.explained > 0.3)
         .then_some(out.delay.rate_bit_per_s)
@@ -129,30 +131,31 @@ fn fit_losses(items: &[Item], few: &[Item], mean: f64, out: &mut QueueFit) {
     let free = (!queued).then(|| candidates(mean).chain(between_losses(items)));
     let mut rates: Vec<f64> = free.into_iter().flatten().chain(delayed).collect();
     if few.len() < items.len() {
-        rates = most_likely(few, rates, &mut levels);
+        rates = most_likely(few, &rates, &mut bank);
     }
-    for rate in rates {
-        levels.run(items, rate, false);
+    bank.each(items, &rates, |_, rate, levels| {
         let (error, size) = levels.separate();
         if error < best.0 {
             best = (error, rate, size, error);
         }
-    }
+    });
     // Around the best coarse rate finer grids, and among equally good rates the one whose losses lie closest.
     for width in [0.001, 0.0002] {
         let coarse = best.1;
         best.0 = f64::INFINITY;
-        for step in -10..=10 {
-            let rate = coarse * (1.0 + width * f64::from(step));
-            levels.run(items, rate, false);
+        let around: Vec<f64> = (-10..=10)
+            .map(|step| coarse * (1.0 + width * f64::from(step)))
+            .collect();
+        bank.each(items, &around, |_, rate, levels| {
             let (error, size) = levels.separate();
             let cost = error + 0.2 * levels.loss_spread().min(1.0);
             if cost < best.0 {
                 best = (cost, rate, size, error);
             }
-        }
+        });
     }
     let (_, rate, size, error) = best;
+    let levels = &mut bank.lanes[0];
     levels.run(items, rate, true);
     out.rate_bit_per_s = rate;
     out.size_bytes = size;
@@ -165,15 +168,11 @@ fn fit_losses(items: &[Item], few: &[Item], mean: f64, out: &mut QueueFit) {
 }
 
 /// Those of `rates` that separate losses from deliveries best, in their order.
-fn most_likely(items: &[Item], rates: Vec<f64>, levels: &mut Levels) -> Vec<f64> {
-    let mut scored: Vec<(f64, usize, f64)> = rates
-        .into_iter()
-        .enumerate()
-        .map(|(place, rate)| {
-            levels.run(items, rate, false);
-            (levels.separate().0, place, rate)
-        })
-        .collect();
+fn most_likely(items: &[Item], rates: &[f64], bank: &mut Bank) -> Vec<f64> {
+    let mut scored: Vec<(f64, usize, f64)> = Vec::with_capacity(rates.len());
+    bank.each(items, rates, |place, rate, levels| {
+        scored.push((levels.separate().0, place, rate));
+    });
     scored.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     scored.truncate(LIKELY);
     scored.sort_by_key(|&(_, place, _)| place);
@@ -336,6 +335,63 @@ impl Levels {
             quantile(&self.at_loss, 0.75),
         );
         if middle > 0.0 { (high - low) / middle } else { 1.0 }
+    }
+}
+
+/// Virtual queues at several rates side by side: each step of one waits for its last, so one alone leaves a processor
+/// idle most of the time.
+#[derive(Debug, Default)]
+struct Bank {
+    lanes: [Levels; LANES],
+}
+
+impl Bank {
+    /// Runs a queue at every rate over the items, without delays, and hands out each in the order of the rates with its place.
+    fn each(&mut self, items: &[Item], rates: &[f64], mut take: impl FnMut(usize, f64, &mut Levels)) {
+        let mut place = 0;
+        for some in rates.chunks(LANES) {
+            let mut lanes = [some[0]; LANES];
+            lanes[..some.len()].copy_from_slice(some);
+            self.run(items, lanes);
+            for (levels, &rate) in self.lanes.iter_mut().zip(some) {
+                take(place, rate, levels);
+                place += 1;
+            }
+        }
+    }
+
+    /// The same in every lane as [`Levels::run`] without delays.
+    fn run(&mut self, items: &[Item], rates: [f64; LANES]) {
+        for levels in &mut self.lanes {
+            levels.at_loss.clear();
+            levels.at_pass.clear();
+            levels.delays.clear();
+            levels.at_pass.reserve(items.len());
+        }
+        let drains = rates.map(|rate| rate / 8e9);
+        let mut level = [0.0_f64; LANES];
+        let mut now = items.first().map_or(0, |item| item.at);
+        for item in items {
+            let passed_ns = (item.at - now) as f64;
+            now = item.at;
+            for (level, drain) in level.iter_mut().zip(&drains) {
+                *level = (*level - passed_ns * drain).max(0.0);
+            }
+            if item.passed > 0 {
+                let passed = f64::from(item.passed);
+                for (levels, level) in self.lanes.iter_mut().zip(&mut level) {
+                    *level += passed;
+                    levels.at_pass.push(*level);
+                }
+            }
+            if item.lost > 0 {
+                // As in one lane.
+                let own = f64::from(if item.gap { 0 } else { item.lost.min(1518) });
+                for (levels, level) in self.lanes.iter_mut().zip(&level) {
+                    levels.at_loss.push(*level + own);
+                }
+            }
+        }
     }
 }
 

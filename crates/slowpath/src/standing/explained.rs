@@ -14,11 +14,11 @@ pub fn reason(name: &str) -> Option<&'static str> {
 const EXPLAINED: &[(&[&str], &str)] = &[
     (
         &["r50-d20-l0-q1-reno", "r50-d20-l1-q1-cubic"],
-        "The machine: the queue holds eight packets, 2 ms, and the virtual machine pauses for 2 to 17 ms several times a \
-         second. In a lab capture seven of eighteen loss episodes are the model's own (four packets within 0.2 ms on a full \
-         queue, every 1.04 s in both clocks); the other eleven follow a pause, after which ten or more packets leave within \
-         0.2 ms. With less beside it the ratio falls: 2.9 with fourteen runs, 1.4 with three, 1.4 alone, 1.25 alone with \
-         the wire's thread before all others.",
+        "Probably the machine: the queue holds eight packets, 2 ms, and one packet in a thousand is handed over 3 to 6 ms \
+         late. In one lab capture seven of eighteen loss episodes look like the model's own (four packets within 0.2 ms on \
+         a full queue, every 1.04 s in both clocks); in most others ten or more packets leave within 0.2 ms. With less \
+         beside it the ratio falls: 2.9 with fourteen runs, 1.4 with three, 1.4 alone, 1.25 alone with the wire's thread \
+         before all others. That each of those bursts follows a pause was not shown.",
     ),
     (
         &[
@@ -26,7 +26,7 @@ const EXPLAINED: &[(&[&str], &str)] = &[
             "r10-d20-l1-q1-cubic",
             "r10-d20-l100-q1-reno",
         ],
-        "The machine: the queue holds four packets, 5 ms. The loss episodes of the model, one every 0.336 s, are in the lab \
+        "Probably the machine: the queue holds four packets, 5 ms. The loss episodes of the model, one every 0.336 s, are in the lab \
          capture at the same distance; pauses of the machine add some. Runs without a stall are within 6 %.",
     ),
     (
@@ -43,19 +43,20 @@ const EXPLAINED: &[(&[&str], &str)] = &[
             "r200-d20-l1-q10-cubic",
             "r1000-d20-l1-q10-cubic",
         ],
-        "The kernel's own spread: HyStart ends slow start only where acknowledgements come less than 2 ms apart for half a \
-         round trip. Every pause of the machine breaks that train; then slow start overflows the queue, or not, and a short \
-         transfer never makes up for it. Without random loss the lab's runs of one cell lie between 20.0 and 28.1 Mbit/s, \
-         the model's are all equal.",
+        "The kernel's own spread, as far as two of these cells were looked into: HyStart ends slow start only where \
+         acknowledgements come less than 2 ms apart for half a round trip, and a pause of the machine would break that train \
+         (an inference); then slow start overflows the queue, or not, and a short transfer never makes up for it. Without \
+         random loss the lab's runs of one cell lie between 20.0 and 28.1 Mbit/s, the model's are all equal.",
     ),
     (
         &["r200-d250-l100-q10-bbr"],
-        "Chance of the kernel's BBR: in one lab run of five it took three rounds with losses for a full pipe, 3 s after the \
-         start and at 5 % of the rate, and then needed 16 s of probing; the others are within 3 % of the model.",
+        "Chance of the kernel's BBR: in one lab run of five it left its start-up 3 s after the beginning at 5 % of the rate, \
+         presumably since it took three rounds with losses for a full pipe, and then needed 16 s of probing; the others are \
+         within 3 % of the model.",
     ),
     (
         &["r1000-d1-l0-q10-reno"],
-        "The machine: the queue holds 1 ms and the round trip is 1 ms, of which waiting for the wire is up to 0.3 ms in each \
+        "Probably the machine: the queue holds 1 ms and the round trip is 1 ms, of which waiting for the wire is up to 0.3 ms in each \
          direction for 99 % of the packets and 2 ms for one in a thousand; the lab's runs lie between 619 and 809 Mbit/s.",
     ),
 ];

@@ -266,7 +266,7 @@ fn last_of(record: &RunRecord, ending: &str) -> Option<f64> {
         .reduce(f64::max)
 }
 
-/// Mean of the sender's smoothed round-trip time beyond the empty path's, over the connection with most samples.
+/// Mean of the sender's smoothed round-trip time beyond the empty path's, over the connection that carried most.
 fn queue(record: &RunRecord, cell: &Cell) -> Option<f64> {
     let base = f64::from(cell.rtt_ms) / 1e3;
     let names = ["/rtt", "/srtt"];
@@ -276,18 +276,25 @@ fn queue(record: &RunRecord, cell: &Cell) -> Option<f64> {
         .filter(|series| series.name.starts_with("server/"))
         .filter(|series| names.iter().any(|name| series.name.ends_with(name)))
         .filter(|series| !series.name.contains("control"));
-    // The connection that carried the file; the commands' has few segments and no queue.
-    let busiest = series.max_by(|a, b| sum(&a.points).total_cmp(&sum(&b.points)))?;
+    // The connection that carried the file, not the one for commands.
+    let acknowledged = |name: &str| {
+        let connection = name.rsplit_once('/').map_or(name, |(connection, _)| connection);
+        record
+            .series
+            .iter()
+            .filter(|series| series.name.starts_with(connection))
+            .filter(|series| series.name.ends_with("/bytes-acked") || series.name.ends_with("/acknowledged"))
+            .filter_map(|series| series.points.last())
+            .map(|point| point.1)
+            .fold(0.0, f64::max)
+    };
+    let busiest = series.max_by(|a, b| acknowledged(&a.name).total_cmp(&acknowledged(&b.name)))?;
     let values: Vec<f64> = busiest
         .points
         .iter()
         .map(|(_, value)| (value - base).max(0.0))
         .collect();
     (!values.is_empty()).then(|| stats::mean(&values))
-}
-
-fn sum<T>(points: &[(T, f64)]) -> f64 {
-    points.iter().map(|point| point.1).sum()
 }
 
 fn side(runs: &[Figures], verdict: Option<Limit>) -> Side {

@@ -117,7 +117,7 @@ fn sender_application(kind: &'static str, draw: &mut Draw) -> Case {
         let rounds = (bytes as f64 / 14_480.0 + 1.0).log2() + 1.0;
         let steady = every < rtt;
         let pauses = rounds * f64::from(rtt) <= 0.5 * f64::from(every);
-        if bytes >= 1_500 && bytes <= 400_000 && (steady || pauses) {
+        if (1_500..=400_000).contains(&bytes) && (steady || pauses) {
             let mut case = Case::wide(Limit::SenderApplication, kind, rtt, kbit);
             case.transfer.writes = Writes::Bursts {
                 bytes,
