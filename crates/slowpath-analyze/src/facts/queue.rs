@@ -156,7 +156,7 @@ fn fit_losses(items: &[Item], few: &[Item], mean: f64, out: &mut QueueFit) {
     }
     let (_, rate, size, error) = best;
     let levels = &mut bank.lanes[0];
-    levels.run(items, rate, true);
+    levels.run(items, rate);
     out.rate_bit_per_s = rate;
     out.size_bytes = size;
     out.error = error;
@@ -254,29 +254,9 @@ struct Levels {
 }
 
 impl Levels {
-    fn run(&mut self, items: &[Item], rate_bit_per_s: f64, with_delays: bool) {
-        self.at_loss.clear();
-        self.at_pass.clear();
-        self.delays.clear();
-        let drain = rate_bit_per_s / 8e9;
-        let mut level = 0.0_f64;
-        let mut now = items.first().map_or(0, |item| item.at);
-        for item in items {
-            level = (level - (item.at - now) as f64 * drain).max(0.0);
-            now = item.at;
-            if with_delays && item.delay.is_finite() {
-                self.delays.push((level / drain / 1e9, f64::from(item.delay)));
-            }
-            if item.passed > 0 {
-                level += f64::from(item.passed);
-                self.at_pass.push(level);
-            }
-            if item.lost > 0 {
-                // Directly behind a packet any loss would stand above it; so what a gap stands for adds nothing.
-                let own = if item.gap { 0 } else { item.lost.min(1518) };
-                self.at_loss.push(level + f64::from(own));
-            }
-        }
+    /// Runs a queue at one rate over the items and keeps the delays.
+    fn run(&mut self, items: &[Item], rate_bit_per_s: f64) {
+        run::<1, true>(items, [rate_bit_per_s], std::array::from_mut(self));
     }
 
     /// The backlog that separates losses from deliveries best, and the error it makes.
@@ -352,44 +332,50 @@ impl Bank {
         for some in rates.chunks(LANES) {
             let mut lanes = [some[0]; LANES];
             lanes[..some.len()].copy_from_slice(some);
-            self.run(items, lanes);
+            run::<LANES, false>(items, lanes, &mut self.lanes);
             for (levels, &rate) in self.lanes.iter_mut().zip(some) {
                 take(place, rate, levels);
                 place += 1;
             }
         }
     }
+}
 
-    /// The same in every lane as [`Levels::run`] without delays.
-    fn run(&mut self, items: &[Item], rates: [f64; LANES]) {
-        for levels in &mut self.lanes {
-            levels.at_loss.clear();
-            levels.at_pass.clear();
-            levels.delays.clear();
-            levels.at_pass.reserve(items.len());
+/// Runs a virtual queue at each of `rates` over the items, one in each lane; with what delays go with them where
+/// `DELAYS` says so.
+fn run<const N: usize, const DELAYS: bool>(items: &[Item], rates: [f64; N], lanes: &mut [Levels; N]) {
+    for levels in lanes.iter_mut() {
+        levels.at_loss.clear();
+        levels.at_pass.clear();
+        levels.delays.clear();
+        levels.at_pass.reserve(items.len());
+    }
+    let drains = rates.map(|rate| rate / 8e9);
+    let mut level = [0.0_f64; N];
+    let mut now = items.first().map_or(0, |item| item.at);
+    for item in items {
+        let passed_ns = (item.at - now) as f64;
+        now = item.at;
+        for (level, drain) in level.iter_mut().zip(&drains) {
+            *level = (*level - passed_ns * drain).max(0.0);
         }
-        let drains = rates.map(|rate| rate / 8e9);
-        let mut level = [0.0_f64; LANES];
-        let mut now = items.first().map_or(0, |item| item.at);
-        for item in items {
-            let passed_ns = (item.at - now) as f64;
-            now = item.at;
-            for (level, drain) in level.iter_mut().zip(&drains) {
-                *level = (*level - passed_ns * drain).max(0.0);
+        if DELAYS && item.delay.is_finite() {
+            for ((levels, level), drain) in lanes.iter_mut().zip(&level).zip(&drains) {
+                levels.delays.push((level / drain / 1e9, f64::from(item.delay)));
             }
-            if item.passed > 0 {
-                let passed = f64::from(item.passed);
-                for (levels, level) in self.lanes.iter_mut().zip(&mut level) {
-                    *level += passed;
-                    levels.at_pass.push(*level);
-                }
+        }
+        if item.passed > 0 {
+            let passed = f64::from(item.passed);
+            for (levels, level) in lanes.iter_mut().zip(&mut level) {
+                *level += passed;
+                levels.at_pass.push(*level);
             }
-            if item.lost > 0 {
-                // As in one lane.
-                let own = f64::from(if item.gap { 0 } else { item.lost.min(1518) });
-                for (levels, level) in self.lanes.iter_mut().zip(&level) {
-                    levels.at_loss.push(*level + own);
-                }
+        }
+        if item.lost > 0 {
+            // Directly behind a packet any loss would stand above it; so what a gap stands for adds nothing.
+            let own = f64::from(if item.gap { 0 } else { item.lost.min(1518) });
+            for (levels, level) in lanes.iter_mut().zip(&level) {
+                levels.at_loss.push(*level + own);
             }
         }
     }
@@ -445,7 +431,7 @@ fn fit_delay(items: &[Item], few: &[Item], mean: f64, rtt: f64) -> DelayFit {
     }
     let mut levels = Levels::default();
     let mut consider = |items: &[Item], rate: f64, out: &mut DelayFit| {
-        levels.run(items, rate, true);
+        levels.run(items, rate);
         // The base delay is free, the slope is 1.
         let offset = levels.delays.iter().map(|(x, y)| y - x).sum::<f64>() / levels.delays.len() as f64;
         let rest: f64 = levels.delays.iter().map(|(x, y)| (y - x - offset).powi(2)).sum();
