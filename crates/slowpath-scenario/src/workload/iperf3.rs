@@ -47,6 +47,29 @@ pub struct Iperf3Test {
     pub server: Program,
 }
 
+impl Iperf3Test {
+    /// A test of one stream between slowpath's own programs without any option; `duration` or `size` is still to be set.
+    pub fn new(protocol: Iperf3Protocol, direction: Iperf3Direction) -> Self {
+        Self {
+            protocol,
+            direction,
+            duration: None,
+            size: None,
+            omit: Duration::ZERO,
+            streams: 1,
+            window: None,
+            rate: None,
+            length: None,
+            mss: None,
+            congestion_control: None,
+            dscp: None,
+            burst_interval: None,
+            client: Program::Builtin,
+            server: Program::Builtin,
+        }
+    }
+}
+
 /// Transport of an iperf3 test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -464,21 +464,10 @@ mod tests {
         use Iperf3Direction::{Bidirectional, Forward, Reverse};
         use Iperf3Protocol::{Tcp, Udp};
         let test = |direction, protocol, streams, omit| Iperf3Test {
-            protocol,
-            direction,
             duration: Some(Duration::from_secs(10)),
-            size: None,
             omit: Duration::from_secs(omit),
             streams,
-            window: None,
-            rate: None,
-            length: None,
-            mss: None,
-            congestion_control: None,
-            dscp: None,
-            burst_interval: None,
-            client: Player::Builtin,
-            server: Player::Builtin,
+            ..Iperf3Test::new(protocol, direction)
         };
         for (direction, protocol, streams, omit, refused) in [
             (Forward, Tcp, 4, 0, false),

@@ -11,8 +11,7 @@ use std::path::Path;
 use slowpath_record::TransferResult;
 use slowpath_scenario::plan::HostPlan;
 use slowpath_scenario::workload::{
-    Direction, Iperf3Direction, Iperf3Protocol, Iperf3Test, Program as Player, SshMethod as Method,
-    SshTransfer,
+    Direction, Iperf3Direction, Iperf3Protocol, Iperf3Test, SshMethod as Method, SshTransfer,
 };
 use slowpath_units::{Duration, Time};
 use slowpath_workload::content::write_test_file;
@@ -332,26 +331,14 @@ impl Session<'_> {
     fn measure(&mut self, done: &mut Done) -> Result<(), LabRunError> {
         let far = SocketAddr::from((Ipv4Addr::LOCALHOST, FIRST_PORT));
         let near = self.open_tunnel(far)?;
+        let direction = if self.upload() {
+            Iperf3Direction::Forward
+        } else {
+            Iperf3Direction::Reverse
+        };
         let test = Iperf3Test {
-            protocol: Iperf3Protocol::Tcp,
-            direction: if self.upload() {
-                Iperf3Direction::Forward
-            } else {
-                Iperf3Direction::Reverse
-            },
-            duration: None,
             size: Some(self.transfer.size),
-            omit: Duration::ZERO,
-            streams: 1,
-            window: None,
-            rate: None,
-            length: None,
-            mss: None,
-            congestion_control: None,
-            dscp: None,
-            burst_interval: None,
-            client: Player::Builtin,
-            server: Player::Builtin,
+            ..Iperf3Test::new(Iperf3Protocol::Tcp, direction)
         };
         let ends = Ends {
             client: self.client,

@@ -132,21 +132,9 @@ mod tests {
 
     fn taken(protocol: Iperf3Protocol, direction: Iperf3Direction, text: &str) -> (Done, Time) {
         let test = Iperf3Test {
-            protocol,
-            direction,
             duration: Some(Duration::from_secs(2)),
-            size: None,
-            omit: Duration::ZERO,
-            streams: 1,
-            window: None,
-            rate: None,
-            length: None,
-            mss: None,
-            congestion_control: None,
-            dscp: None,
-            burst_interval: None,
             client: Program::Named("iperf3".to_owned()),
-            server: Program::Builtin,
+            ..Iperf3Test::new(protocol, direction)
         };
         let mut done = Done::default();
         let end = take("job", Time::ZERO, &test, text, &mut done);
