@@ -6,7 +6,8 @@
 //! Each list of labelled captures has a folder of its own in DIR; the page shows all that are there.
 //! Both resume what an earlier call left in DIR. With `--keep`, nothing is run: the page is made again from DIR.
 //! With `--simulated`, `twin` runs the simulated clock alone: after a change of the model, in a folder with lab runs.
-//! `twin` runs again what the machine disturbed; only the lab runs that its health accepts count.
+//! `twin` runs again what the machine disturbed, `--passes` times in all (3), and cells whose result is not certain more
+//! often; only the lab runs that its health accepts count.
 
 use std::error::Error;
 use std::fs;
@@ -47,7 +48,7 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         ("twin", rest) => run_twin(&Arguments::read(rest, "twin")?),
         ("captures", rest) => run_captures(&Arguments::read(rest, "captures")?),
         _ => Err(
-            "usage: standing twin|captures [--list tuned|drawn-N] [--out DIR] [--only PART]... [--places N] [--page FILE] [--keep] [--simulated]"
+            "usage: standing twin|captures [--list tuned|drawn-N] [--out DIR] [--only PART]... [--places N] [--passes N] [--page FILE] [--keep] [--simulated]"
                 .into(),
         ),
     }
@@ -101,6 +102,7 @@ fn run_twin(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         },
         seed: 1,
         places: arguments.places,
+        passes: arguments.passes,
         worker: (std::env::current_exe()?, vec!["worker".to_owned()]),
     };
     if !arguments.keep {
@@ -137,6 +139,7 @@ struct Arguments {
     page: PathBuf,
     only: Vec<String>,
     places: usize,
+    passes: u32,
     keep: bool,
     simulated: bool,
 }
@@ -150,6 +153,7 @@ impl Arguments {
             page: root.join("docs/validation").join(format!("{task}.md")),
             only: Vec::new(),
             places: if task == "twin" { PLACES } else { 8 },
+            passes: 3,
             keep: false,
             simulated: false,
         };
@@ -165,6 +169,7 @@ impl Arguments {
                 "--page" => arguments.page = value()?.into(),
                 "--only" => arguments.only.push(value()?.clone()),
                 "--places" => arguments.places = value()?.parse()?,
+                "--passes" => arguments.passes = value()?.parse()?,
                 "--keep" => arguments.keep = true,
                 "--simulated" => arguments.simulated = true,
                 other => return Err(format!("unknown argument {other}").into()),

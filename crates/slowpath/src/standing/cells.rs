@@ -179,7 +179,7 @@ impl Cell {
         self.loss_e4 >= 10 && self.congestion != Congestion::Bbr
     }
 
-    /// How many runs in each clock.
+    /// How many runs in each clock at first; more follow where their ratio's interval is too wide, see [`MOST_SEEDS`].
     pub fn seeds(&self) -> u32 {
         if self.needs_more() { 10 } else { 5 }
     }
@@ -303,6 +303,9 @@ const ALONE: &[(u32, u32, u32, u32, Congestion)] = &[
     (1_000, 20, 10, 10, Congestion::Bbr),
     (1_000, 100, 1, 10, Congestion::Cubic),
 ];
+
+/// How many runs a cell gets at most, however wide its interval stays.
+pub const MOST_SEEDS: u32 = 40;
 
 /// How many places there are for runs side by side on two processors.
 pub const PLACES: usize = 14;
