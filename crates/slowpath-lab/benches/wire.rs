@@ -17,7 +17,7 @@ use std::time::{Duration as StdDuration, Instant};
 
 use slowpath_lab::{Lab, LabReport, LabSpec};
 
-use paths::{bbr, class_queues, delay, link, loss, nic, pairs, spec, whole};
+use paths::{bbr, class_queues, delay, filled, link, loss, nic, pairs, spec, whole};
 
 /// Bytes at layer 2 for each byte of TCP payload: 1514 for 1448, since timestamps take 12.
 const LAYER_2: f64 = 1514.0 / 1448.0;
@@ -74,6 +74,11 @@ fn main() {
         ("no element", spec(&[]), 1),
         ("whole path, peers", spec(&whole()), 1),
         ("10 Gbit/s limit", limit(10_000_000_000, 4000), 1),
+        (
+            "10 Gbit/s limit, filled",
+            filled(limit(10_000_000_000, 50_000)),
+            1,
+        ),
         ("1 Gbit/s limit", limit(1_000_000_000, 1000), 1),
         ("0.01 % loss, BBR", bbr(spec(&lossy)), 1),
         ("class queues, BBR", bbr(spec(&class_queues())), 1),

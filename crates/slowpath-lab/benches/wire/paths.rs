@@ -63,6 +63,17 @@ pub(crate) fn bbr(mut spec: LabSpec) -> LabSpec {
     spec
 }
 
+/// The same with windows that keep a queue filled for tens of milliseconds, and never overflow it: a machine that pauses for up to 16 ms cannot
+/// starve the link meanwhile, so that what passes is the wire's rate and not the sender's.
+pub(crate) fn filled(mut spec: LabSpec) -> LabSpec {
+    for host in &mut spec.hosts {
+        if let Stack::Kernel(settings) = &mut host.stack {
+            settings.settings = windows(64 << 20);
+        }
+    }
+    spec
+}
+
 /// Windows of twice the bandwidth-delay product of 2 ms at 32 Gbit/s: the kernel's 6 MiB allow 12 Gbit/s, and what
 /// exceeds the product waits in the device's queue, out of all caches.
 fn windows(bytes: u64) -> Vec<(String, String)> {
