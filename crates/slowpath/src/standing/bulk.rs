@@ -5,9 +5,11 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use slowpath_sys::poll::PollSet;
 use slowpath_units::{BitRate, ByteCount, Duration, Time};
 use slowpath_workload::drain::{Drain, Drainer};
 use slowpath_workload::stream::{self, Kind, Receiver, StreamConfig};
@@ -291,7 +293,9 @@ impl Writer<'_> {
             }
             let size = usize::try_from(left).map_or(self.data.len(), |left| left.min(self.data.len()));
             let begun = self.context.now();
-            let result = (&*self.stream).write(&self.data[..size]);
+            let result = self
+                .writable()
+                .and_then(|()| (&*self.stream).write(&self.data[..size]));
             self.blocked += self.context.now().since(begun);
             match result {
                 Ok(count) => {
@@ -303,6 +307,20 @@ impl Writer<'_> {
             }
         }
         true
+    }
+
+    /// Waits until the socket wakes its writers, an error of the kind `WouldBlock` if that takes long.
+    ///
+    /// A full socket takes a little more from whoever comes back after a timeout, long before it wakes those who wait:
+    /// a program that only tried again would send by its own clock, as no program does that just writes.
+    fn writable(&self) -> std::io::Result<()> {
+        let mut set = PollSet::new();
+        set.add_writable(self.stream.as_fd());
+        let nanos = u64::try_from(Context::SLICE.as_nanos()).unwrap_or(u64::MAX);
+        match set.wait(Some(nanos))? {
+            0 => Err(ErrorKind::WouldBlock.into()),
+            _ => Ok(()),
+        }
     }
 
     /// Waits until an eighth of `window` may be written; false when the time is over or the connection broken.

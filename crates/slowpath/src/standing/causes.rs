@@ -36,6 +36,8 @@ pub struct Case {
     jitter_ms: u32,
     /// Whether the hosts use ECN.
     ecn: bool,
+    /// Whether the hosts do without selective acknowledgements and timestamps.
+    plain: bool,
     transfer: Transfer,
     /// Traffic of other hosts on the same path.
     cross: Option<Traffic>,
@@ -95,6 +97,17 @@ impl Case {
         self.cross.is_some() || self.transfer.flows > 1
     }
 
+    /// Whether a capture at `place` sees only what a black hole lets through.
+    pub fn is_behind_black_hole(&self, place: &str) -> bool {
+        let behind = place == "receiver" || (place == "middle" && !self.tap_is_before());
+        self.cause == Limit::MtuBlackHole && behind
+    }
+
+    /// A tap sees another story before the constraint than behind it: both are wanted.
+    const fn tap_is_before(&self) -> bool {
+        self.number.is_multiple_of(2)
+    }
+
     /// The path and the traffic in a line, for the table of misses.
     pub fn describe(&self) -> String {
         format!(
@@ -112,15 +125,19 @@ impl Case {
         } else {
             String::new()
         };
-        // A tap sees another story before the constraint than behind it: both are wanted.
         let tap = "{ tap = \"middle\" }, ";
-        let (before, behind) = if self.number.is_multiple_of(2) {
+        let (before, behind) = if self.tap_is_before() {
             (tap, "")
         } else {
             ("", tap)
         };
         let congestion = self.congestion.name();
         let ecn = if self.ecn { "ecn = \"on\"" } else { "" };
+        let plain = if self.plain {
+            "sack = false\ntimestamps = false\n"
+        } else {
+            ""
+        };
         let words = |traffic: &Traffic| {
             let [program, text] = traffic.words();
             format!("[\"{program}\", '{text}']")
@@ -150,7 +167,7 @@ deadline = "40 s"
         for host in hosts {
             let _ = write!(
                 text,
-                "\n[hosts.{host}]\nsystem = \"linux\"\ncongestion_control = \"{congestion}\"\n{ecn}\n\
+                "\n[hosts.{host}]\nsystem = \"linux\"\ncongestion_control = \"{congestion}\"\n{ecn}\n{plain}\
                  rmem = [\"4096 B\", \"131072 B\", \"16777216 B\"]\nwmem = [\"4096 B\", \"16384 B\", \"16777216 B\"]\n"
             );
         }
@@ -188,6 +205,7 @@ deadline = "40 s"
             elements,
             jitter_ms: 0,
             ecn: false,
+            plain: false,
             transfer: Transfer {
                 flows: 1,
                 duration: Duration::from_millis(SPAN_MS),

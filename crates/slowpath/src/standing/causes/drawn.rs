@@ -21,8 +21,14 @@ use super::{Case, List, SPAN_MS, add, link, product};
 pub fn all(number: u32) -> Vec<Case> {
     let seed = List::Drawn(number).seed();
     let all = &Congestion::ALL;
-    // Version 1 of BBR does not heed marks.
-    let heeds_marks = &[Congestion::Reno, Congestion::Cubic];
+    // Version 1 of BBR does not heed marks, nor losses that are none.
+    let heeds: &[Congestion] = &[Congestion::Reno, Congestion::Cubic];
+    // The first two lists' hosts tell late from lost and fill their links all the same; those lists stay as they are.
+    let reordering: (&'static str, u32, &[Congestion], Rule) = if number <= 2 {
+        ("reordering", 3, all, reordering_told)
+    } else {
+        ("reordering", 4, heeds, reordering)
+    };
     let rules: [(&'static str, u32, &[Congestion], Rule); 18] = [
         ("receiver-window", 3, all, receiver_window),
         ("receiver-application", 3, all, receiver_application),
@@ -34,10 +40,10 @@ pub fn all(number: u32) -> Vec<Case> {
         ("bufferbloat", 3, all, bufferbloat),
         ("shaped", 3, all, shaped),
         ("policed", 3, all, policed),
-        ("ecn-congestion", 4, heeds_marks, marked),
+        ("ecn-congestion", 4, heeds, marked),
         ("random-loss", 4, all, random_loss),
         ("loss-bursts", 2, all, loss_bursts),
-        ("reordering", 3, all, reordering),
+        reordering,
         ("mtu-black-hole", 2, all, black_hole),
         ("parallel-flows", 2, all, parallel),
         ("cross-tcp", 2, all, cross_tcp),
@@ -235,7 +241,20 @@ fn loss_bursts(kind: &'static str, draw: &mut Draw) -> Case {
     case
 }
 
+/// Packets overtake each other, and the hosts have nothing that tells late from lost: without selective acknowledgements,
+/// their reports of duplicates and timestamps, three packets that came before an earlier one are a loss to the sender,
+/// and nothing takes its smaller window back (RFC 5681 section 3.2; RFC 3522; RFC 3708).
 fn reordering(kind: &'static str, draw: &mut Draw) -> Case {
+    let (rtt, kbit) = (draw.whole(25, 120), draw.whole(40_000, 90_000));
+    let mut case = Case::wide(Limit::Reordering, kind, rtt, kbit);
+    case.jitter_ms = ((f64::from(rtt) * draw.log(0.04, 0.2)) as u32).max(1);
+    case.elements = link(kbit, 4 * product(kbit, rtt));
+    case.plain = true;
+    case
+}
+
+/// The same with what Linux tells late from lost by. It does so well that the link is full.
+fn reordering_told(kind: &'static str, draw: &mut Draw) -> Case {
     let (rtt, kbit) = (draw.whole(25, 120), draw.whole(40_000, 90_000));
     let mut case = Case::wide(Limit::Reordering, kind, rtt, kbit);
     // A sender waits up to an eighth of the round trip for what came late (net/ipv4/tcp_recovery.c).
