@@ -146,6 +146,9 @@ pub(crate) struct ExplainArgs {
     /// Also say what Wireshark calls late and repeated segments, what they were, and why (JSON and the page always do)
     #[arg(long, conflicts_with = "second")]
     pub(crate) wireshark: bool,
+    /// Write remedies in the language of this system as well: rtx, ios, ssh, sysctl or tc
+    #[arg(long, value_name = "SYSTEM", conflicts_with = "second")]
+    pub(crate) system: Option<String>,
 }
 
 /// Form of an answer.

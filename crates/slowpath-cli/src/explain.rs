@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use slowpath::explain;
+use slowpath::{devices, explain};
 
 use crate::args::{ExplainArgs, Format};
 use crate::exit::{self, Failure};
@@ -22,6 +22,10 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
                     "no connection of {} has the number {wanted}, or {wanted} in an address; leave --only out to see all",
                     args.capture.display()
                 )));
+            }
+            if let Some(system) = &args.system {
+                let language = devices::language(Some(system), &[]).map_err(Failure::usage)?;
+                explain::in_language(&mut explanation, language);
             }
             match args.format {
                 Format::Json => explain::write_json(&explanation, &mut out),

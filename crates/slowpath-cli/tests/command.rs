@@ -86,6 +86,48 @@ fn list_names_every_built_in_experiment() {
 }
 
 #[test]
+fn explain_answers_for_the_transfer_and_writes_remedies_in_a_routers_language() {
+    let scratch = Scratch::new("explain");
+    let file = scratch.file("small.toml", SMALL);
+    let place = scratch.0.join("out");
+    let output = run(&[
+        "run",
+        file.to_str().unwrap(),
+        "--clock",
+        "simulated",
+        "--variant",
+        "narrow",
+        "--out",
+        place.to_str().unwrap(),
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let explain = |system: &str| {
+        let capture = "captures/narrow.0.simulated.client.pcapng";
+        let mut command = slowpath();
+        command.args(["explain", capture, "--system", system]);
+        command.current_dir(&place).output().unwrap()
+    };
+    let out = text(&explain("ios").stdout);
+    assert!(out.contains("limit      receiver-window"), "{out}");
+    assert!(out.contains("ios: ip tcp window-size"), "{out}");
+    assert!(out.contains("linux: sysctl"), "{out}");
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+    // FTP's commands are a connection of 200 bytes: one line, behind the answer.
+    let (_, others) = out
+        .split_once("Other connections")
+        .expect("the control connection");
+    assert!(others.contains(":21"), "{out}");
+    assert_eq!(out.matches("  limit ").count(), 1, "{out}");
+    let wrong = explain("vax");
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(
+        text(&wrong.stderr).contains("rtx, ios, ssh"),
+        "{}",
+        text(&wrong.stderr)
+    );
+}
+
+#[test]
 fn wrong_input_is_explained_and_gives_2() {
     let scratch = Scratch::new("wrong");
     let unknown_key = scratch.file("key.toml", &SMALL.replace("repeats = 2", "repeets = 2"));

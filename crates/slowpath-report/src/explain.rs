@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use slowpath_analyze::analysis::Capture;
 use slowpath_analyze::{Analysis, Connection, Limit};
+use slowpath_diagnose::Change;
 use slowpath_diagnose::gain::{Prediction, remedies};
 use slowpath_diagnose::situation::{PathEvidence, Situation};
 
@@ -77,6 +78,9 @@ pub struct ExplainedConnection {
 pub struct RemedyView {
     /// The change in words.
     pub change: String,
+    /// The change itself, for whoever writes it in the language of a system; unknown in a view that was read back.
+    #[serde(skip)]
+    pub asked: Option<Change>,
     /// Goodput that is predicted after it; absent where what the path carries was never seen.
     pub predicted_goodput_bit_per_s: Option<f64>,
     /// The most that the limits seen would allow.
@@ -99,6 +103,7 @@ impl RemedyView {
     pub fn of(prediction: &Prediction) -> Self {
         let view = Self {
             change: prediction.change.to_string(),
+            asked: Some(prediction.change),
             predicted_goodput_bit_per_s: prediction.next_limit.map(|_| prediction.expected * 8.0),
             gain: prediction
                 .next_limit

@@ -47,16 +47,23 @@ pub fn write_explanation(
             style.bold("No TCP connection with data is in this capture.")
         )?;
     }
-    for (place, explained) in explanation.connections.iter().enumerate() {
-        if place >= depth.connections {
-            break;
-        }
+    let largest = explanation
+        .connections
+        .iter()
+        .map(|e| e.connection.bytes_delivered)
+        .max()
+        .unwrap_or(0);
+    let (said, aside): (Vec<_>, Vec<_>) = explanation
+        .connections
+        .iter()
+        .partition(|e| !is_aside(e, largest));
+    for (place, explained) in said.iter().take(depth.connections).enumerate() {
         if place > 0 {
             writeln!(out)?;
         }
         connection(explained, style, depth, out)?;
     }
-    let rest = explanation.connections.iter().skip(depth.connections);
+    let rest = said.into_iter().skip(depth.connections).chain(aside);
     let mut heading = false;
     for explained in rest.clone().take(20) {
         if !heading {
@@ -109,6 +116,13 @@ pub fn write_explanation(
         style.paragraph(warning, "  ! ", "    ", Tone::Care, out)?;
     }
     Ok(())
+}
+
+/// Whether a connection carried next to nothing beside the largest of the capture, such as FTP's commands beside its
+/// data, and nothing is known of it: one line is enough.
+fn is_aside(explained: &ExplainedConnection, largest: u64) -> bool {
+    let c = &explained.connection;
+    c.verdict.limit.is_undecided() && c.bytes_delivered < largest / 100
 }
 
 fn connection(

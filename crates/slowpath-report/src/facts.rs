@@ -1,6 +1,6 @@
 //! Facts and figures as label and value, for the page and the terminal alike.
 
-use slowpath_analyze::analysis::{EcnMode, Handshake};
+use slowpath_analyze::analysis::{EcnMode, Handshake, RttSummary};
 use slowpath_analyze::{Parameters, Tap};
 
 use crate::explain::ExplainedConnection;
@@ -43,15 +43,7 @@ pub(crate) fn facts(explained: &ExplainedConnection) -> Vec<(&'static str, Strin
             "DSCP",
             format!("{} / {}", marks(&c.dscp.client), marks(&c.dscp.server)),
         ),
-        (
-            "round trip",
-            format!(
-                "{} least, {} median, {} in 95 %",
-                seconds(c.rtt_s.min),
-                seconds(c.rtt_s.median),
-                seconds(c.rtt_s.p95)
-            ),
-        ),
+        ("round trip", round_trip(&c.rtt_s)),
         ("lost", segments(c.lost_segments)),
         ("sent again", segments(c.retransmitted_segments)),
         ("of these in vain", segments(c.spurious_retransmissions)),
@@ -61,6 +53,25 @@ pub(crate) fn facts(explained: &ExplainedConnection) -> Vec<(&'static str, Strin
         facts.push(("window closed for", seconds(c.zero_window_s)));
     }
     facts
+}
+
+fn round_trip(rtt: &RttSummary) -> String {
+    if rtt.p95 > 0.0 {
+        return format!(
+            "{} least, {} median, {} in 95 %",
+            seconds(rtt.min),
+            seconds(rtt.median),
+            seconds(rtt.p95)
+        );
+    }
+    if rtt.handshake > 0.0 {
+        // A receiver without timestamps acknowledges what has just come: that shows no way there and back.
+        return format!(
+            "{} at the handshake; later ones cannot be seen here",
+            seconds(rtt.handshake)
+        );
+    }
+    "cannot be seen here".into()
 }
 
 fn pair(handshake: &Handshake, of: impl Fn(&Handshake) -> [String; 2]) -> String {

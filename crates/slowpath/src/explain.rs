@@ -8,12 +8,15 @@ use slowpath_analyze::compare::{device_limit, dscp_treatment};
 use slowpath_analyze::taps::{TwoTaps, two_taps};
 use slowpath_analyze::{Analysis, Verdict};
 use slowpath_report::compare::CaptureComparison;
-use slowpath_report::explain::Explanation;
+use slowpath_report::explain::{ConfigurationText, Explanation};
 use slowpath_report::explain_text::{self, Depth};
-use slowpath_report::text::Tone;
+use slowpath_report::text::{Tone, wrap};
 use slowpath_report::{Style, json};
+use slowpath_vendor::Language;
+use slowpath_vendor::remedy::Place;
 
 use crate::import::{self, ImportError, ReadCapture};
+use crate::prove::intervention;
 
 /// Reads a capture and explains it.
 ///
@@ -45,6 +48,37 @@ pub fn write_text(explanation: &Explanation, style: Style, out: &mut dyn Write) 
 /// Those of `out`.
 pub fn write_html(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> {
     slowpath_report::html::write_explanation(explanation, None, out)
+}
+
+/// Adds the remedies of one connection after the other in the language of a system, where it has words for them: `ios`
+/// for a receiver's window of a Cisco router, say. Says how many it could write.
+pub fn in_language(explanation: &mut Explanation, language: Language) -> usize {
+    /// Characters of a comment's line, so that the terminal's 80 hold it with its indentation.
+    const NOTE_WIDTH: usize = 56;
+    let mut written = 0;
+    for remedy in explanation.connections.iter_mut().flat_map(|c| &mut c.remedies) {
+        if remedy.in_vain() {
+            continue;
+        }
+        let lines = remedy
+            .asked
+            .and_then(|change| intervention(change, "sender", "receiver"))
+            .and_then(|change| slowpath_vendor::remedy(language, &change, Place::default()));
+        let Some(lines) = lines else {
+            continue;
+        };
+        let mut text = lines.text();
+        if let Some(note) = &lines.note {
+            let comment = if language == Language::Ios { "! " } else { "# " };
+            text = format!("{}\n{text}", wrap(note, NOTE_WIDTH, comment, comment).join("\n"));
+        }
+        remedy.configuration.push(ConfigurationText {
+            system: language.name().to_owned(),
+            text,
+        });
+        written += 1;
+    }
+    written
 }
 
 /// Leaves the connections that `wanted` names: a number of a connection, or a part of an address and port at either

@@ -9,7 +9,7 @@ use slowpath_packet::Dscp;
 use slowpath_record::Origin;
 use slowpath_report::results::Proof;
 use slowpath_scenario::intervention::{Intervention, Place};
-use slowpath_scenario::{Clock, Plan, PlanOptions};
+use slowpath_scenario::{Clock, PlanOptions};
 use slowpath_units::{ByteCount, Ratio};
 
 use crate::folder::Folder;
@@ -182,7 +182,7 @@ fn planned(
             plan,
         )));
     };
-    let Some(intervention) = intervention(change, &plan) else {
+    let Some(intervention) = intervention(change, plan.sender(), plan.receiver()) else {
         return Ok(None);
     };
     let Ok(changed) = intervention.apply(&plan) else {
@@ -194,9 +194,10 @@ fn planned(
     )))
 }
 
-/// A change in terms of roles as one in terms of the plan's hosts and elements.
-fn intervention(change: Change, plan: &Plan) -> Option<Intervention> {
-    let (sender, receiver) = (plan.sender().to_owned(), plan.receiver().to_owned());
+/// A change in terms of roles as one in terms of the hosts that have them; `None` if nothing that can be told to a
+/// host or an element makes it.
+pub(crate) fn intervention(change: Change, sender: &str, receiver: &str) -> Option<Intervention> {
+    let (sender, receiver) = (sender.to_owned(), receiver.to_owned());
     Some(match change {
         Change::ReceiverWindow { bytes } => Intervention::SetWindow {
             host: receiver,

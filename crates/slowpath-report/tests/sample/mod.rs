@@ -425,6 +425,7 @@ pub(crate) fn explanation() -> Explanation {
     Explanation::with(analysis, |_| {
         vec![RemedyView {
             change: "raise the receiver's window to 2,500,000 bytes".into(),
+            asked: None,
             predicted_goodput_bit_per_s: Some(16e6),
             at_most_bit_per_s: Some(48e6),
             gain: Some(12.2),
