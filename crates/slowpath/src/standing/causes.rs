@@ -338,8 +338,12 @@ mod tests {
             })
         };
         assert_eq!(
-            [1, 2].map(digest),
-            [13_295_012_584_925_326_704, 9_399_526_237_278_943_076]
+            [1, 2, 3].map(digest),
+            [
+                13_295_012_584_925_326_704,
+                9_399_526_237_278_943_076,
+                3_977_912_007_870_763_248
+            ]
         );
         // No path of one list is on another.
         let other: BTreeSet<String> = describe(List::Drawn(2))
