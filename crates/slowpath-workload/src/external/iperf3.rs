@@ -1,10 +1,12 @@
 //! The real iperf3, as client and as server.
 
+mod output;
+
 use std::net::SocketAddr;
 
-use serde_json::Value;
-use slowpath_record::TransferResult;
-use slowpath_units::{Duration, Time};
+use slowpath_units::Duration;
+
+pub use self::output::{Output, Way};
 
 use super::{Program, Ready, find_program};
 use crate::iperf3::{Direction, Params, Transport};
@@ -107,35 +109,6 @@ fn rate(params: &Params) -> Option<String> {
     }
 }
 
-/// The result of a client that was spawned at `start`, from its JSON output: what the receivers got.
-///
-/// iperf3 ends with status 0 after some errors, so the output decides.
-pub fn result(start: Time, stdout: &str) -> TransferResult {
-    let value: Value = serde_json::from_str(stdout).unwrap_or(Value::Null);
-    let end = &value["end"];
-    // Versions before 3.12 write only "sum" for UDP.
-    let sum = ["sum_received", "sum"]
-        .map(|name| &end[name])
-        .into_iter()
-        .find(|sum| sum.is_object());
-    let number = |name: &str| sum.and_then(|sum| sum[name].as_f64()).unwrap_or(0.0);
-    let error = match (value["error"].as_str(), sum) {
-        (Some(error), _) => Some(error.to_owned()),
-        (None, None) => Some("iperf3 wrote no result".to_owned()),
-        (None, Some(_)) => None,
-    };
-    let seconds = std::time::Duration::try_from_secs_f64(number("seconds")).unwrap_or_default();
-    TransferResult {
-        name: "iperf3".to_owned(),
-        bytes: sum.and_then(|sum| sum["bytes"].as_u64()).unwrap_or(0),
-        start,
-        end: start + seconds.into(),
-        complete: error.is_none(),
-        error,
-        retransmitted_segments: end["sum_sent"]["retransmits"].as_u64(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,19 +133,5 @@ mod tests {
             program.arguments.join(" "),
             "-c 192.0.2.1 -p 5201 -J -t 10 -P 2 -b 10000000/5 -S 32 -u -R"
         );
-    }
-
-    #[test]
-    fn reads_results_and_errors() {
-        let text = r#"{"end":{"sum_sent":{"retransmits":3},"sum_received":{"bytes":1000,"seconds":2.5}}}"#;
-        let good = result(Time::ZERO, text);
-        assert_eq!(
-            (good.bytes, good.complete, good.retransmitted_segments),
-            (1000, true, Some(3))
-        );
-        assert_eq!(good.duration(), Duration::from_millis(2500));
-        let bad = result(Time::ZERO, r#"{"start":{},"end":{},"error":"unable to connect"}"#);
-        assert_eq!(bad.error.as_deref(), Some("unable to connect"));
-        assert!(!result(Time::ZERO, "").complete);
     }
 }

@@ -1,132 +1,53 @@
-//! What the JSON of the real iperf3 client says, as results of a run.
-//!
-//! The receiver's sums count. For UDP old versions write one sum for each way, whose bytes are the sender's;
-//! what arrived are then its packets without the lost ones.
+//! What the real iperf3 client said, as results of a run.
 
-use serde_json::Value;
-use slowpath_record::{FlowResult, TransferResult};
+use slowpath_record::TransferResult;
 use slowpath_scenario::workload::{Iperf3Direction, Iperf3Protocol, Iperf3Test};
-use slowpath_units::{Duration, Time};
-use slowpath_workload::external::iperf3 as real;
+use slowpath_units::Time;
+use slowpath_workload::external::iperf3::{Output, Way};
 
 use super::super::stage::Done;
 
 /// Adds the results of a client that was spawned at `start`, under the job's name, and returns the end of the test.
 pub(super) fn take(name: &str, start: Time, test: &Iperf3Test, stdout: &str, done: &mut Done) -> Time {
-    let mut whole = real::result(start, stdout);
-    name.clone_into(&mut whole.name);
+    let output = Output::parse(stdout);
+    let whole = output.transfer(Way::First, name, start);
     let ended = whole.end;
-    let said: Value = serde_json::from_str(stdout).unwrap_or(Value::Null);
-    let end = &said["end"];
-    let mut ways = vec![(name.to_owned(), "")];
+    let mut ways = vec![(Way::First, name.to_owned())];
     if test.direction == Iperf3Direction::Bidirectional {
-        ways.push((format!("{name} reverse"), "_bidir_reverse"));
+        ways.push((Way::Back, format!("{name} reverse")));
     }
-    if test.protocol == Iperf3Protocol::Tcp {
-        let way_back = ways.get(1).filter(|_| whole.error.is_none());
-        let reverse = way_back.map(|(name, suffix)| transfer(end, suffix, name, start));
-        done.transfers.push(whole);
-        done.transfers.extend(reverse);
-        return ended;
-    }
-    // A test that failed is a transfer that did not come to its end; its bytes would be the sender's.
-    whole.bytes = 0;
     if whole.error.is_some() {
-        done.transfers.push(whole);
+        // A test that failed is a transfer that did not come to its end. Bytes of UDP would be the sender's.
+        let bytes = match test.protocol {
+            Iperf3Protocol::Tcp => whole.bytes,
+            Iperf3Protocol::Udp => 0,
+        };
+        done.transfers.push(TransferResult { bytes, ..whole });
         return ended;
     }
-    for (name, suffix) in ways {
-        if let Some(flow) = flow(end, suffix, &name) {
-            done.flows.push(flow);
-        } else {
-            done.transfers.push(unsaid(&name, start));
+    for (way, name) in ways {
+        let transfer = output.transfer(way, &name, start);
+        match test.protocol {
+            Iperf3Protocol::Tcp => done.transfers.push(transfer),
+            Iperf3Protocol::Udp => match output.flow(way, &name) {
+                Some(flow) => done.flows.push(flow),
+                None => done.transfers.push(TransferResult {
+                    bytes: 0,
+                    complete: false,
+                    error: Some("iperf3 wrote no result of this way".to_owned()),
+                    ..transfer
+                }),
+            },
         }
     }
     ended
 }
 
-/// The sum called `kind` of the way with this suffix.
-fn sum<'v>(end: &'v Value, kind: &str, suffix: &str) -> Option<&'v Value> {
-    let sum = &end[format!("{kind}{suffix}").as_str()];
-    sum.is_object().then_some(sum)
-}
-
-/// A count; below zero, as lost datagrams are after duplicates, is none.
-fn count(sum: &Value, key: &str) -> u64 {
-    let signed = sum[key].as_i64().unwrap_or(0);
-    u64::try_from(signed).unwrap_or(0)
-}
-
-fn span(sum: &Value) -> Duration {
-    let seconds = sum["seconds"].as_f64().unwrap_or(0.0);
-    std::time::Duration::try_from_secs_f64(seconds)
-        .unwrap_or_default()
-        .into()
-}
-
-fn transfer(end: &Value, suffix: &str, name: &str, start: Time) -> TransferResult {
-    let Some(received) = sum(end, "sum_received", suffix) else {
-        return unsaid(name, start);
-    };
-    let sent = sum(end, "sum_sent", suffix);
-    TransferResult {
-        name: name.to_owned(),
-        bytes: count(received, "bytes"),
-        start,
-        end: start + span(received),
-        complete: true,
-        error: None,
-        retransmitted_segments: sent.and_then(|sum| sum["retransmits"].as_u64()),
-    }
-}
-
-fn unsaid(name: &str, start: Time) -> TransferResult {
-    TransferResult {
-        name: name.to_owned(),
-        bytes: 0,
-        start,
-        end: start,
-        complete: false,
-        error: Some("iperf3 wrote no result of this way".to_owned()),
-        retransmitted_segments: None,
-    }
-}
-
-/// All datagrams of one way.
-fn flow(end: &Value, suffix: &str, name: &str) -> Option<FlowResult> {
-    let both = sum(end, "sum", suffix);
-    let receiver = sum(end, "sum_received", suffix);
-    let sent = sum(end, "sum_sent", suffix).or(both)?;
-    let received = receiver.or(both)?;
-    let counted = count(received, "packets");
-    let arrived = counted.saturating_sub(count(received, "lost_packets"));
-    let payload = if receiver.is_some() {
-        count(received, "bytes")
-    } else {
-        // Datagrams of one test have one length.
-        let bytes = u128::from(count(received, "bytes")) * u128::from(arrived) / u128::from(counted.max(1));
-        u64::try_from(bytes).unwrap_or(u64::MAX)
-    };
-    let jitter = received["jitter_ms"].as_f64();
-    let jitter = jitter.and_then(|ms| std::time::Duration::try_from_secs_f64(ms / 1e3).ok());
-    let sent_packets = count(sent, "packets");
-    Some(FlowResult {
-        name: name.to_owned(),
-        sent_packets,
-        received_packets: arrived,
-        sent_bytes: count(sent, "bytes") + sent_packets * HEADERS,
-        received_bytes: payload + arrived * HEADERS,
-        jitter: jitter.map(Duration::from),
-        goodput_byte_per_s: payload as f64 / span(received).seconds().max(1e-9),
-    })
-}
-
-/// Headers of IPv4 and UDP in bytes.
-const HEADERS: u64 = 28;
-
 #[cfg(test)]
 mod tests {
+    use slowpath_record::FlowResult;
     use slowpath_scenario::workload::Program;
+    use slowpath_units::Duration;
 
     use super::*;
 
