@@ -431,6 +431,23 @@ fn every_option_of_the_real_client() {
 }
 
 #[test]
+fn a_server_that_waits_for_datagrams_rests() {
+    let _turn = turn();
+    let context = context();
+    let server = our_server(&context);
+    let mut config = ClientConfig::udp(
+        server.address(),
+        Duration::from_secs(1),
+        Some(BitRate::new(1_000_000)),
+    );
+    config.params.block = Some(1_000);
+    let report = run(&config, &context).unwrap();
+    // In percent of one processor; a thread that asks again and again uses all of one.
+    assert!(report.remote_cpu.unwrap() < 50.0, "{:?}", report.remote_cpu);
+    assert!(report.busiest_thread() < 0.5, "{}", report.busiest_thread());
+}
+
+#[test]
 fn a_byte_count_arrives_in_full() {
     let (_turn, context) = (turn(), context());
     let server = our_server(&context);

@@ -240,6 +240,8 @@ fn connect_udp(server: SocketAddr, params: &Params, context: &Context) -> Result
 
 /// Sets the options that both sides' UDP sockets have in common.
 pub(super) fn prepare_udp(socket: &UdpSocket, params: &Params, peer: SocketAddr) -> std::io::Result<()> {
+    // A server makes its sockets so that nothing waits; the threads that move data do.
+    socket.set_nonblocking(false)?;
     socket.set_read_timeout(Some(Context::SLICE))?;
     socket.set_write_timeout(Some(Context::SLICE))?;
     if let Some(window) = params.window {
