@@ -7,6 +7,7 @@
 //! * `client`: one test against a server; `server`: several clients at a time, with limits.
 //! * `params`: what a client asks for, as configuration and as JSON; `report`: what came out.
 //! * `wire`: state bytes, cookie and framed JSON; `results`: the exchange at the end.
+//! * `conversation`: the same from bytes alone, for tests and fuzzing.
 //! * `tcp`, `udp`: the threads that move data; `tally`: what they count; `clockwork`: intervals and the end.
 //!
 //! Deviations from iperf3 3.12 that a user can see:
@@ -23,6 +24,8 @@
 
 mod client;
 mod clockwork;
+#[cfg(any(test, feature = "conversation"))]
+pub mod conversation;
 mod params;
 mod report;
 mod results;

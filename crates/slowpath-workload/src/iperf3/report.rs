@@ -223,6 +223,27 @@ impl UdpCounts {
 }
 
 impl StreamReport {
+    /// A stream that carried nothing.
+    #[cfg(any(test, feature = "conversation"))]
+    pub(super) fn empty(id: u32, sends: bool) -> Self {
+        let address = SocketAddr::from(([127, 0, 0, 1], 1));
+        Self {
+            id,
+            sends,
+            local: address,
+            peer: address,
+            duration: Duration::ZERO,
+            bytes: 0,
+            omitted_bytes: 0,
+            tcp: None,
+            udp: None,
+            udp_omitted: None,
+            facts: None,
+            intervals: Vec::new(),
+            remote: None,
+        }
+    }
+
     /// Bytes that the receiving application got: the receiver's count where there is one, else what the peer's
     /// kernel has acknowledged, else what this side sent.
     pub fn delivered(&self) -> u64 {

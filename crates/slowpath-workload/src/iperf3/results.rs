@@ -163,16 +163,9 @@ mod tests {
     use super::*;
 
     fn stream(sends: bool) -> StreamReport {
-        let address = std::net::SocketAddr::from(([127, 0, 0, 1], 1));
         StreamReport {
-            id: 1,
-            sends,
-            local: address,
-            peer: address,
-            duration: Duration::from_secs(1),
             bytes: 14_000,
-            omitted_bytes: 0,
-            tcp: None,
+            duration: Duration::from_secs(1),
             udp: Some(UdpCounts {
                 packets: 10,
                 arrived: 8,
@@ -184,9 +177,7 @@ mod tests {
                 lost: 1,
                 ..UdpCounts::default()
             }),
-            facts: None,
-            intervals: Vec::new(),
-            remote: None,
+            ..StreamReport::empty(1, sends)
         }
     }
 

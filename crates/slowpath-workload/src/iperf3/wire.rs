@@ -183,56 +183,16 @@ impl Control {
         let _ = self.write(&bytes, context);
     }
 
-    fn read_exact(
-        &self,
-        buffer: &mut [u8],
-        doing: &'static str,
-        context: &Context,
-    ) -> Result<(), IperfError> {
-        let mut at = 0;
-        while at < buffer.len() {
-            let len = socket::read(
-                &self.stream,
-                &mut buffer[at..],
-                "reading the control connection of",
-                context,
-            )?;
-            if len == 0 {
-                return Err(IperfError::Closed(doing));
-            }
-            at += len;
+    fn incoming<'a>(&'a self, context: &'a Context) -> FromSocket<'a> {
+        FromSocket {
+            stream: &self.stream,
+            context,
         }
-        Ok(())
     }
 
-    /// The next state byte. One byte is read at a time because states coalesce in one segment.
+    /// The next state byte.
     pub(super) fn state(&self, doing: &'static str, context: &Context) -> Result<State, IperfError> {
-        let mut byte = [0_u8];
-        self.read_exact(&mut byte, doing, context)?;
-        match State::from_byte(byte[0]) {
-            Some(State::AccessDenied) => Err(IperfError::Busy),
-            Some(State::ServerTerminate | State::ClientTerminate) => Err(IperfError::Terminated),
-            Some(State::ServerError) => {
-                let mut numbers = [0_u8; 8];
-                // iperf3 3.12 sends only one of the two numbers when authorisation fails.
-                let read = self.read_exact(&mut numbers, doing, context);
-                let number = |at: usize| {
-                    i32::from_be_bytes([numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]])
-                };
-                match read {
-                    Ok(()) | Err(IperfError::Closed(_)) => Err(IperfError::Server {
-                        code: number(0),
-                        errno: number(4),
-                    }),
-                    Err(error) => Err(error),
-                }
-            }
-            Some(state) => Ok(state),
-            None => Err(IperfError::Protocol {
-                expected: "a state byte",
-                got: format!("byte {}", byte[0]),
-            }),
-        }
+        state(&mut self.incoming(context), doing)
     }
 
     pub(super) fn expect(
@@ -241,14 +201,7 @@ impl Control {
         doing: &'static str,
         context: &Context,
     ) -> Result<(), IperfError> {
-        let state = self.state(doing, context)?;
-        if state == wanted {
-            return Ok(());
-        }
-        Err(IperfError::Protocol {
-            expected: name(wanted),
-            got: name(state).to_owned(),
-        })
+        expect(&mut self.incoming(context), wanted, doing)
     }
 
     /// Waits at most `within` for something to read.
@@ -285,27 +238,104 @@ impl Control {
         doing: &'static str,
         context: &Context,
     ) -> Result<Value, IperfError> {
-        let mut head = [0_u8; 4];
-        self.read_exact(&mut head, doing, context)?;
-        let len = u32::from_be_bytes(head) as usize;
-        if len > most {
-            let got = format!("a JSON text of {len} bytes");
-            return Err(IperfError::Protocol {
-                expected: "a JSON text of reasonable size",
-                got,
-            });
-        }
-        let mut text = Vec::new();
-        while text.len() < len {
-            let at = text.len();
-            text.resize(len.min(at + 16 * 1024), 0);
-            self.read_exact(&mut text[at..], doing, context)?;
-        }
-        serde_json::from_slice(&text).map_err(|error| IperfError::Protocol {
-            expected: "a JSON text",
-            got: error.to_string(),
-        })
+        json(&mut self.incoming(context), most, doing)
     }
+}
+
+/// Where the bytes of the other side come from.
+pub(super) trait Incoming {
+    /// Fills the whole buffer.
+    fn fill(&mut self, buffer: &mut [u8], doing: &'static str) -> Result<(), IperfError>;
+}
+
+struct FromSocket<'a> {
+    stream: &'a TcpStream,
+    context: &'a Context,
+}
+
+impl Incoming for FromSocket<'_> {
+    fn fill(&mut self, buffer: &mut [u8], doing: &'static str) -> Result<(), IperfError> {
+        let mut at = 0;
+        while at < buffer.len() {
+            let len = socket::read(
+                self.stream,
+                &mut buffer[at..],
+                "reading the control connection of",
+                self.context,
+            )?;
+            if len == 0 {
+                return Err(IperfError::Closed(doing));
+            }
+            at += len;
+        }
+        Ok(())
+    }
+}
+
+/// The next state byte. One byte is read at a time because states coalesce in one segment.
+pub(super) fn state(from: &mut impl Incoming, doing: &'static str) -> Result<State, IperfError> {
+    let mut byte = [0_u8];
+    from.fill(&mut byte, doing)?;
+    match State::from_byte(byte[0]) {
+        Some(State::AccessDenied) => Err(IperfError::Busy),
+        Some(State::ServerTerminate | State::ClientTerminate) => Err(IperfError::Terminated),
+        Some(State::ServerError) => {
+            let mut numbers = [0_u8; 8];
+            // iperf3 3.12 sends only one of the two numbers when authorisation fails.
+            let read = from.fill(&mut numbers, doing);
+            let number = |at: usize| {
+                i32::from_be_bytes([numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]])
+            };
+            match read {
+                Ok(()) | Err(IperfError::Closed(_)) => Err(IperfError::Server {
+                    code: number(0),
+                    errno: number(4),
+                }),
+                Err(error) => Err(error),
+            }
+        }
+        Some(state) => Ok(state),
+        None => Err(IperfError::Protocol {
+            expected: "a state byte",
+            got: format!("byte {}", byte[0]),
+        }),
+    }
+}
+
+/// The next state byte, which must be this one.
+pub(super) fn expect(from: &mut impl Incoming, wanted: State, doing: &'static str) -> Result<(), IperfError> {
+    let state = state(from, doing)?;
+    if state == wanted {
+        return Ok(());
+    }
+    Err(IperfError::Protocol {
+        expected: name(wanted),
+        got: name(state).to_owned(),
+    })
+}
+
+/// One framed JSON text of at most `most` bytes; memory grows only with what really arrives.
+pub(super) fn json(from: &mut impl Incoming, most: usize, doing: &'static str) -> Result<Value, IperfError> {
+    let mut head = [0_u8; 4];
+    from.fill(&mut head, doing)?;
+    let len = u32::from_be_bytes(head) as usize;
+    if len > most {
+        let got = format!("a JSON text of {len} bytes");
+        return Err(IperfError::Protocol {
+            expected: "a JSON text of reasonable size",
+            got,
+        });
+    }
+    let mut text = Vec::new();
+    while text.len() < len {
+        let at = text.len();
+        text.resize(len.min(at + 16 * 1024), 0);
+        from.fill(&mut text[at..], doing)?;
+    }
+    serde_json::from_slice(&text).map_err(|error| IperfError::Protocol {
+        expected: "a JSON text",
+        got: error.to_string(),
+    })
 }
 
 fn name(state: State) -> &'static str {
