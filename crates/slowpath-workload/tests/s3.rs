@@ -1,6 +1,8 @@
 //! S3: the client against the endpoint in memory, and against a real one where there is one.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 
 /// cubic, or reno for a user who may not choose cubic.
 fn pinned() -> &'static str {
@@ -14,6 +16,7 @@ fn pinned() -> &'static str {
 
 use slowpath_units::{BitRate, ByteCount, Duration};
 use slowpath_workload::content::Content;
+use slowpath_workload::external::versitygw::VersityGateway;
 use slowpath_workload::s3::{
     Authorities, Client, ClientTls, Credentials, Endpoint, LoadConfig, MemoryServer, Operation, PayloadHash,
     S3Error, ServerConfig, ServerTls, run,
@@ -247,12 +250,76 @@ fn a_full_store_and_nonsense_do_not_stop_the_server() {
     );
 }
 
-/// `SLOWPATH_S3` is `ADDRESS ACCESS_KEY SECRET_KEY BUCKET` of a store on loopback, such as versitygw.
+/// versitygw on loopback, ended with the value; its objects go with it.
+struct Versitygw {
+    running: Child,
+    address: SocketAddr,
+    root: PathBuf,
+}
+
+impl Versitygw {
+    fn start() -> Option<Self> {
+        let listen = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .unwrap()
+            .local_addr()
+            .unwrap();
+        let root = std::env::temp_dir().join(format!("slowpath-versitygw-{}", std::process::id()));
+        let go = std::env::var_os("HOME").map(|home| PathBuf::from(home).join("go/bin"));
+        let gateway = VersityGateway {
+            listen,
+            root: root.clone(),
+            credentials: credentials(),
+            folders: go.into_iter().collect(),
+        };
+        let program = gateway.program()?;
+        std::fs::create_dir_all(&root).unwrap();
+        let running = Command::new(&program.program)
+            .args(&program.arguments)
+            .envs(program.environment)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let started = Self {
+            running,
+            address: listen,
+            root,
+        };
+        for _ in 0..200 {
+            if TcpStream::connect(listen).is_ok() {
+                return Some(started);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        panic!("versitygw did not listen on {listen} within 10 s");
+    }
+}
+
+impl Drop for Versitygw {
+    fn drop(&mut self) {
+        let _ = self.running.kill();
+        let _ = self.running.wait();
+        let _ = std::fs::remove_dir_all(&self.root);
+    }
+}
+
+/// Against the store that `SLOWPATH_S3` names as `ADDRESS ACCESS_KEY SECRET_KEY BUCKET` (on loopback, such as s3s-fs), or
+/// else against versitygw where it is installed.
 #[test]
 fn a_real_store_takes_and_gives() {
-    let Ok(place) = std::env::var("SLOWPATH_S3") else {
-        eprintln!("skipped: a_real_store_takes_and_gives: SLOWPATH_S3 names no store");
-        return;
+    let place = std::env::var("SLOWPATH_S3");
+    let started = if place.is_err() { Versitygw::start() } else { None };
+    let place = match (place, &started) {
+        (Ok(place), _) => place,
+        (Err(_), Some(store)) => {
+            let own = credentials();
+            format!("{} {} {} bucket", store.address, own.access_key, own.secret_key)
+        }
+        (Err(_), None) => {
+            eprintln!(
+                "skipped: a_real_store_takes_and_gives: versitygw is not installed and SLOWPATH_S3 names no store"
+            );
+            return;
+        }
     };
     let context = context();
     let [address, access_key, secret_key, bucket] = place.split_whitespace().collect::<Vec<_>>()[..] else {
