@@ -215,6 +215,13 @@ pub struct Clocking {
     pub ack_share: f64,
     /// Share that would do so by chance.
     pub chance_share: f64,
+    /// Pauses between new data, longer than a twentieth of a round trip.
+    pub pauses: u64,
+    /// Share of these that end with an acknowledgement, on a clock that does not bend: whatever paces what follows, an
+    /// acknowledgement let it go.
+    pub pause_ack_share: f64,
+    /// Share of the time that stands so closely behind an acknowledgement.
+    pub pause_chance_share: f64,
     /// Share of data packets with PSH.
     pub push_share: f64,
     /// Share of data packets smaller than a segment.

@@ -11,6 +11,7 @@ pub mod distribution;
 pub mod flow;
 pub mod graphs;
 mod measure;
+mod pauses;
 pub mod queue;
 mod tap;
 mod walk;

@@ -6,6 +6,7 @@ use crate::facts::flow::{Clocking, Round, TimeUse, WindowFacts};
 use crate::track::Half;
 use crate::track::log::{Ack, Tx, TxFlags};
 
+use super::pauses;
 use super::tap::{self, Split};
 
 /// Most rounds kept of one flow; longer transfers get longer rounds.
@@ -176,7 +177,12 @@ pub(crate) fn walk(
         arrival = arrival.max(ack.at + delay);
         walker.acknowledged(ack, arrival);
     }
-    walker.finish(span)
+    let mut walked = walker.finish(span);
+    let pauses = pauses::pauses(half, split, rtt);
+    walked.clocking.pauses = pauses.count;
+    walked.clocking.pause_ack_share = pauses.share();
+    walked.clocking.pause_chance_share = pauses.chance;
+    walked
 }
 
 /// The last transmission, or the acknowledgement of the last byte; what the window does after that is no transfer.

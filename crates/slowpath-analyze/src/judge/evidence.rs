@@ -96,6 +96,18 @@ pub(crate) fn evidence(case: &Case, found: &Finding) -> Vec<Evidence> {
                 "",
                 &[],
             );
+            add(
+                "clocking.pause_ack_share",
+                format!(
+                    "{} of {} pauses end with an acknowledgement, {} by chance",
+                    percent(facts.clocking.pause_ack_share),
+                    facts.clocking.pauses,
+                    percent(facts.clocking.pause_chance_share)
+                ),
+                facts.clocking.pause_ack_share,
+                "",
+                &[],
+            );
         }
         Limit::SendBuffer | Limit::ProtocolWindow => {
             add(
@@ -119,6 +131,18 @@ pub(crate) fn evidence(case: &Case, found: &Finding) -> Vec<Evidence> {
                     percent(facts.clocking.ack_share)
                 ),
                 facts.clocking.ack_share,
+                "",
+                &[],
+            );
+            add(
+                "clocking.pause_ack_share",
+                format!(
+                    "{} of {} pauses end with an acknowledgement, {} by chance",
+                    percent(facts.clocking.pause_ack_share),
+                    facts.clocking.pauses,
+                    percent(facts.clocking.pause_chance_share)
+                ),
+                facts.clocking.pause_ack_share,
                 "",
                 &[],
             );

@@ -13,6 +13,8 @@ pub(crate) mod cutoff;
 mod hosts;
 mod losses;
 mod queues;
+#[cfg(test)]
+mod tests;
 
 use super::evidence;
 use super::intervals;
@@ -72,6 +74,14 @@ pub(crate) fn judge(facts: &FlowFacts, around: &Surroundings) -> (Verdict, Vec<I
         .filter(|rtt| *rtt > 0.0)
         .fold(f64::INFINITY, f64::min);
     let base_rtt = if base_rtt.is_finite() { base_rtt } else { 0.0 };
+    // No round trip is shorter than the shortest ways that the handshake and many packets took; away from the sender a
+    // sample is put together from two ways, which may belong to different round trips.
+    let ways = facts.to_receiver_s + facts.to_sender_s;
+    let base_rtt = if facts.handshake_rtt_s >= ways {
+        base_rtt.max(ways)
+    } else {
+        base_rtt
+    };
     let case = Case {
         facts,
         around,
@@ -162,8 +172,11 @@ impl Case<'_> {
             && fit.error <= cutoff::SHARP_ERROR
             && fit.size_bytes >= 2.0 * cutoff::BUCKET;
         let separated = fit.error <= cutoff::FIT_ERROR && fit.spread <= cutoff::FIT_SPREAD;
+        // One overflow at the end of slow start may make most of the losses and none of the pauses between them.
+        let mostly = fit.full_episodes as f64 >= cutoff::FULL_EPISODES * fit.episodes as f64;
         fit.losses >= cutoff::FIT_LOSSES
             && (separated || sharp)
+            && mostly
             && (fit.episodes >= 3 || (fit.losses >= 30 && fit.error <= 0.05))
     }
 
@@ -194,6 +207,43 @@ impl Case<'_> {
         self.inflated() && rate.count >= 10 && rate.p10 >= 0.8 * rate.p90
     }
 
+    /// Losses come at any backlog: the flow's own load explains none of them.
+    pub(crate) fn losses_ignore_load(fit: &QueueFit) -> bool {
+        fit.losses >= cutoff::FIT_LOSSES && fit.episodes >= 5 && fit.error > cutoff::ANY_BACKLOG
+    }
+
+    /// So many packets overtake each other that their spacing says nothing of a link.
+    pub(crate) fn disorderly(&self) -> bool {
+        self.facts.loss.reordered as f64 > cutoff::DISORDER * self.facts.segments as f64
+    }
+
+    /// The flow runs at its highest rate for at least half of the time, as behind a link of its own.
+    pub(crate) fn at_one_rate(&self) -> bool {
+        let rate = &self.facts.rate;
+        rate.count >= 20 && rate.median >= cutoff::ONE_RATE * rate.p90
+    }
+
+    /// In all this disorder, a queue and one rate: the flow has a full link for itself.
+    pub(crate) fn alone_in_disorder(&self) -> bool {
+        self.disorderly() && self.inflated() && self.at_one_rate()
+    }
+
+    /// The rate that congestion control comes to with one loss, real or supposed, in `events` per segments sent; bytes
+    /// per second, that of Reno or CUBIC, whichever is higher (RFC 5681; RFC 9438 section 5.1).
+    pub(crate) fn rate_with_losses(&self, events: u64) -> f64 {
+        let probability = events as f64 / self.facts.segments.max(1) as f64;
+        let segment = f64::from(self.facts.segment_size.max(1));
+        let rtt = self.rtt.max(1e-4);
+        let reno = 1.22 * segment / (rtt * probability.sqrt());
+        let cubic = 1.054 * segment * (rtt / probability).powf(0.75) / rtt;
+        reno.max(cubic)
+    }
+
+    /// Payload acknowledged per second in which something was in flight.
+    pub(crate) fn busy_rate(&self) -> f64 {
+        self.facts.bytes as f64 / (self.total - self.facts.time.idle_s).max(1e-9)
+    }
+
     /// The queue hardly ever empties: the link behind it is always busy.
     pub(crate) fn standing_queue(&self) -> bool {
         let margin = (2.0 * self.around.clock_s).max(0.001);
@@ -222,8 +272,7 @@ impl Case<'_> {
     fn ethernet_rate(&self) -> f64 {
         // Payload to Ethernet frames with FCS.
         let segment = f64::from(self.facts.segment_size.max(1));
-        let seconds = (self.total - self.facts.time.idle_s).max(1e-9);
-        self.facts.bytes as f64 * 8.0 / seconds * (segment + 70.0) / segment
+        self.busy_rate() * 8.0 * (segment + 70.0) / segment
     }
 }
 

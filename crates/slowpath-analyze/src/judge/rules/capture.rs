@@ -48,11 +48,22 @@ pub(super) fn too_short(case: &Case) -> Option<Finding> {
         1.0,
         0.9,
         format!(
-            "Too little was transferred ({}) to tell a limit.",
-            bytes(facts.bytes as f64)
+            "Too little was transferred ({}) to tell a limit{}.",
+            bytes(facts.bytes as f64),
+            if facts.tap == Tap::Sender {
+                ""
+            } else {
+                ", as far as this place shows: what was lost before it does not come by"
+            }
         ),
     );
-    out.next_step = Some("capture a longer transfer".to_owned());
+    let next = match facts.tap {
+        Tap::Sender => "capture a longer transfer",
+        Tap::Receiver | Tap::Middle | Tap::Unknown => {
+            "capture at the sender, or a longer transfer if this one came to its end"
+        }
+    };
+    out.next_step = Some(next.to_owned());
     Some(out)
 }
 

@@ -49,5 +49,28 @@ pub(crate) const ANSWERED: f64 = 0.25;
 pub(crate) const PLATEAU: f64 = 0.75;
 /// Share of round trips on the plateau that leaves no doubt that the flight is constant.
 pub(crate) const CONSTANT: f64 = 0.9;
+/// Pauses that tell what ends them.
+pub(crate) const PAUSES: u64 = 20;
+/// Share of the pauses that end with an acknowledgement, of those that would not by chance, from which acknowledgements
+/// end them; below half of that they do not.
+pub(crate) const CLOCKED: f64 = 0.5;
+/// Share of the episodes of losses that must begin at the full backlog where the load explains them.
+pub(crate) const FULL_EPISODES: f64 = 0.5;
+/// Error of the virtual-queue fit from which losses come at any backlog.
+pub(crate) const ANY_BACKLOG: f64 = 0.5;
+/// Use of a link below which losses that come at any backlog, not the link, are the limit.
+pub(crate) const LOSSY_LINK: f64 = 0.75;
+/// How many times the rate that congestion control makes of losses a sender may reach that they hold.
+pub(crate) const HOLDS: f64 = 3.0;
+/// Share of late segments from which the spacing of packets says nothing of a link.
+pub(crate) const DISORDER: f64 = 0.05;
+/// Half of the round trips come as close to the highest rate behind one link.
+pub(crate) const ONE_RATE: f64 = 0.85;
+/// The rate of a sender that losses do not slow stays within this share of its highest.
+pub(crate) const UNSLOWED: f64 = 0.8;
+/// Share of lost segments with which congestion control that heeds losses keeps no more than a handful in flight.
+pub(crate) const HEAVY_LOSS: f64 = 0.05;
+/// Variation of the delay, seconds, that no empty path makes.
+pub(crate) const WAVERS: f64 = 0.003;
 /// Segments that are no queue.
 pub(crate) const HANDFUL: f64 = 5.0;

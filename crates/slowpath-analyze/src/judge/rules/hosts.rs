@@ -147,8 +147,13 @@ pub(super) fn constant_flight(case: &Case) -> Option<Finding> {
     if !(bulk && timed && few_losses && room && flight.rounds >= 12) {
         return None;
     }
+    let told = clocking.pauses >= cutoff::PAUSES;
+    // Of what chance does not do anyway.
+    let beyond = (clocking.pause_ack_share - clocking.pause_chance_share)
+        / (1.0 - clocking.pause_chance_share).max(1e-9);
+    let let_go = told && beyond >= cutoff::CLOCKED;
     if flight.plateau_share < cutoff::PLATEAU {
-        return ceiling(case);
+        return ceiling(case, let_go);
     }
     // A send buffer whose size is no multiple of the segment also makes short segments; then only a strict clock tells.
     let strictly = clocking.ack_share >= 0.9 && clocking.chance_share < 0.6;
@@ -166,7 +171,7 @@ pub(super) fn constant_flight(case: &Case) -> Option<Finding> {
     // Seen from afar a program's rhythm may look like a clock by chance.
     let whole = clocking.short_share < 0.01 && clocking.short_burst_share < 0.01;
     let clocked_afar = clocked && whole && clocking.chance_share < 0.5;
-    if (at_sender && clocked && !ragged) || strictly || clocked_afar {
+    if (at_sender && clocked && !ragged) || strictly || clocked_afar || let_go {
         let limit = if case.around.ssh {
             Limit::ProtocolWindow
         } else {
@@ -190,7 +195,8 @@ pub(super) fn constant_flight(case: &Case) -> Option<Finding> {
         return Some(out);
     }
     let by_chance = clocking.ack_share < clocking.chance_share + 0.12;
-    if ragged && unclocked && (at_sender || (by_chance && clocking.short_share > 0.03)) {
+    let own_rhythm = told && beyond < 0.5 * cutoff::CLOCKED && clocking.short_share > 0.03;
+    if ragged && (own_rhythm || (unclocked && (at_sender || (by_chance && clocking.short_share > 0.03)))) {
         let mut out = finding(
             Limit::SenderApplication,
             flight.plateau_share,
@@ -219,12 +225,16 @@ pub(super) fn constant_flight(case: &Case) -> Option<Finding> {
 }
 
 /// The flight comes to one amount again and again and never exceeds it, as with pacing below a full send buffer.
-fn ceiling(case: &Case) -> Option<Finding> {
+fn ceiling(case: &Case, let_go: bool) -> Option<Finding> {
     let facts = case.facts;
     let (flight, clocking) = (&facts.flight, &facts.clocking);
     let whole = clocking.short_share < 0.03 && clocking.short_burst_share < 0.05;
     let reached = flight.plateau_share >= cutoff::CEILING && flight.plateau * 100 >= flight.max * 94;
-    if !(reached && whole && flight.rounds >= 40 && !case.inflated() && facts.loss.episodes == 0) {
+    let quiet = !case.inflated() && facts.loss.episodes == 0;
+    // A sender that waits for acknowledgements again and again, without loss, queue or a full window, and whose flight
+    // does not grow all the same, waits for room in its buffer.
+    let waits = let_go && flight.plateau_share >= cutoff::CEILING;
+    if !quiet || !(waits || (reached && whole && flight.rounds >= 40)) {
         return None;
     }
     let limit = if case.around.ssh {

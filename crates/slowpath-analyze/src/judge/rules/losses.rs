@@ -1,7 +1,8 @@
 //! What the path does to packets whatever the load.
 
 use super::{Case, Finding, cutoff, finding};
-use crate::judge::words::{bits, bytes, percent};
+use crate::analysis::Tap;
+use crate::judge::words::{bits, bytes, percent, span};
 use crate::limit::{Flag, Limit};
 
 pub(super) fn black_hole(case: &Case) -> Option<Finding> {
@@ -31,10 +32,24 @@ pub(super) fn black_hole(case: &Case) -> Option<Finding> {
 
 pub(super) fn reordered(case: &Case) -> Option<Finding> {
     let loss = &case.facts.loss;
-    let late = loss.reordered;
+    // Before the disorder, and without selective acknowledgements, nothing shows what came late but that the sender's
+    // retransmissions were answered before they could arrive. Timeouts have other reasons to be needless.
+    // Beside the receiver what came late shows, and a capture may have an acknowledgement before its data.
+    let misled = if case.facts.tap == Tap::Receiver {
+        0
+    } else {
+        loss.spurious.saturating_sub(loss.timeouts)
+    };
+    let late = loss.reordered.max(misled);
     let enough =
         late >= 5 && late * 500 >= case.facts.segments && loss.spurious + late > 2 * loss.lost_segments;
-    let harmful = loss.spurious > 0 || loss.retransmitted_segments > 0;
+    // What was sent again without need cost the sender no more than as many losses would have.
+    let needless = loss
+        .spurious
+        .max(loss.retransmitted_segments.saturating_sub(loss.lost_segments));
+    let rounds = case.facts.rounds.iter().filter(|round| round.resent > 0).count() as u64;
+    let events = needless.min(rounds.max(1));
+    let harmful = events > 0 && case.busy_rate() <= cutoff::HOLDS * case.rate_with_losses(events);
     let held_back = case.held() < 0.3 && case.share(case.facts.time.idle_s) < 0.3;
     if !(enough && harmful && held_back) {
         return None;
@@ -42,7 +57,8 @@ pub(super) fn reordered(case: &Case) -> Option<Finding> {
     // A queue that never empties stands before a link that is always full: the sender did not slow down for it.
     let link_full = case.queue().is_some_and(|fit| case.fills(&fit))
         || case.standing_queue()
-        || case.steady_behind_queue();
+        || case.steady_behind_queue()
+        || case.alone_in_disorder();
     if link_full {
         return None;
     }
@@ -105,6 +121,9 @@ pub(super) fn lossy(case: &Case) -> Option<Finding> {
             Some("capture at the sender, or send at a rate a little above and below this one".to_owned());
         return Some(out);
     }
+    if let Some(others) = crowded_afar(case) {
+        return Some(others);
+    }
     if facts.rtt.count < 10 && loss.episodes < 5 {
         // Without round trips a queue before the losses cannot be excluded.
         return None;
@@ -124,14 +143,25 @@ pub(super) fn lossy(case: &Case) -> Option<Finding> {
         return Some(out);
     }
     // The loss must be able to hold the rate that was seen: compare with what congestion control makes of it.
-    let probability = loss.episodes as f64 / facts.segments.max(1) as f64;
-    let segment = f64::from(facts.segment_size.max(1));
-    let reno = 1.22 * segment / (case.rtt.max(1e-4) * probability.sqrt());
-    let cubic = 1.054 * segment * (case.rtt.max(1e-4) / probability).powf(0.75) / case.rtt.max(1e-4);
-    let expected = reno.max(cubic);
-    let seen = facts.bytes as f64 / (case.total - facts.time.idle_s).max(1e-9);
-    if loss.episodes < 3 && !(0.3..3.0).contains(&(seen / expected)) {
+    let ratio = case.busy_rate() / case.rate_with_losses(loss.episodes);
+    if loss.episodes < 3 && !(0.3..3.0).contains(&ratio) {
         return None;
+    }
+    if unslowed(case) {
+        let mut out = finding(
+            Limit::BottleneckBandwidth,
+            1.0 - idle,
+            0.75,
+            format!(
+                "The transfer runs at {}, hardly less at any time, in spite of {} episodes of losses: they do not slow this sender, so the rate is the path's.",
+                bits(case.ethernet_rate()),
+                loss.episodes
+            ),
+        );
+        out.parameters.rate_bit_per_s = Some(case.ethernet_rate());
+        out.parameters.loss_fraction = Some(loss.fraction);
+        out.parameters.rtt_s = Some(case.rtt);
+        return Some(out);
     }
     let mut out = finding(
         Limit::RandomLoss,
@@ -147,5 +177,45 @@ pub(super) fn lossy(case: &Case) -> Option<Finding> {
     if idle >= cutoff::IDLE_SHARE_ALONE {
         out.flags.push(Flag::Mixed);
     }
+    Some(out)
+}
+
+/// Whoever heeds losses slows down for each; a rate that stays the same through many of them is not theirs. Less than
+/// that many segments per round trip come in steps too coarse to tell.
+fn unslowed(case: &Case) -> bool {
+    let (facts, rate) = (case.facts, &case.facts.rate);
+    let many = facts.loss.episodes >= 5 && rate.count >= 20;
+    let fine = facts.flight.median_peak >= 20 * u64::from(facts.segment_size.max(1));
+    many && fine && rate.p10 >= cutoff::UNSLOWED * rate.p90 && facts.clocking.short_share < 0.02
+}
+
+/// Behind the queue its delay shows as the time from an acknowledgement to what it released. Where that varies and the
+/// flow's own load does not explain it, others' packets stand in that queue, or the path itself wavers: such losses
+/// may be its overflow.
+fn crowded_afar(case: &Case) -> Option<Finding> {
+    let facts = case.facts;
+    let spread = facts.rtt.p90 - facts.rtt.p10;
+    let own = case.queue().unwrap_or_default().delay.explained;
+    let wavers = facts.rtt.count >= 50
+        && facts.loss.fraction > cutoff::HEAVY_LOSS
+        && spread > cutoff::WAVERS.max(3.0 * case.around.clock_s);
+    if facts.tap != Tap::Receiver || !wavers || own >= cutoff::OWN_QUEUE {
+        return None;
+    }
+    let mut out = finding(
+        Limit::Unknown,
+        1.0,
+        0.5,
+        format!(
+            "{} of the segments were lost and the delay varies by {}, of which the transfer's own load explains next to nothing: a queue that others fill, or a path that loses and delays by itself; from here these look alike.",
+            percent(facts.loss.fraction),
+            span(spread)
+        ),
+    );
+    out.parameters.loss_fraction = Some(facts.loss.fraction);
+    out.next_step = Some(
+        "capture at the sender, beginning before the transfer: what it sees of the empty path tells"
+            .to_owned(),
+    );
     Some(out)
 }

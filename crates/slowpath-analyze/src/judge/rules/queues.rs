@@ -83,10 +83,13 @@ pub(super) fn bottleneck(case: &Case) -> Option<Finding> {
     let fit = case.queue().unwrap_or_default();
     let own = facts.queue.unwrap_or_default();
     let shared = case.around.flows > 1 && case.around.overlap > 0.3;
-    let by_loss = Case::losses_follow_load(&fit) && fit.delay_step >= cutoff::QUEUE;
+    // A shaper lets a bucket pass before it queues: its delay follows the backlog, but not from the first byte on.
+    let behind_bucket = fit.delay_step >= cutoff::NO_QUEUE && fit.delay_correlation >= cutoff::EXPLAINED;
+    let by_loss = Case::losses_follow_load(&fit) && (fit.delay_step >= cutoff::QUEUE || behind_bucket);
     let by_delay = case.fills(&fit) || (!shared && case.fills(&own));
     let by_arrival = case.arrives_at_link_rate();
-    let by_rate = by_arrival || case.steady_behind_queue() || case.standing_queue();
+    let by_rate =
+        by_arrival || case.steady_behind_queue() || case.standing_queue() || case.alone_in_disorder();
     if !(by_loss || by_delay || by_rate) {
         return None;
     }
@@ -101,9 +104,16 @@ pub(super) fn bottleneck(case: &Case) -> Option<Finding> {
     } else {
         case.ethernet_rate()
     };
-    // A link must be used for most of the time to be the limit.
+    // A link must be used for most of the time to be the limit; one that stands idle after losses which its queue did
+    // not make is not.
     let used = fit.mean_bit_per_s / rate.max(1.0);
-    if !by_rate && used < 0.5 {
+    let lossy = Case::losses_ignore_load(&fit) && !shared;
+    let least = if lossy {
+        cutoff::LOSSY_LINK
+    } else {
+        cutoff::UTILISATION
+    };
+    if !by_rate && used < least {
         return None;
     }
     let queued = (facts.rtt.p95 - case.base_rtt).max(0.0);
@@ -175,7 +185,10 @@ pub(super) fn crowded(case: &Case) -> Option<Finding> {
         .iter()
         .all(|fit| !case.fills(fit) && fit.delay.explained < cutoff::OWN_QUEUE);
     let free = case.held() < 0.3 && case.share(facts.time.idle_s) < cutoff::IDLE_SHARE_ALONE;
-    if !(delayed && part_of_it && not_own && free) {
+    // Losses at one backlog of its own are the flow's own doing.
+    let own_losses = Case::losses_follow_load(&fit) && fit.delay_correlation >= cutoff::EXPLAINED;
+    // Where packets overtake each other their spacing tells nothing; a flow at one rate has the link for itself.
+    if !(delayed && part_of_it && not_own && free) || own_losses || case.alone_in_disorder() {
         return None;
     }
     let mostly = facts.rtt.median - case.base_rtt > margin;
