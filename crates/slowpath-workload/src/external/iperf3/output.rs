@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn hostile_numbers_do_no_harm() {
         let sum = |key: &str, value: &str| {
-            let mut entries = vec![
+            let mut entries = [
                 ("seconds", "1.5"),
                 ("bytes", "9000"),
                 ("packets", "9"),
