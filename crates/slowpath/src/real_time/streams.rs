@@ -47,6 +47,9 @@ pub(super) fn udp(work: &Work<'_>, wanted: &UdpStream) -> Result<Done, LabRunErr
             }
             Ok(done)
         }
+        _ if ip_len > client.mtu.min(server.mtu) => Err(LabRunError::Unsupported(
+            "datagrams above the MTU with a model host, which neither fragments nor reassembles there",
+        )),
         _ => with_model(work, &config),
     }
 }
