@@ -99,41 +99,104 @@ fn reno_follows_its_square_root() {
     }
 }
 
+/// Mean window of RFC 9438's algorithm (sections 4.2 to 4.7) in real numbers, from a window of `from` segments on.
+///
+/// As its section 5 reckons: one packet in `n` is lost, at equal distances; the loss is answered at once; each packet is
+/// acknowledged.
+fn rfc_9438_mean_window(rtt: f64, n: u32, from: f64) -> f64 {
+    const C: f64 = 0.4;
+    const BETA: f64 = 0.7;
+    let (mut window, mut prior, mut greatest) = (from, f64::INFINITY, from / BETA);
+    let (mut time, mut epoch, mut friendly) = (0.0, 0.0, from);
+    let mut k = ((greatest - window) / C).cbrt();
+    let (mut packets, mut seconds) = (0.0, 0.0);
+    for packet in 1..=n * RFC_LOSSES {
+        let step = rtt / window;
+        time += step;
+        if packet > n * RFC_LOSSES / 2 {
+            packets += 1.0;
+            seconds += step;
+        }
+        friendly += if friendly < prior {
+            3.0 * (1.0 - BETA) / (1.0 + BETA)
+        } else {
+            1.0
+        } / window;
+        let cubic = |t: f64| C * (t - epoch - k).powi(3) + greatest;
+        if cubic(time) < friendly {
+            window = window.max(friendly);
+        } else {
+            window += (cubic(time + rtt).clamp(window, 1.5 * window) - window) / window;
+        }
+        if packet % n == 0 {
+            prior = window;
+            // Fast convergence.
+            greatest = if window < greatest {
+                window * (1.0 + BETA) / 2.0
+            } else {
+                window
+            };
+            window *= BETA;
+            (friendly, epoch) = (window, time);
+            k = ((greatest - window) / C).cbrt();
+        }
+    }
+    packets / seconds * rtt
+}
+
+/// RFC 9438, section 5.1: round-trip time in milliseconds, packets per loss, average window in segments; and how many
+/// seconds the simulated transfer takes.
+const RFC_9438_ROWS: [(u64, u32, u32, u64); 7] = [
+    (100, 100, 12, 200),
+    (100, 1_000, 38, 300),
+    (100, 10_000, 187, 1_000),
+    (100, 100_000, 1_054, 500),
+    (10, 100, 12, 50),
+    (10, 1_000, 38, 100),
+    (10, 10_000, 120, 200),
+];
+
+/// Losses of the calculation, of which the second half counts.
+const RFC_LOSSES: u32 = 200;
+
+#[test]
+fn the_rows_of_rfc_9438_are_its_algorithm_in_real_numbers() {
+    for (rtt_ms, n, expected, _) in RFC_9438_ROWS {
+        for begin in [0.5, 0.7, 1.0, 1.5, 2.0] {
+            let expected = f64::from(expected);
+            let window = rfc_9438_mean_window(rtt_ms as f64 / 1e3, n, expected * begin);
+            let what = format!("RFC 9438, {rtt_ms} ms, one in {n}, from {begin} of the row's window");
+            close(&what, window, expected, 0.1);
+        }
+    }
+}
+
 #[test]
 fn cubic_follows_rfc_9438() {
-    // RFC 9438, section 5.1: average window in segments for 100 ms and 10 ms.
-    // The last column says why Linux's CUBIC (and this one) does not lie on the table's row: over 20 Mbit/s with 1 % loss
-    // the kernel and this model, given the same losses, agreed within 2 to 7 % at 100 ms and 4 to 6 % at 10 ms.
-    let rows = [
-        (
-            100,
-            100,
-            12,
-            200,
-            Some("windows are whole segments: 0.7 of 12 is 8"),
-        ),
-        (
-            100,
-            1_000,
-            38,
-            300,
-            Some("the table takes the larger of two averages, CUBIC the larger at each instant"),
-        ),
-        (100, 10_000, 187, 1_000, None),
-        (100, 100_000, 1_054, 500, None),
-        (
-            10,
-            100,
-            12,
-            50,
-            Some("Linux looks at the Reno-friendly window every 31 ms, three round trips here"),
-        ),
-        (10, 1_000, 38, 100, None),
-        (10, 10_000, 120, 200, None),
-    ];
-    for (rtt_ms, n, expected, seconds, exception) in rows {
+    // The last column says why Linux's CUBIC (and this one) does not lie on the table's row, which the algorithm in real
+    // numbers does (test above). Over 20 Mbit/s with 1 % loss the kernel and this model, given the same losses, agreed
+    // within 2 to 7 % at 100 ms and 4 to 6 % at 10 ms.
+    let exception = |rtt_ms, n| match (rtt_ms, n) {
+        // Of 11 %: 5 % in whole segments, 5 % in the round trip of recovery, in which no window grows.
+        (100, 100) => Some("windows are whole segments, and a recovery of one round trip in nine"),
+        // With equal gaps Linux's whole segments (the quotient window / (target - window) is rounded down) give between
+        // -1 and +26 %, whichever window it began with; real numbers give +5 %, with the gaps of this test +13 %.
+        (100, 1_000) => Some("the larger window at each instant, not of the two averages; gaps not equal"),
+        // The algorithm alone, without recovery: -11 to -25 % as it is, -8 % if it looks every 3 ms.
+        (10, 100) => Some("Linux looks at the Reno-friendly window every 31 ms, three round trips here"),
+        _ => None,
+    };
+    for (rtt_ms, n, expected, seconds) in RFC_9438_ROWS {
+        let exception = exception(rtt_ms, n);
         let rtt = Duration::from_millis(rtt_ms);
-        let mut transfer = lossy(CongestionControl::CubicWithoutHystart, rtt, n, seconds, false, 0);
+        let mut transfer = lossy(
+            CongestionControl::CubicWithoutHystart,
+            rtt,
+            n.into(),
+            seconds,
+            false,
+            0,
+        );
         // The table is about the steady state: begin near it.
         transfer.sender.slow_start_threshold = Some(expected);
         let outcome = transfer.run();
