@@ -107,19 +107,20 @@ fn make_all(
     for (clock, number) in passes(settings) {
         let planned = planned(wanted, clock, settings.seed);
         // What failed before is missing now and tried again.
-        failed.retain(|(name, _): &(String, String)| planned.iter().all(|run| run.name != *name));
-        for run in &planned {
+        failed.retain(|(name, _): &(String, String)| planned.iter().all(|(_, run)| run.name != *name));
+        for (cell, run) in &planned {
             // A simulated run belongs to the model of this very program; a lab run can be resumed.
             let stale = match clock {
                 Clock::Simulated => true,
                 Clock::Lab => folder
                     .record(&run.name)?
-                    .is_some_and(|record| wants_repeat(&record)),
+                    .is_some_and(|record| wants_repeat(&record, cell)),
             };
             if stale {
                 let _ = std::fs::remove_file(folder.runs().join(format!("{}.json", run.name)));
             }
         }
+        let planned: Vec<Planned> = planned.into_iter().map(|(_, run)| run).collect();
         let missing = |run: &Planned| !matches!(folder.record(&run.name), Ok(Some(_)));
         if number > 0 && !planned.iter().any(missing) {
             continue;
@@ -155,7 +156,7 @@ fn passes(settings: &Settings) -> impl Iterator<Item = (Clock, u32)> + '_ {
 }
 
 /// Round by round, so that an interrupted matrix has every cell some times and not some cells every time.
-fn planned(wanted: &[(Cell, u32)], clock: Clock, seed: u64) -> Vec<Planned> {
+fn planned(wanted: &[(Cell, u32)], clock: Clock, seed: u64) -> Vec<(Cell, Planned)> {
     let rounds = wanted.iter().map(|&(_, seeds)| seeds).max().unwrap_or(0);
     let mut planned = Vec::new();
     for repeat in 0..rounds {
@@ -166,7 +167,8 @@ fn planned(wanted: &[(Cell, u32)], clock: Clock, seed: u64) -> Vec<Planned> {
             if repeat > 0 {
                 plan.captures = Captures::None;
             }
-            planned.push(Planned::new(run_name(&plan), plan).taking(cell.places()));
+            let run = Planned::new(run_name(&plan), plan).taking(cell.places());
+            planned.push((*cell, run));
         }
     }
     planned
@@ -176,9 +178,31 @@ fn planned(wanted: &[(Cell, u32)], clock: Clock, seed: u64) -> Vec<Planned> {
 ///
 /// What hosts send during a stall reaches the bottleneck all at once, which a queue of 2 ms does not survive. The
 /// judgement looks at the machine alone, never at the result.
-fn wants_repeat(record: &RunRecord) -> bool {
+fn wants_repeat(record: &RunRecord, cell: &Cell) -> bool {
     let stalled = |reason: &Reason| reason.code == "wire-stalled" && reason.state > HealthState::Valid;
-    record.health.state == HealthState::Invalid || record.health.reasons.iter().any(stalled)
+    is_refused(record, cell) || record.health.reasons.iter().any(stalled)
+}
+
+/// Whether a run does not count: its health refuses it, or would if today's program had recorded it.
+///
+/// Older records do not know the reason `queue-bunched`: where the bottleneck's queue overflowed, and one packet in a
+/// thousand was late by as long as that queue takes to empty (and by 1 ms), the lab decided what was lost.
+fn is_refused(record: &RunRecord, cell: &Cell) -> bool {
+    if record.health.state == HealthState::Invalid {
+        return true;
+    }
+    let overflowed = record
+        .elements
+        .iter()
+        .flat_map(|element| &element.dropped)
+        .any(|(cause, _)| cause == "queue-full");
+    let queue_s = cell.queue_bytes() as f64 * 8e-6 / f64::from(cell.rate_mbit_per_s);
+    let late_s = record
+        .health
+        .release_lateness
+        .as_ref()
+        .map_or(0.0, |late| late.p999.seconds());
+    overflowed && late_s >= queue_s.max(1e-3)
 }
 
 fn chosen(settings: &Settings) -> impl Iterator<Item = Cell> + '_ {
@@ -286,7 +310,7 @@ fn runs(folder: &Folder, cell: &Cell, clock: Clock, seed: u64) -> Result<Runs, F
         let Some(record) = folder.record(&name(cell, clock, repeat, seed))? else {
             continue;
         };
-        if record.health.state == HealthState::Invalid {
+        if is_refused(&record, cell) {
             runs.refused += 1;
             continue;
         }
@@ -475,7 +499,7 @@ pub fn page(compared: &[Compared]) -> String {
          before the first comparison (module `standing::cells`); {low} of {} cells should use less than 90 % of their\n\
          path. The ratio is simulated over lab goodput: geometric mean over pairs of equal seeds, with its 95 % interval.\n\n\
          * {done} of {} cells were run in both clocks{}.\n\
-         * Within 10 %, the interval no wider than 10 % either way: **{close} of {done} ({:.0} %)**.\n\
+         * Within 10 %, the interval no wider than 10 % either way: **{close} of {done} ({:.0} %)**, {:.0} % of all.\n\
          * Within 20 %: **{near} of {done} ({:.0} %)**.\n\
          * Same verdict in both clocks: **{same} of {judged} ({:.0} %)**.\n",
         compared.len(),
@@ -486,6 +510,7 @@ pub fn page(compared: &[Compared]) -> String {
             ""
         },
         percent(close, done),
+        percent(close, compared.len()),
         percent(near, done),
         percent(same, judged),
     );
