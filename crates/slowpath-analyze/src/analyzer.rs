@@ -68,7 +68,10 @@ impl Analyzer {
     }
 
     /// What the packets show.
-    pub fn finish(self, conversations: &Conversations, summary: &CaptureSummary) -> Analysis {
+    pub fn finish(mut self, conversations: &Conversations, summary: &CaptureSummary) -> Analysis {
+        for connection in self.connections.iter_mut().flatten() {
+            connection.release_held();
+        }
         self.look(conversations, summary)
     }
 

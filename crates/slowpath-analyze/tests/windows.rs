@@ -3,6 +3,7 @@
 mod support;
 
 use slowpath_analyze::{Limit, Tap};
+use slowpath_record::packets::Record;
 use support::wire::{MS, Reader, Transfer, run};
 
 /// A router that does not scale its window, as its default settings leave it.
@@ -170,4 +171,60 @@ fn the_unit_of_a_slow_store_shows_in_the_windows_rhythm() {
         .expect("the store takes units");
     assert!(step.abs_diff(65_536) < 2_000, "{step}");
     assert!(verdict.sentence.contains("in steps of"), "{}", verdict.sentence);
+}
+
+/// The records with every packet that bears data recorded `late` nanoseconds too late, behind what acknowledges it.
+fn acknowledged_early(records: &[Record], late: i64) -> Vec<Record> {
+    let mut records = records.to_vec();
+    for record in &mut records {
+        if let Record::Tcp(packet) = record
+            && packet.payload_len > 0
+        {
+            packet.at += late;
+        }
+    }
+    let at = |record: &Record| match record {
+        Record::Tcp(packet) => packet.at,
+        Record::Other(packet) => packet.at,
+    };
+    records.sort_by_key(at);
+    for (number, record) in (1..).zip(&mut records) {
+        if let Record::Tcp(packet) = record {
+            packet.number = number;
+        }
+    }
+    records
+}
+
+#[test]
+fn acknowledgements_before_their_data_are_no_missing_data() {
+    let seen = run(router());
+    for late in [20_000, 500_000, 4 * MS] {
+        let connection = seen.judge(&acknowledged_early(&seen.receiver, late));
+        let facts = &connection.facts;
+        assert_eq!(
+            connection.verdict.limit,
+            Limit::ReceiverWindow,
+            "{late}: {}",
+            connection.verdict.sentence
+        );
+        let wrong = (
+            facts.capture_missed_bytes,
+            facts.loss.spurious,
+            facts.loss.retransmitted_segments,
+        );
+        assert_eq!(wrong, (0, 0, 0), "{late}");
+        assert_eq!(facts.bytes, seen.judge(&seen.receiver).facts.bytes, "{late}");
+    }
+    // What the capture missed is still missed: the data behind it tells.
+    let mut index = 0;
+    let mut records = seen.receiver.clone();
+    records.retain(|record| {
+        let data = matches!(record, Record::Tcp(packet) if packet.payload_len > 0);
+        index += usize::from(data);
+        !data || index % 50 != 0
+    });
+    let missed = seen.judge(&records).facts.capture_missed_bytes;
+    assert_eq!(missed % 1_460, 0);
+    assert!(missed > 20 * 1_460, "{missed}");
 }

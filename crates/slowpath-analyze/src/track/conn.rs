@@ -34,6 +34,8 @@ pub(crate) struct Conn {
     pub(crate) early: Early,
     /// Smallest sum of both halves' round-trip parts so far, nanoseconds.
     base_rtt_ns: Option<i64>,
+    /// Acknowledgements recorded before the data that they acknowledge.
+    pub(super) held: Vec<TcpPacket>,
     syn_ack_at: Option<i64>,
     ended: bool,
     reset: bool,
@@ -66,6 +68,7 @@ impl Conn {
             too_big: Vec::new(),
             early: Early::default(),
             base_rtt_ns: None,
+            held: Vec::new(),
             syn_ack_at: None,
             ended: false,
             reset: false,
@@ -88,6 +91,15 @@ impl Conn {
 
     /// Takes a packet; `at` inside it is the corrected time.
     pub(crate) fn take(&mut self, packet: &TcpPacket) {
+        if self.held.is_empty() && !self.comes_before_its_data(packet) {
+            self.follow(packet);
+        } else {
+            self.take_in_disorder(packet);
+        }
+    }
+
+    /// Follows a packet that stands in order.
+    pub(super) fn follow(&mut self, packet: &TcpPacket) {
         let own = packet.direction.index();
         let peer = packet.direction.reversed().index();
         if self.halves[own].is_duplicate(packet) {

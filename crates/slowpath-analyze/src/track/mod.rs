@@ -2,6 +2,7 @@
 
 mod clock;
 mod conn;
+mod early;
 mod half;
 pub(crate) mod log;
 mod ranges;
