@@ -361,8 +361,9 @@ is drawn by the same rule. Also, a full send buffer lets its program write when 
 tenth of a second at the latest, which had made three transfers of `drawn-1` send by that clock.
 Nearly all misses but the black holes stand beside the receiver: there 3 to 30 % of the acknowledgements are recorded
 before the data that they acknowledge, by up to some milliseconds, which none of the captures of `drawn-1` has, and which
-the analyser takes for data that the capture missed or that was sent again. Made again with the rules of today, the
-figures of this list are no longer those of a list never met.";
+the analyser takes for data that the capture missed or that was sent again. Since then such an acknowledgement waits for its
+data. With that, 94.8 % are right, 1.4 % wrong and 3.9 % cannot tell, as a development figure: made again with the rules
+of today, the figures of this list are no longer those of a list never met.";
 
 fn listed(text: &mut String, one: &Listed) {
     let (scored, missing) = (&one.scored, &one.missing);
