@@ -58,6 +58,8 @@ pub(crate) const CLOCKED: f64 = 0.5;
 pub(crate) const FULL_EPISODES: f64 = 0.5;
 /// Error of the virtual-queue fit from which losses come at any backlog.
 pub(crate) const ANY_BACKLOG: f64 = 0.5;
+/// Use of a link from which the overflows of its own short queue make it the limit.
+pub(crate) const SHORT_QUEUE: f64 = 0.25;
 /// Use of a link below which losses that come at any backlog, not the link, are the limit.
 pub(crate) const LOSSY_LINK: f64 = 0.75;
 /// How many times the rate that congestion control makes of losses a sender may reach that they hold.

@@ -108,10 +108,11 @@ pub(super) fn bottleneck(case: &Case) -> Option<Finding> {
     // not make is not.
     let used = fit.mean_bit_per_s / rate.max(1.0);
     let lossy = Case::losses_ignore_load(&fit) && !shared;
-    let least = if lossy {
-        cutoff::LOSSY_LINK
-    } else {
-        cutoff::UTILISATION
+    // A queue that is too short makes the losses itself after which its link stands idle.
+    let least = match (by_loss, lossy) {
+        (true, _) => cutoff::SHORT_QUEUE,
+        (false, true) => cutoff::LOSSY_LINK,
+        (false, false) => cutoff::UTILISATION,
     };
     if !by_rate && used < least {
         return None;

@@ -106,6 +106,17 @@ fn a_link_that_stands_idle_after_losses_it_did_not_make_is_not_the_limit() {
 }
 
 #[test]
+fn a_short_queue_is_the_limit_however_idle_its_overflows_leave_the_link() {
+    let mut facts = lossy(50e6, 24e6);
+    let fit = facts.queue.as_mut().unwrap();
+    (fit.size_bytes, fit.error, fit.spread, fit.full_episodes) = (13_700.0, 0.01, 0.04, 40);
+    assert_eq!(said(&facts).0, Limit::BottleneckBandwidth, "{}", said(&facts).1);
+    // What is let through at a tenth of the rate found fills no link of that rate.
+    facts.queue.as_mut().unwrap().mean_bit_per_s = 5e6;
+    assert_ne!(said(&facts).0, Limit::BottleneckBandwidth, "{}", said(&facts).1);
+}
+
+#[test]
 fn losses_that_slow_nobody_are_not_the_limit() {
     let mut facts = lossy(2e9, 5e6);
     facts.queue.as_mut().unwrap().delay.explained = 0.0;
