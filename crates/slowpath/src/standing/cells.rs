@@ -194,7 +194,13 @@ impl Cell {
     /// Two runs that fill 50 Mbit/s, seven that fill 10 Mbit/s, or fourteen that loss holds at a trickle. With
     /// fourteen whatever their rate, two processors were busy to 91 %, wires stood still for 20 to 50 ms, and a third
     /// of the runs were invalid.
+    ///
+    /// A queue that empties in a few milliseconds has the machine for itself: what a busy one hands over late overflows
+    /// it (50 Mbit/s, 2 ms: the model's goodput is 2.9 times the lab's with fourteen runs, 1.4 times with one to three).
     pub fn places(&self) -> usize {
+        if self.queue_bytes() as f64 * 8e-3 / f64::from(self.rate_mbit_per_s) < ALONE_BELOW_MS {
+            return PLACES;
+        }
         let goodput = self.steady_utilisation() * self.ceiling_byte_per_s() * 8e-6;
         if goodput < 2.5 {
             1
@@ -304,6 +310,9 @@ const ALONE: &[(u32, u32, u32, u32, Congestion)] = &[
     (1_000, 100, 1, 10, Congestion::Cubic),
 ];
 
+/// Cells whose queue empties in less time than this many milliseconds run alone.
+const ALONE_BELOW_MS: f64 = 5.0;
+
 /// How many runs a cell gets at most, however wide its interval stays.
 pub const MOST_SEEDS: u32 = 40;
 
@@ -376,7 +385,7 @@ mod tests {
         let alone: f64 = all().iter().filter(|cell| !cell.is_slow()).map(span).sum();
         let whole = slow + alone;
         assert!(
-            whole < 40.0 * 60.0,
+            whole < 45.0 * 60.0,
             "{whole} s: {slow} s side by side, {alone} s alone"
         );
     }

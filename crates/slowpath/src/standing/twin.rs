@@ -627,6 +627,7 @@ fn path(cell: &Cell) -> String {
 
 fn misses(text: &mut String, compared: &[Compared]) {
     let _ = writeln!(text, "## Cells that miss\n");
+    let mut told: Vec<(String, &str)> = Vec::new();
     for one in compared
         .iter()
         .filter(|one| !one.is_close() || one.same_verdict() == Some(false))
@@ -649,7 +650,13 @@ fn misses(text: &mut String, compared: &[Compared]) {
         }
         what.extend(one.differences());
         let name = one.cell.name();
-        let why = explained::reason(&name).map_or(String::new(), |why| format!(" {why}"));
+        let why = explained::reason(&name).map_or(String::new(), |why| {
+            if let Some((first, _)) = told.iter().find(|(_, known)| *known == why) {
+                return format!(" As with `{first}`.");
+            }
+            told.push((name.clone(), why));
+            format!(" {why}")
+        });
         let _ = writeln!(text, "* `{name}`: {}.{why}", what.join("; "));
     }
 }
