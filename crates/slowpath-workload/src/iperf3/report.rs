@@ -406,7 +406,8 @@ impl Report {
             };
             // A remote sender goes on until it hears of the end: what it sent after that is not lost.
             let sent = if stream.sends {
-                stream.sent_packets()
+                // What arrived was sent, also when it left just before or after this side's counting.
+                stream.sent_packets().max(received.arrived)
             } else {
                 received.packets
             };
