@@ -4,7 +4,7 @@
 //! purpose: run with `UPDATE_SNAPSHOT=1` and look at the difference.
 //!
 //! Last reviewed change: of 384 values seven moved by more than 15 %, all with a queue of 0.1 BDP and BIC or CUBIC, by
-//! weighing received segments 160 in 256 of their memory, as Linux 6.18 does. The window that is offered then holds a
+//! weighing received segments 160 in 256 of their memory, as Linux 6.18 does. Presumably the window that is offered holds a
 //! round of slow start back at another packet, and a short queue overflows in another round.
 
 mod support;
