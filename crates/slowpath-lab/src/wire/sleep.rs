@@ -115,10 +115,13 @@ impl Sleeper {
                 starved: 0,
             }));
         }
-        if now - self.woke > LONG_TURN {
-            // What the last turn waited for a processor is not this sleep's.
-            self.starved();
-        }
+        // What the last turn waited for a processor is not this sleep's.
+        let turn = now - self.woke;
+        let of_turn = if turn > LONG_TURN && self.starved().is_some() {
+            0
+        } else {
+            turn
+        };
         let may_spin = due == Some(planned) && self.spun < SPIN_ADVANCE + (now - self.started) / self.budget;
         let margin = if may_spin {
             (self.overshoot * 3 / 2).min(self.most_spin)
@@ -137,7 +140,8 @@ impl Sleeper {
         }
         let earlier = |span: u64| woke - span.min(woke - now);
         let mut empty_at = earlier(starved + self.wake_cost.max(WAKE_COST));
-        let mut came = earlier(counted.unwrap_or(0));
+        let waited = counted.unwrap_or(0).saturating_sub(of_turn);
+        let mut came = arrived_at(earlier(waited), now + asleep, woke);
         let spin_from = woke;
         while ready == 0 && woke < planned {
             empty_at = woke;
@@ -171,6 +175,15 @@ impl Sleeper {
     }
 }
 
+/// When the packet came that was there at `woke`, of a thread that could have run since `runnable` and had asked to be
+/// woken at `timer`.
+///
+/// Before the timer only a packet can have made it runnable, so that came then. After it, it may have come at any time
+/// since: taking the earliest would let acknowledgements leave before the data that they acknowledge had arrived.
+fn arrived_at(runnable: u64, timer: u64, woke: u64) -> u64 {
+    if runnable < timer { runnable } else { woke }
+}
+
 /// So that a stopped or starved wire shows even when nothing is due.
 const LONGEST_SLEEP: u64 = 20_000_000;
 /// Longest time to watch before one deadline.
@@ -189,6 +202,14 @@ mod tests {
     use super::*;
     use std::os::fd::AsFd;
     use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn a_packet_during_a_wait_that_the_timer_began_came_no_earlier_than_is_known() {
+        // Asked for 10 us, runnable at 4: a packet woke the thread, which then waited for a processor until 3000.
+        assert_eq!(arrived_at(4_000, 10_000, 3_000_000), 4_000);
+        // The timer woke it at 11 and it waited as long: the packet came some time during the wait.
+        assert_eq!(arrived_at(11_000, 10_000, 3_000_000), 3_000_000);
+    }
 
     #[test]
     fn wakes_by_time_by_packet_and_for_good() {
