@@ -3,6 +3,7 @@
 use super::policing::Answer;
 use super::rules::{Case, Finding};
 use super::words::{bits, bytes, percent, span};
+use crate::facts::flow::Clocking;
 use crate::limit::Limit;
 use crate::verdict::Evidence;
 
@@ -86,28 +87,9 @@ pub(crate) fn evidence(case: &Case, found: &Finding) -> Vec<Evidence> {
                 "s",
                 &[],
             );
-            add(
-                "clocking.ack_share",
-                format!(
-                    "{} of bursts follow an acknowledgement",
-                    percent(facts.clocking.ack_share)
-                ),
-                facts.clocking.ack_share,
-                "",
-                &[],
-            );
-            add(
-                "clocking.pause_ack_share",
-                format!(
-                    "{} of {} pauses end with an acknowledgement, {} by chance",
-                    percent(facts.clocking.pause_ack_share),
-                    facts.clocking.pauses,
-                    percent(facts.clocking.pause_chance_share)
-                ),
-                facts.clocking.pause_ack_share,
-                "",
-                &[],
-            );
+            for (fact, text, share) in clocking(&facts.clocking) {
+                add(fact, text, share, "", &[]);
+            }
         }
         Limit::SendBuffer | Limit::ProtocolWindow => {
             add(
@@ -124,28 +106,9 @@ pub(crate) fn evidence(case: &Case, found: &Finding) -> Vec<Evidence> {
                 "",
                 &[],
             );
-            add(
-                "clocking.ack_share",
-                format!(
-                    "{} of bursts follow an acknowledgement",
-                    percent(facts.clocking.ack_share)
-                ),
-                facts.clocking.ack_share,
-                "",
-                &[],
-            );
-            add(
-                "clocking.pause_ack_share",
-                format!(
-                    "{} of {} pauses end with an acknowledgement, {} by chance",
-                    percent(facts.clocking.pause_ack_share),
-                    facts.clocking.pauses,
-                    percent(facts.clocking.pause_chance_share)
-                ),
-                facts.clocking.pause_ack_share,
-                "",
-                &[],
-            );
+            for (fact, text, share) in clocking(&facts.clocking) {
+                add(fact, text, share, "", &[]);
+            }
         }
         Limit::EcnCongestion => {
             add(
@@ -270,4 +233,25 @@ pub(crate) fn evidence(case: &Case, found: &Finding) -> Vec<Evidence> {
         );
     }
     out
+}
+
+/// What ends a sender's pauses: the network, or the program's own rhythm.
+fn clocking(facts: &Clocking) -> [(&'static str, String, f64); 2] {
+    [
+        (
+            "clocking.ack_share",
+            format!("{} of bursts follow an acknowledgement", percent(facts.ack_share)),
+            facts.ack_share,
+        ),
+        (
+            "clocking.pause_ack_share",
+            format!(
+                "{} of {} pauses end with an acknowledgement, {} by chance",
+                percent(facts.pause_ack_share),
+                facts.pauses,
+                percent(facts.pause_chance_share)
+            ),
+            facts.pause_ack_share,
+        ),
+    ]
 }
