@@ -106,16 +106,20 @@ fn gain(slow: &Variant, fast: &Variant) -> Option<f64> {
             .reduce(f64::max)
             .filter(|rate| *rate > 0.0)?
     };
-    let least = fast
-        .runs
-        .iter()
-        .filter(|run| run.complete && at_worst_slowed(run))
+    let least = as_fast_side(fast)
         .map(|run| run.goodput_byte_per_s)
         .reduce(f64::min)?;
     // A slow run that the machine may have slowed says nothing; a fast one would only be faster without.
     let doubtful = slow.runs.iter().any(|run| busy_processor(run).is_some());
     let gain = if most > 0.0 { least / most } else { f64::INFINITY };
     (gain >= LEAST_GAIN && !doubtful).then_some(gain)
+}
+
+/// The runs of a variant that may stand as the fast side of a comparison.
+fn as_fast_side(fast: &Variant) -> impl Iterator<Item = &RunResult> {
+    fast.runs
+        .iter()
+        .filter(|run| run.complete && at_worst_slowed(run))
 }
 
 /// Whether a run is valid, or invalid for nothing but what slows a transfer down: its rate is then the least that
@@ -350,11 +354,7 @@ fn verdict(slow: &Variant, plan: &Plan, fast: &Variant, other: &Plan, gain: f64)
             " but the amount of data",
         ),
     };
-    let fast_runs = fast
-        .runs
-        .iter()
-        .filter(|run| run.complete && at_worst_slowed(run));
-    let repeated = slow.rates().len().min(fast_runs.count()) > 1;
+    let repeated = slow.rates().len().min(as_fast_side(fast).count()) > 1;
     let before = slow.verdict.as_ref();
     let mut evidence = vec![Evidence {
         fact: "comparison.gain".to_owned(),
@@ -493,15 +493,18 @@ mod tests {
 
     fn plan(text: &str, name: &str, clock: Clock) -> Option<Plan> {
         let experiment = Experiment::read("x.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
-        let options = PlanOptions {
+        experiment.plan(&first_run(name, clock), &Fragments::new()).ok()
+    }
+
+    fn first_run(name: &str, clock: Clock) -> PlanOptions {
+        PlanOptions {
             variant: name.to_owned(),
             repeat: 0,
             seed: 1,
             clock,
             quick: false,
             size: None,
-        };
-        experiment.plan(&options, &Fragments::new()).ok()
+        }
     }
 
     fn judged(mut variants: Vec<Variant>) -> Vec<Option<Limit>> {
@@ -577,14 +580,7 @@ mod tests {
         let loaded = crate::load::Loaded::open("scp-dscp", &[]).unwrap();
         for clock in [Clock::Simulated, Clock::Lab] {
             let plan = |name: &str| {
-                let options = PlanOptions {
-                    variant: name.to_owned(),
-                    repeat: 0,
-                    seed: 1,
-                    clock,
-                    quick: false,
-                    size: None,
-                };
+                let options = first_run(name, clock);
                 loaded.experiment.plan(&options, &loaded.fragments).unwrap()
             };
             let outer = plan("scp-outer");
