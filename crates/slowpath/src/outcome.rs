@@ -232,7 +232,7 @@ fn add_figure(out: &mut Variant, figure: &Published, runs: &[&Analyzed], plan: O
             .map(|transfer| transfer.duration().seconds());
         ("time to finish", "s", durations.collect())
     } else if let Some(probe) = probes::probe(&figure.id) {
-        let measured = valid().filter_map(|run| probe.measure(main_connection(run)?));
+        let measured = valid().filter_map(|run| probe.measure(main_connection(run)?, figure.value.as_f64()));
         (probe.title, probe.unit, measured.collect())
     } else {
         let measured = valid().filter_map(|run| counts::measure(&figure.id, figure.value, &run.record));

@@ -12,13 +12,26 @@ pub struct Probe {
     pub title: &'static str,
     /// Unit of its value, spelled out.
     pub unit: &'static str,
-    measure: fn(&Connection) -> Option<f64>,
+    measure: Measure,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Measure {
+    /// What the connection shows, whatever was published.
+    Alone(fn(&Connection) -> Option<f64>),
+    /// What the connection shows of several values, nearest to the published one.
+    Nearest(fn(&Connection, f64) -> Option<f64>),
 }
 
 impl Probe {
     /// The figure on `connection`; `None` where the connection does not show it.
-    pub fn measure(&self, connection: &Connection) -> Option<f64> {
-        (self.measure)(connection)
+    ///
+    /// `published` is what it will be compared with, in the probe's unit.
+    pub fn measure(&self, connection: &Connection, published: f64) -> Option<f64> {
+        match self.measure {
+            Measure::Alone(measure) => measure(connection),
+            Measure::Nearest(measure) => measure(connection, published),
+        }
     }
 }
 
@@ -33,49 +46,43 @@ pub const PROBES: &[Probe] = &[
         id: "steady-window",
         title: "window in steady state",
         unit: "byte",
-        measure: steady_window,
+        measure: Measure::Alone(steady_window),
     },
     Probe {
-        id: "window-low",
-        title: "frequent window, lower",
+        id: "frequent-window",
+        title: "frequent window",
         unit: "byte",
-        measure: |c| lower_windows(c).map(|w| w.0),
-    },
-    Probe {
-        id: "window-high",
-        title: "frequent window, higher",
-        unit: "byte",
-        measure: |c| lower_windows(c).map(|w| w.1),
+        measure: Measure::Nearest(frequent_window),
     },
     Probe {
         id: "initial-window",
         title: "largest window",
         unit: "byte",
-        measure: largest_window,
+        measure: Measure::Alone(largest_window),
     },
     Probe {
         id: "window-collapse",
         title: "time until the window has collapsed",
         unit: "s",
-        measure: window_collapse,
+        measure: Measure::Alone(window_collapse),
     },
     Probe {
         id: "plateau",
         title: "wire rate in steady state",
         unit: "bit/s",
-        measure: plateau,
+        measure: Measure::Alone(plateau),
     },
     Probe {
         id: "initial-plateau",
         title: "wire rate in the first 4 s",
         unit: "bit/s",
-        measure: initial_plateau,
+        measure: Measure::Alone(initial_plateau),
     },
     Probe {
         id: "rhythm",
         title: "time from stall to stall",
         unit: "s",
-        measure: rhythm,
+        measure: Measure::Alone(rhythm),
     },
 ];
 
@@ -84,21 +91,27 @@ fn steady_window(connection: &Connection) -> Option<f64> {
     most_frequent(later(&connection.graphs.window).map(|point| point.value))
 }
 
-/// The two windows advertised most often after the most frequent one, the lower first.
+/// Of the windows that at least one acknowledgement in twenty advertises, after the first tenth of the transfer, the one
+/// nearest to `published`.
 ///
-/// A slow reader leaves whole segments unread, so its windows take few values: the full one and some below it.
-fn lower_windows(connection: &Connection) -> Option<(f64, f64)> {
-    let mut sorted: Vec<f64> = later(&connection.graphs.window)
-        .map(|point| point.value)
-        .collect();
-    sorted.sort_by(f64::total_cmp);
-    let mut counts: Vec<(f64, usize)> = sorted
+/// A slow reader leaves whole segments unread, so its windows take few values, several of them as often as one another:
+/// which comes second or third says nothing.
+fn frequent_window(connection: &Connection, published: f64) -> Option<f64> {
+    nearest_frequent(
+        later(&connection.graphs.window)
+            .map(|point| point.value)
+            .collect(),
+        published,
+    )
+}
+
+fn nearest_frequent(mut values: Vec<f64>, published: f64) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values
         .chunk_by(|a, b| a.total_cmp(b).is_eq())
-        .map(|group| (group[0], group.len()))
-        .collect();
-    counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.total_cmp(&b.0)));
-    let (second, third) = (counts.get(1)?.0, counts.get(2)?.0);
-    Some((second.min(third), second.max(third)))
+        .filter(|group| group.len() * 20 >= values.len())
+        .map(|group| group[0])
+        .min_by(|a, b| (a - published).abs().total_cmp(&(b - published).abs()))
 }
 
 fn largest_window(connection: &Connection) -> Option<f64> {
@@ -201,4 +214,22 @@ fn most_frequent(values: impl Iterator<Item = f64>) -> Option<f64> {
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest_frequent;
+
+    #[test]
+    fn a_rare_window_is_not_taken_for_a_frequent_one() {
+        let windows: Vec<f64> = [(14_924.0, 50), (12_004.0, 24), (13_464.0, 24), (10_544.0, 2)]
+            .iter()
+            .flat_map(|(value, times)| std::iter::repeat_n(*value, *times))
+            .collect();
+        assert_eq!(nearest_frequent(windows.clone(), 12_004.0), Some(12_004.0));
+        assert_eq!(nearest_frequent(windows.clone(), 14_000.0), Some(13_464.0));
+        // Two of a hundred acknowledgements are not frequent.
+        assert_eq!(nearest_frequent(windows, 10_544.0), Some(12_004.0));
+        assert_eq!(nearest_frequent(Vec::new(), 10_544.0), None);
+    }
 }
