@@ -298,26 +298,28 @@ impl PcapNg {
 
     #[inline]
     fn enhanced(&self, header: Header, body: &[u8], interfaces: &[Interface]) -> Result<Place, Damage> {
-        if body.len() < 20 {
+        if body.len() < STAMPED {
             return Err(header.bad_length());
         }
-        let (index, interface) = self.described(header, self.order.u32(body), interfaces)?;
-        let stamp = Stamp {
-            high: self.order.u32(&body[4..]),
-            low: self.order.u32(&body[8..]),
-        };
-        let lengths = Lengths {
-            captured: self.order.u32(&body[12..]),
-            wire: self.order.u32(&body[16..]),
-        };
-        Place::new(header, body, 20, index, Some(stamp.on(interface)), lengths)
+        self.stamped(header, body, self.order.u32(body), interfaces)
     }
 
     fn obsolete(&self, header: Header, body: &[u8], interfaces: &[Interface]) -> Result<Place, Damage> {
-        if body.len() < 20 {
+        if body.len() < STAMPED {
             return Err(header.bad_length());
         }
-        let (index, interface) = self.described(header, u32::from(self.order.u16(body)), interfaces)?;
+        self.stamped(header, body, u32::from(self.order.u16(body)), interfaces)
+    }
+
+    /// A block whose fields after the first four bytes are those of an enhanced packet block; `body` holds them all.
+    fn stamped(
+        &self,
+        header: Header,
+        body: &[u8],
+        interface: u32,
+        interfaces: &[Interface],
+    ) -> Result<Place, Damage> {
+        let (index, interface) = self.described(header, interface, interfaces)?;
         let stamp = Stamp {
             high: self.order.u32(&body[4..]),
             low: self.order.u32(&body[8..]),
@@ -326,7 +328,7 @@ impl PcapNg {
             captured: self.order.u32(&body[12..]),
             wire: self.order.u32(&body[16..]),
         };
-        Place::new(header, body, 20, index, Some(stamp.on(interface)), lengths)
+        Place::new(header, body, STAMPED, index, Some(stamp.on(interface)), lengths)
     }
 
     fn simple(&self, header: Header, body: &[u8], interfaces: &[Interface]) -> Result<Place, Damage> {
@@ -442,6 +444,9 @@ impl Stamp {
 
 /// Longest block that is held in memory: the largest packet and as much again for its options.
 const MAX_BLOCK: u32 = 2 * MAX_PACKET;
+
+/// Bytes of fields before the data in an enhanced packet block, and in the obsolete packet block.
+const STAMPED: usize = 20;
 
 /// Longest name or description that is kept.
 const MAX_TEXT: usize = 256;
