@@ -132,7 +132,10 @@ pub(crate) fn read_figures(fields: &Fields<'_>) -> Vec<Figure> {
         let (Some(id), Some(value), Some(standing)) = (id, value, standing) else {
             continue;
         };
-        if figures.iter().any(|figure| figure.id == id) {
+        // Of windows several are frequent, each a figure of its own.
+        let others = id == "frequent-window";
+        let same = |figure: &Figure| figure.id == id && (!others || figure.value == value);
+        if figures.iter().any(same) {
             fields.issues().push(
                 Diagnostic::error(node.span, format!("the figure \"{id}\" is given twice")).help("keep one"),
             );
