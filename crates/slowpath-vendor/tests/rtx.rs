@@ -193,6 +193,11 @@ const TOP: &[(&str, LineState, &str)] = &[
         Modelled,
         "IPv6 packets",
     ),
+    (
+        "ipv6 filter 999000 pass 2001:db8:1::/48 * tcp * 22",
+        NotModelled,
+        "rewriting rules",
+    ),
     ("ip dscp supersede 1 le 5", Doubtful, "default, cs1"),
     (
         "ip lan1 address 192.168.0.1/24",
@@ -513,6 +518,10 @@ fn traps_across_lines_are_named() {
             "ip tos supersede 1 normal precedence=0 77",
             Trap::UnknownFilter { number: 77 },
         ),
+        (
+            "ip filter 77 pass * * * * *\nipv6 dscp supersede 1 default 77",
+            Trap::UnknownFilter { number: 77 },
+        ),
         ("ip tos supersede 1 normal 77", Trap::TosKeepsPrecedence),
         ("ip lan1 tcp window-scale remove", Trap::WindowScaleRemoved),
         (
@@ -535,7 +544,7 @@ fn traps_across_lines_are_named() {
         assert!(found.line.is_some(), "{text}");
         assert!(trap.sentence().ends_with('.'), "{}", trap.sentence());
     }
-    let safe = rtx(Some("rtx1300"), cases[10].0);
+    let safe = rtx(Some("rtx1300"), cases[11].0);
     assert!(
         !safe
             .findings

@@ -12,12 +12,13 @@
 //! | too large for the tunnel | | says so from a port's address | usual (RFC 1191) |
 //! | the far router | | same settings, replay check of the same policy | its configuration is another file |
 
-use std::net::IpAddr;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use slowpath_packet::overhead::{Encapsulation, IpVersion};
 use slowpath_path::{
-    Adjust, Class, Classes, Classify, Decapsulate, ElementKind, Encapsulate, Framing, Limit, Link, Match,
-    Mtu, OuterDf, OuterDscp, Queue, Rate, Remark, RemarkRule, Rule, SetMark, Surplus,
+    Addresses, Adjust, Class, Classes, Classify, Decapsulate, ElementKind, Encapsulate, Framing, Limit, Link,
+    Match, Mtu, OuterDf, OuterDscp, Queue, Rate, Remark, RemarkRule, Rule, SetMark, Surplus,
 };
 use slowpath_scenario::Standing;
 use slowpath_scenario::device::{DeviceElements, DevicePart, DeviceUse};
@@ -26,7 +27,8 @@ use slowpath_units::{BitRate, Layer};
 
 use crate::device::{DeviceError, unknown_port};
 use crate::rtx::{
-    ClassFilter, ClassTarget, Config, DEFAULT_CLASS, FilterAction, Mark, MssLimit, Port, Scheduler, Tunnel,
+    ClassFilter, ClassTarget, Config, DEFAULT_CLASS, FilterAction, IpFilter, Mark, MssLimit, Port, Rewrite,
+    Scheduler, Tunnel,
 };
 
 pub(super) fn elements(config: &Config, device: &DeviceUse) -> Result<DeviceElements, DeviceError> {
@@ -111,10 +113,23 @@ pub(super) fn elements(config: &Config, device: &DeviceUse) -> Result<DeviceElem
     Ok(found)
 }
 
-/// The first rule that matches decides; a rejecting filter stops without rewriting.
+/// The first rule that matches decides; a rejecting filter stops without rewriting. Each IP version has its own rules.
 fn remark(config: &Config) -> Remark {
+    let v4 = Addresses::prefix(Ipv4Addr::UNSPECIFIED.into(), 0);
+    let v6 = Addresses::prefix(Ipv6Addr::UNSPECIFIED.into(), 0);
+    let mut rules = rewriting(&config.rewrites, &config.filters, v4);
+    rules.extend(rewriting(&config.rewrites_v6, &config.filters_v6, v6));
+    Remark { rules }
+}
+
+/// The rules of one IP version, whose addresses are `all`.
+fn rewriting(
+    rewrites: &BTreeMap<u32, Rewrite>,
+    filters: &BTreeMap<u32, IpFilter>,
+    all: Addresses,
+) -> Vec<RemarkRule> {
     let mut rules = Vec::new();
-    for rewrite in config.rewrites.values() {
+    for rewrite in rewrites.values() {
         let set = match rewrite.set {
             Mark::Tos { tos, precedence } => SetMark::Tos {
                 tos,
@@ -123,23 +138,20 @@ fn remark(config: &Config) -> Remark {
             },
             Mark::Dscp(dscp) => SetMark::Dscp(dscp),
         };
-        for filter in rewrite
-            .filters
-            .iter()
-            .filter_map(|number| config.filters.get(number))
-        {
+        for filter in rewrite.filters.iter().filter_map(|number| filters.get(number)) {
             let set = if filter.action == FilterAction::Reject {
                 SetMark::Keep
             } else {
                 set
             };
-            rules.push(RemarkRule {
-                matches: filter.matches.clone(),
-                set,
-            });
+            let mut matches = filter.matches.clone();
+            if matches.src.is_empty() {
+                matches.src.push(all);
+            }
+            rules.push(RemarkRule { matches, set });
         }
     }
-    Remark { rules }
+    rules
 }
 
 /// The smallest limit on segments that any of the interfaces sets.

@@ -132,7 +132,7 @@ pub(super) fn rtx(intervention: &Intervention, place: Place<'_>) -> Option<Remed
                 _ => format!("ip tos supersede {rule} {tos} precedence={precedence} {filter}"),
             };
             Remedy::new(Language::Rtx, [format!("ip filter {filter} pass * * * * *"), rewrite])
-                .note("forwarded packets only; rewritten before they enter a tunnel, whose outer header copies the mark")
+                .note("forwarded IPv4 packets only, rewritten before they enter a tunnel, whose outer header copies the mark; for IPv6 write `ipv6 filter` and `ipv6 dscp supersede`")
         }
         Intervention::SetMss { mss, .. } => {
             let start = format!("ip {interface} tcp mss limit");

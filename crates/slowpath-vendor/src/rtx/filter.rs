@@ -1,5 +1,6 @@
 //! Filters, rewriting, and the lines of IP interfaces (chapters 8, 26 and 30).
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::ops::RangeInclusive;
 
@@ -58,7 +59,7 @@ impl ClassFilter {
     }
 }
 
-/// `ip filter`.
+/// `ip filter` and `ipv6 filter`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IpFilter {
     /// What happens to matching packets.
@@ -109,7 +110,8 @@ pub type Ports = Vec<RangeInclusive<u16>>;
 
 pub(super) fn read(words: &[&str], command: &Command, config: &mut Config, context: &Context) -> Outcome {
     match words {
-        ["ip", "filter", id, rest @ ..] => ip_filter(id, rest, config),
+        ["ip", "filter", id, rest @ ..] => ip_filter(id, rest, &mut config.filters),
+        ["ipv6", "filter", id, rest @ ..] => ip_filter(id, rest, &mut config.filters_v6),
         ["ip" | "ipv6", "filter" | "inbound", ..] => Outcome::not_modelled(
             "a filter that is not followed; each filter costs the device time per packet",
         ),
@@ -237,7 +239,7 @@ fn link(words: &[&str], command: &Command, name: &str, link: &mut Link) -> Outco
     }
 }
 
-fn ip_filter(id: &str, words: &[&str], config: &mut Config) -> Outcome {
+fn ip_filter(id: &str, words: &[&str], filters: &mut BTreeMap<u32, IpFilter>) -> Outcome {
     let Some(id) = number::<u32>(id) else {
         return match id {
             "dynamic" | "set" | "source-route" | "directed-broadcast" | "fqdn" => Outcome::not_modelled(
@@ -259,7 +261,7 @@ fn ip_filter(id: &str, words: &[&str], config: &mut Config) -> Outcome {
         Err(why) => Outcome::refused(why),
         Ok(None) => Outcome::not_modelled("a filter of a kind that is not followed"),
         Ok(Some(matches)) => {
-            config.filters.insert(id, IpFilter { action, matches });
+            filters.insert(id, IpFilter { action, matches });
             Outcome::not_modelled(
                 "a filter: rewriting rules may refer to it; what it passes or drops is not modelled, and each costs time per packet",
             )

@@ -43,6 +43,8 @@ pub struct Config {
     pub class_filters: BTreeMap<u32, ClassFilter>,
     /// `ip filter` by number.
     pub filters: BTreeMap<u32, IpFilter>,
+    /// `ipv6 filter` by number.
+    pub filters_v6: BTreeMap<u32, IpFilter>,
     /// `ip tos supersede` and `ip dscp supersede` by number, in the order in which they are asked.
     pub rewrites: BTreeMap<u32, Rewrite>,
     /// `ipv6 dscp supersede` by number.

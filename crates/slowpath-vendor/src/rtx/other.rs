@@ -46,6 +46,12 @@ fn undo(words: &[&str], config: &mut Config) -> Outcome {
             }
             Outcome::modelled("the rewriting rule is deleted")
         }
+        ["ipv6", "dscp", "supersede", id, ..] => {
+            if let Some(id) = crate::text::number::<u32>(id) {
+                config.rewrites_v6.remove(&id);
+            }
+            Outcome::modelled("the rewriting rule is deleted")
+        }
         [
             "queue" | "speed" | "ip" | "ipv6" | "ipsec" | "tunnel" | "pp" | "ppp" | "pppoe",
             ..,

@@ -140,19 +140,26 @@ fn filters(config: &Config, notes: &mut Notes) {
         let line = notes.find(&format!("queue class filter {number} "));
         notes.finding(line, Trap::UnusedFilter { number: *number });
     }
-    let rewrites = config.rewrites.values().chain(config.rewrites_v6.values());
-    let missing: BTreeSet<u32> = rewrites
-        .flat_map(|rewrite| &rewrite.filters)
-        .copied()
-        .filter(|filter| !config.filters.contains_key(filter))
-        .collect();
-    // IPv6 rules refer to IPv6 filters, which are not followed.
-    for number in missing {
-        if let Some(line) = notes
-            .find_with("ip tos supersede", number)
-            .or_else(|| notes.find_with("ip dscp supersede", number))
-        {
-            notes.finding(Some(line), Trap::UnknownFilter { number });
+    // Rules of each IP version refer to filters of their own.
+    for (rewrites, known, starts) in [
+        (
+            &config.rewrites,
+            &config.filters,
+            &["ip tos supersede", "ip dscp supersede"][..],
+        ),
+        (&config.rewrites_v6, &config.filters_v6, &["ipv6 dscp supersede"]),
+    ] {
+        let missing: BTreeSet<u32> = rewrites
+            .values()
+            .flat_map(|rewrite| &rewrite.filters)
+            .copied()
+            .filter(|filter| !known.contains_key(filter))
+            .collect();
+        for number in missing {
+            let line = starts.iter().find_map(|start| notes.find_with(start, number));
+            if line.is_some() {
+                notes.finding(line, Trap::UnknownFilter { number });
+            }
         }
     }
 }
