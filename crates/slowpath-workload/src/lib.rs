@@ -20,7 +20,8 @@
 //! * [`stream`]: one-way packet streams with exact spacing; [`sweep`]: which DSCP survives, and how it fares.
 //! * [`probe`]: ping, trace, path MTU.
 //! * [`onlooker`]: samples of `TCP_INFO` of other programs' connections.
-//! * [`external`]: real programs (vsftpd, curl, iperf3, OpenSSH, versitygw) as descriptions that the caller spawns in a host.
+//! * [`external`]: real programs (vsftpd, curl, iperf3, OpenSSH, versitygw, s3s-fs) as descriptions that the caller spawns
+//!   in a host.
 
 #![forbid(unsafe_code)]
 

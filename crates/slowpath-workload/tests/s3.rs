@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 /// cubic, or reno for a user who may not choose cubic.
 fn pinned() -> &'static str {
@@ -16,7 +16,7 @@ fn pinned() -> &'static str {
 
 use slowpath_units::{BitRate, ByteCount, Duration};
 use slowpath_workload::content::Content;
-use slowpath_workload::external::versitygw::VersityGateway;
+use slowpath_workload::external::object_store::{ObjectStore, StoreProgram};
 use slowpath_workload::s3::{
     Authorities, Client, ClientTls, Credentials, Endpoint, LoadConfig, MemoryServer, Operation, PayloadHash,
     S3Error, ServerConfig, ServerTls, run,
@@ -250,37 +250,32 @@ fn a_full_store_and_nonsense_do_not_stop_the_server() {
     );
 }
 
-/// versitygw on loopback, ended with the value; its objects go with it.
-struct Versitygw {
+/// A real store on loopback, ended with the value; its objects go with it.
+struct Real {
     running: Child,
     address: SocketAddr,
     root: PathBuf,
 }
 
-impl Versitygw {
-    fn start() -> Option<Self> {
+impl Real {
+    /// `None` where the program is not installed.
+    fn start(program: StoreProgram) -> Option<Self> {
         let listen = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .unwrap()
             .local_addr()
             .unwrap();
-        let root = std::env::temp_dir().join(format!("slowpath-versitygw-{}", std::process::id()));
-        let go = std::env::var_os("HOME").map(|home| PathBuf::from(home).join("go/bin"));
-        let gateway = VersityGateway {
+        let name = format!("slowpath-{}-{}", program.name(), std::process::id());
+        let root = std::env::temp_dir().join(name);
+        let store = ObjectStore {
+            program,
             listen,
             root: root.clone(),
             credentials: credentials(),
-            folders: go.into_iter().collect(),
         };
-        let program = gateway.program()?;
+        let described = store.program()?;
         std::fs::create_dir_all(&root).unwrap();
-        let running = Command::new(&program.program)
-            .args(&program.arguments)
-            .envs(program.environment)
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        let started = Self {
-            running,
+        let mut started = Self {
+            running: described.command().stdout(Stdio::null()).spawn().unwrap(),
             address: listen,
             root,
         };
@@ -288,13 +283,15 @@ impl Versitygw {
             if TcpStream::connect(listen).is_ok() {
                 return Some(started);
             }
+            let ended = started.running.try_wait().unwrap();
+            assert_eq!(ended, None, "{} ended", program.name());
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
-        panic!("versitygw did not listen on {listen} within 10 s");
+        panic!("{} did not listen on {listen} within 10 s", program.name());
     }
 }
 
-impl Drop for Versitygw {
+impl Drop for Real {
     fn drop(&mut self) {
         let _ = self.running.kill();
         let _ = self.running.wait();
@@ -302,42 +299,44 @@ impl Drop for Versitygw {
     }
 }
 
-/// Against the store that `SLOWPATH_S3` names as `ADDRESS ACCESS_KEY SECRET_KEY BUCKET` (on loopback, such as s3s-fs), or
-/// else against versitygw where it is installed.
-#[test]
-fn a_real_store_takes_and_gives() {
-    let place = std::env::var("SLOWPATH_S3");
-    let started = if place.is_err() { Versitygw::start() } else { None };
-    let place = match (place, &started) {
-        (Ok(place), _) => place,
-        (Err(_), Some(store)) => {
-            let own = credentials();
-            format!("{} {} {} bucket", store.address, own.access_key, own.secret_key)
-        }
-        (Err(_), None) => {
-            eprintln!(
-                "skipped: a_real_store_takes_and_gives: versitygw is not installed and SLOWPATH_S3 names no store"
-            );
-            return;
-        }
+/// Whole objects and parts, up and down, and a wrong key, with a real store where it is installed.
+fn takes_and_gives(test: &str, program: StoreProgram) {
+    let Some(store) = Real::start(program) else {
+        let (name, install) = (program.name(), program.install());
+        eprintln!("skipped: {test}: {name} is not installed ({install})");
+        return;
     };
     let context = context();
-    let [address, access_key, secret_key, bucket] = place.split_whitespace().collect::<Vec<_>>()[..] else {
-        panic!("SLOWPATH_S3 must be ADDRESS ACCESS_KEY SECRET_KEY BUCKET");
-    };
     for part_size in [None, Some(ByteCount::new(5 << 20))] {
-        let mut config = load(address.parse().unwrap(), Operation::Put);
-        config.endpoint.credentials.access_key = access_key.to_owned();
-        config.endpoint.credentials.secret_key = secret_key.to_owned();
-        config.endpoint.bucket = bucket.to_owned();
+        let mut config = load(store.address, Operation::Put);
         (config.object_size, config.part_size, config.requests) = (ByteCount::new(12 << 20), part_size, 4);
         Client::new(&config.endpoint, &context).create_bucket().unwrap();
-        assert_eq!(run(&config, &context).unwrap().failures(), 0);
+        let report = run(&config, &context).unwrap();
+        assert_eq!(report.failures(), 0, "{:?}", report.requests);
         config.operation = Operation::Get;
         let report = run(&config, &context).unwrap();
         assert_eq!(report.failures(), 0, "{:?}", report.requests);
         assert_eq!(report.bytes(), 4 * (12 << 20));
+        let parts = if part_size.is_some() { 3 } else { 1 };
+        assert_eq!(report.requests.len(), 4 * parts);
     }
+    let mut wrong = endpoint(store.address);
+    wrong.credentials.secret_key.push('x');
+    let refused = Client::new(&wrong, &context).put("x", Content::new(1), 10);
+    assert!(
+        matches!(refused, Err(S3Error::Status { status: 403, .. })),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn versitygw_takes_and_gives() {
+    takes_and_gives("versitygw_takes_and_gives", StoreProgram::Versitygw);
+}
+
+#[test]
+fn s3s_fs_takes_and_gives() {
+    takes_and_gives("s3s_fs_takes_and_gives", StoreProgram::S3sFs);
 }
 
 /// A certificate for `name` with its key, and the settings of an endpoint that has them.

@@ -70,8 +70,8 @@ fn run(test: &str, jobs: &str) -> Option<RunRecord> {
     drop(scratch);
     match outcome {
         Ok(record) => Some(record),
-        Err(LabRunError::Program { program, package }) => {
-            eprintln!("skipped: {test}: {program} is not installed (package {package})");
+        Err(LabRunError::Program { program, install }) => {
+            eprintln!("skipped: {test}: {program} is not installed ({install})");
             None
         }
         Err(LabRunError::Lab(error)) => {
@@ -312,14 +312,9 @@ fn ssh_shares_a_connection_at_the_users_own_place() {
     let _ = std::fs::remove_file(format!("{}22", place.display()));
 }
 
-#[test]
-fn object_stores() {
-    for (kind, more) in [
-        ("s3-put", ""),
-        ("s3-get", "tls = true"),
-        ("s3-put", "part_size = \"5 MiB\""),
-        ("s3-put", "server_program = \"versitygw\""),
-    ] {
+/// Requests to an object store: a kind of workload and more of its lines for each job.
+fn object_store(test: &str, jobs: &[(&str, &str)]) {
+    for (kind, more) in jobs {
         let size = if more.contains("part") {
             "10 MiB"
         } else {
@@ -328,8 +323,8 @@ fn object_stores() {
         let jobs = format!(
             "[workload]\nkind = \"{kind}\"\nname = \"objects\"\nsize = \"{size}\"\nrequests = 2\nconcurrency = 2\n{more}"
         );
-        let Some(record) = run("object_stores", &jobs) else {
-            continue;
+        let Some(record) = run(test, &jobs) else {
+            return;
         };
         let objects = transfer(&record, "objects");
         assert!(objects.complete, "{kind} {more}: {objects:?}");
@@ -339,4 +334,31 @@ fn object_stores() {
             "{kind} {more}: {objects:?}"
         );
     }
+}
+
+#[test]
+fn object_stores() {
+    let parts = "part_size = \"5 MiB\"";
+    object_store(
+        "object_stores",
+        &[("s3-put", ""), ("s3-get", "tls = true"), ("s3-put", parts)],
+    );
+}
+
+/// Whole objects and parts, up and down.
+fn real_object_store(test: &str, program: &str) {
+    let whole = format!("server_program = \"{program}\"");
+    let parts = format!("part_size = \"5 MiB\"\n{whole}");
+    let jobs = ["s3-put", "s3-get"].map(|kind| [(kind, whole.as_str()), (kind, parts.as_str())]);
+    object_store(test, jobs.as_flattened());
+}
+
+#[test]
+fn versitygw_in_the_lab() {
+    real_object_store("versitygw_in_the_lab", "versitygw");
+}
+
+#[test]
+fn s3s_fs_in_the_lab() {
+    real_object_store("s3s_fs_in_the_lab", "s3s-fs");
 }

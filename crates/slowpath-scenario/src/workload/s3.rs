@@ -66,7 +66,7 @@ pub(super) fn read(fields: &Fields<'_>, operation: S3Operation) -> Option<Worklo
         service_time: fields
             .quantity("service_time")
             .map_or(Duration::ZERO, |time| time.value),
-        server: ftp::program(fields, "server_program", &["builtin", "versitygw"]),
+        server: ftp::program(fields, "server_program", &["builtin", "versitygw", "s3s-fs"]),
         object_size: super::document::size(fields)?,
     };
     if let Some(concurrency) = concurrency

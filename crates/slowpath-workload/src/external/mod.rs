@@ -5,13 +5,13 @@
 //! [`Program::wait`] from a thread inside that namespace.
 //!
 //! * [`vsftpd`]: the FTP server of Debian, without root; [`curl`]: a real FTP client.
-//! * [`ssh`]: sshd without root, scp, sftp, pipes and tunnels; [`versitygw`]: an object store;
-//!   [`mod@iperf3`]: the real one.
+//! * [`ssh`]: sshd without root, scp, sftp, pipes and tunnels; [`object_store`]: versitygw and
+//!   s3s-fs; [`mod@iperf3`]: the real one.
 
 pub mod curl;
 pub mod iperf3;
+pub mod object_store;
 pub mod ssh;
-pub mod versitygw;
 pub mod vsftpd;
 
 use std::io;

@@ -142,7 +142,7 @@ fn start_server(
             };
             let found = server.program().ok_or_else(|| LabRunError::Program {
                 program: program.clone(),
-                package: "vsftpd",
+                install: "apt-get install vsftpd",
             })?;
             let running = Running::start(work, host, &found)?;
             done.programs.push("FTP server: vsftpd".to_owned());
@@ -249,7 +249,7 @@ fn program_client(
     };
     let program = curl.program().ok_or_else(|| LabRunError::Program {
         program: "curl".to_owned(),
-        package: "curl",
+        install: "apt-get install curl",
     })?;
     let start = work.context.now();
     let ended = Running::start(work, client, &program)?.wait(work)?;

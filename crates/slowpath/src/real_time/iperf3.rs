@@ -91,7 +91,7 @@ pub(super) fn between(
     let params = params(test);
     let missing = || LabRunError::Program {
         program: "iperf3".to_owned(),
-        package: "iperf3",
+        install: "apt-get install iperf3",
     };
     let mut watched = Vec::new();
     let mut own = None;

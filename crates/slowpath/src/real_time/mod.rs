@@ -56,13 +56,13 @@ pub enum LabRunError {
     },
     /// A real program that the experiment names is not there.
     #[error(
-        "the experiment wants the program \"{program}\", which is not installed here (package {package})"
+        "the experiment wants the program \"{program}\", which is not installed here; get it with: {install}"
     )]
     Program {
         /// The program.
         program: String,
-        /// The distribution's package.
-        package: &'static str,
+        /// The command that installs it, Debian's where the distribution has it.
+        install: &'static str,
     },
     /// The workload failed before any data could flow.
     #[error("{0}")]

@@ -1,14 +1,14 @@
-//! Object stores: slowpath's endpoint in memory, or versitygw.
+//! Object stores: slowpath's endpoint in memory, versitygw, or s3s-fs.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use slowpath_scenario::plan::HostPlan;
 use slowpath_scenario::workload::{Program as Player, S3Load, S3Operation};
 use slowpath_units::Duration;
 use slowpath_workload::external::find_program;
-use slowpath_workload::external::versitygw::VersityGateway;
+use slowpath_workload::external::object_store::{ObjectStore, StoreProgram};
 use slowpath_workload::s3::{
     self, Authorities, Client, ClientTls, Credentials, Endpoint, LoadConfig, LoadReport, MemoryServer,
     Operation, PayloadHash, ServerConfig, ServerTls,
@@ -182,7 +182,7 @@ fn start_server(
         }
         Player::Named(program) => {
             if tls.is_some() {
-                return Err(LabRunError::Unsupported("versitygw behind TLS"));
+                return Err(LabRunError::Unsupported("a real object store behind TLS"));
             }
             if load.service_time > Duration::ZERO || !load.reuse {
                 return Err(LabRunError::Unsupported(
@@ -191,15 +191,17 @@ fn start_server(
             }
             let root = folder.join("store");
             std::fs::create_dir_all(&root).map_err(LabRunError::Scratch)?;
-            let gateway = VersityGateway {
+            let kind = StoreProgram::named(program)
+                .ok_or(LabRunError::Unsupported("an object store by this program"))?;
+            let store = ObjectStore {
+                program: kind,
                 listen,
                 root,
                 credentials: credentials(),
-                folders: go_folders(),
             };
-            let found = gateway.program().ok_or_else(|| LabRunError::Program {
+            let found = store.program().ok_or_else(|| LabRunError::Program {
                 program: program.clone(),
-                package: "none; go install github.com/versity/versitygw/cmd/versitygw@latest",
+                install: kind.install(),
             })?;
             let running = Running::start(work, host, &found)?;
             done.programs
@@ -207,13 +209,6 @@ fn start_server(
             Ok(Serving::Program { running })
         }
     }
-}
-
-/// Where `go install` puts programs.
-fn go_folders() -> Vec<PathBuf> {
-    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join("go/bin"));
-    let own = std::env::var_os("GOBIN").map(PathBuf::from);
-    own.into_iter().chain(home).collect()
 }
 
 /// A certificate for one run, which nobody else ever trusts.
@@ -226,7 +221,7 @@ impl Certificate {
     fn make(folder: &Path, address: SocketAddr) -> Result<Self, LabRunError> {
         let openssl = find_program("openssl", &[]).ok_or_else(|| LabRunError::Program {
             program: "openssl".to_owned(),
-            package: "openssl",
+            install: "apt-get install openssl",
         })?;
         let (certificate, key) = (folder.join("store.crt"), folder.join("store.key"));
         let output = Command::new(openssl)

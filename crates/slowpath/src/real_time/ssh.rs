@@ -36,7 +36,9 @@ pub(super) fn run(work: &Work<'_>, transfer: &SshTransfer) -> Result<Done, LabRu
     let folder = Scratch::create("ssh")?;
     let setup = setup(server, transfer, &folder);
     setup.prepare().map_err(|error| failed("preparing SSH", &error))?;
-    let sshd = setup.server().ok_or_else(|| missing("sshd", "openssh-server"))?;
+    let sshd = setup
+        .server()
+        .ok_or_else(|| missing("sshd", "apt-get install openssh-server"))?;
     let sshd = Running::start(work, server, &sshd)?;
     let mut session = Session {
         work,
@@ -103,10 +105,10 @@ fn value<'o>(options: &'o [String], keyword: &str) -> Option<&'o str> {
     })
 }
 
-fn missing(program: &str, package: &'static str) -> LabRunError {
+fn missing(program: &str, install: &'static str) -> LabRunError {
     LabRunError::Program {
         program: program.to_owned(),
-        package,
+        install,
     }
 }
 
@@ -149,7 +151,7 @@ impl Session<'_> {
 
     /// Opens the connection that later ones share.
     fn open_master(&mut self) -> Result<(), LabRunError> {
-        let ssh = find_program("ssh", &[]).ok_or_else(|| missing("ssh", "openssh-client"))?;
+        let ssh = find_program("ssh", &[]).ok_or_else(|| missing("ssh", "apt-get install openssh-client"))?;
         let config = self.folder.join("ssh_config").display().to_string();
         let program = |more: &[&str]| Program {
             name: "ssh".to_owned(),
@@ -191,7 +193,7 @@ impl Session<'_> {
         let program = self
             .setup
             .tunnel(near, far, true)
-            .ok_or_else(|| missing("ssh", "openssh-client"))?;
+            .ok_or_else(|| missing("ssh", "apt-get install openssh-client"))?;
         let running = Running::start(self.work, self.client, &program)?;
         self.watched.push((self.client.name.clone(), running.id()));
         self.held.push(running);
@@ -217,7 +219,7 @@ impl Session<'_> {
         let program = self
             .setup
             .transfer(&job)
-            .ok_or_else(|| missing("scp, sftp or ssh", "openssh-client"))?;
+            .ok_or_else(|| missing("scp, sftp or ssh", "apt-get install openssh-client"))?;
         let asked = self.work.context.now();
         let mut running = Running::start(self.work, self.client, &program)?;
         let mut watched = self.watched.clone();
