@@ -8,7 +8,7 @@ use crate::host::{ConfigFile, HostDocument, read_hosts};
 use crate::network::{ElementKind, NetworkDocument, read_network};
 use crate::span::{Sources, Span};
 use crate::tree::{Node, Table, Value};
-use crate::workload::{Repeats, WorkloadDocument, read_workloads};
+use crate::workload::{Repeats, Workload, WorkloadDocument, read_workloads};
 
 /// An experiment file without mistakes: every variant with all its settings.
 ///
@@ -44,6 +44,13 @@ pub struct Variant {
     pub captures: Captures,
     /// Published figures to compare with.
     pub figures: Vec<Figure>,
+}
+
+impl Variant {
+    /// Whether its hosts speak IPv6: one of them is given such an address.
+    pub fn speaks_ipv6(&self) -> bool {
+        (self.hosts.iter()).any(|host| host.address.is_some_and(|address| address.is_ipv6()))
+    }
 }
 
 /// Which packets are recorded.
@@ -336,6 +343,7 @@ fn read_variant(
     };
     fields.finish();
     check_hosts(&variant, issues);
+    check_addresses(&variant, issues);
     (issues.error_count() == before).then_some(variant)
 }
 
@@ -381,6 +389,55 @@ fn check_hosts(variant: &Variant, issues: &Issues) {
         }
     }
 }
+
+/// All that has an address speaks one IP version, and what only IPv4 has is not asked of IPv6.
+fn check_addresses(variant: &Variant, issues: &Issues) {
+    let ipv6 = variant.speaks_ipv6();
+    let path = variant.network.up.iter().chain(&variant.network.down);
+    let on_path = path.clone().filter_map(|element| match &element.kind {
+        ElementKind::Router(address)
+        | ElementKind::Mtu {
+            address: Some(address),
+            ..
+        } => Some((element.span, *address)),
+        _ => None,
+    });
+    let hosts = (variant.hosts.iter()).filter_map(|host| Some((host.span, host.address?)));
+    for (span, address) in hosts.chain(on_path).filter(|(_, own)| own.is_ipv6() != ipv6) {
+        let speaks = if ipv6 { "IPv6" } else { "IPv4" };
+        issues.push(
+            Diagnostic::error(
+                span,
+                format!("the hosts of this variant speak {speaks}, and {address} is no such address"),
+            )
+            .help("give all hosts and routers of a variant addresses of one IP version"),
+        );
+    }
+    if !ipv6 {
+        return;
+    }
+    for element in path {
+        if let ElementKind::Mtu { mtu, .. } = element.kind
+            && mtu < LEAST_IPV6_MTU
+        {
+            issues.push(
+                Diagnostic::error(element.span, format!("no IPv6 link has an MTU of {mtu} bytes"))
+                    .help("write at least \"1280 B\" (RFC 8200, section 5)"),
+            );
+        }
+    }
+    for job in &variant.jobs {
+        if matches!(job.workload, Workload::Frames(_)) {
+            issues.push(
+                Diagnostic::error(job.span, "generated frames carry IPv4 only")
+                    .help("give the hosts of this variant IPv4 addresses, or none"),
+            );
+        }
+    }
+}
+
+/// The least MTU that IPv6 works with (RFC 8200, section 5).
+const LEAST_IPV6_MTU: u32 = 1_280;
 
 const CAPTURES: &[(&str, Captures)] = &[
     ("none", Captures::None),

@@ -3,11 +3,73 @@
 use slowpath_endpoint::app::Pace;
 use slowpath_endpoint::tcp::{ReceiveWindow, SendBuffer};
 use slowpath_path::ElementKind;
-use slowpath_scenario::workload::{Direction, FtpTransfer};
+use slowpath_scenario::workload::{DataMode, Direction, FtpTransfer};
 use slowpath_scenario::{
     Clock, Experiment, Fragments, HostSettings, Plan, PlanOptions, Stack, Standing, System, Workload,
 };
 use slowpath_units::{BitRate, ByteCount, Duration};
+
+#[test]
+fn hosts_of_a_variant_speak_one_ip_version() {
+    let network = |element: &str| format!("title = \"t\"\n[network]\nboth = [{element}]\n");
+    let job = "[workload]\nkind = \"ftp-get\"\nsize = \"1 MiB\"\n";
+    let v6 = "[hosts.server]\naddress = \"2001:db8::2\"\n";
+    let mtu = network("{ mtu = \"1400 B\" }");
+    let planned = read(&format!("{mtu}{job}{v6}"))
+        .plan(&options("default", Clock::Simulated), &Fragments::new())
+        .unwrap();
+    let [client, server] = planned.hosts.as_slice() else {
+        panic!("{:?}", planned.hosts)
+    };
+    assert_eq!(client.address.to_string(), "2001:2:0:1::2");
+    assert_eq!(
+        (server.address.to_string().as_str(), server.ip_header()),
+        ("2001:db8::2", 40)
+    );
+    let ElementKind::Mtu(mtu) = &planned.network.element("up.mtu").unwrap().does else {
+        panic!()
+    };
+    assert!(mtu.answers_as.unwrap().is_ipv6());
+    let Workload::Ftp(FtpTransfer { data, .. }) = &planned.jobs[0].workload else {
+        panic!()
+    };
+    assert_eq!(*data, DataMode::ExtendedPassive);
+
+    let frames = "[workload]\nkind = \"frames\"\nframe = \"1024 B\"\nline = \"1 Gbit/s\"\nload = \"1 %\"\n";
+    for (element, job, hosts, expected) in [
+        (
+            "{ delay = \"1 ms\" }",
+            job,
+            "[hosts.client]\naddress = \"192.0.2.1\"\n",
+            "192.0.2.1 is no such address",
+        ),
+        (
+            "{ router = \"192.0.2.7\" }",
+            job,
+            "",
+            "192.0.2.7 is no such address",
+        ),
+        (
+            "{ mtu = \"1200 B\" }",
+            job,
+            "",
+            "no IPv6 link has an MTU of 1200 bytes",
+        ),
+        (
+            "{ delay = \"1 ms\" }",
+            frames,
+            "",
+            "generated frames carry IPv4 only",
+        ),
+    ] {
+        let text = format!("{}{job}{hosts}{v6}", network(element));
+        let problem = Experiment::read("x.toml", &text, &[]).unwrap_err().to_string();
+        assert!(problem.contains(expected), "{expected}: {problem}");
+    }
+    let text = network("{ router = \"2001:db8::7\" }") + job;
+    let problem = Experiment::read("x.toml", &text, &[]).unwrap_err().to_string();
+    assert!(problem.contains("speak IPv4, and 2001:db8::7"), "{problem}");
+}
 
 const FTP: &str = r#"
 title = "FTP download by router operating systems over a long path"

@@ -71,6 +71,12 @@ pub fn programs(plan: &Plan, job: &Job, host: &HostPlan) -> Result<Vec<(Time, Be
     })
 }
 
+/// Bytes of a datagram of iperf3 where none are given, on hosts with an IP header of `ip_header` bytes: the segment size
+/// of its control connection over Ethernet.
+pub const fn iperf3_datagram(ip_header: u32) -> u32 {
+    1_480 - ip_header
+}
+
 /// What a source of datagrams sends.
 struct Datagrams {
     rate: BitRate,
@@ -126,7 +132,7 @@ impl Side<'_> {
             if self.is(from) {
                 let bulk = Bulk {
                     name: self.job.name.clone(),
-                    to: SocketAddr::new(to.address.into(), port),
+                    to: SocketAddr::new(to.address, port),
                     bytes: test
                         .size
                         .map(|size| size.bytes() / u64::from(test.streams.max(1))),
@@ -156,9 +162,11 @@ impl Side<'_> {
         let rate = test.rate.unwrap_or(workload::IPERF3_UDP_RATE);
         let datagrams = Datagrams {
             rate,
-            length: test.length.map_or(DATAGRAM, |length| {
-                u32::try_from(length.bytes()).unwrap_or(DATAGRAM)
-            }),
+            length: test
+                .length
+                .map_or(iperf3_datagram(self.server.ip_header()), |length| {
+                    u32::try_from(length.bytes()).unwrap_or(u32::MAX)
+                }),
             burst: test.burst_interval,
             duration: test.duration.unwrap_or_else(|| {
                 let bytes = test.size.map_or(0, slowpath_units::ByteCount::bytes);
@@ -205,7 +213,7 @@ impl Side<'_> {
         if self.is(from) {
             let source = UdpSource {
                 name: name.to_owned(),
-                to: SocketAddr::new(to.address.into(), port),
+                to: SocketAddr::new(to.address, port),
                 datagram: wanted.length,
                 rate: wanted.rate,
                 interval: wanted.burst.unwrap_or(Duration::ZERO),
@@ -243,7 +251,7 @@ impl Side<'_> {
         }
         let requests = Requests {
             name: self.job.name.clone(),
-            to: SocketAddr::new(self.server.address.into(), self.port),
+            to: SocketAddr::new(self.server.address, self.port),
             count: u32::try_from(count).unwrap_or(u32::MAX),
             concurrency: load.concurrency,
             request_bytes,
@@ -260,7 +268,7 @@ impl Side<'_> {
             return Vec::new();
         }
         let ping = Ping {
-            to: self.server.address.into(),
+            to: self.server.address,
             count: u16::try_from(ping.count).unwrap_or(u16::MAX),
             interval: ping.interval,
             bytes: u32::try_from(ping.length.bytes()).unwrap_or(u32::MAX),
@@ -277,7 +285,5 @@ const PORTS: u16 = 10;
 const START: Duration = Duration::from_millis(1);
 /// iperf3's write in bytes when it sends at a rate.
 const WRITE: u32 = 131_072;
-/// Bytes of an unfragmented datagram over IPv4 and Ethernet.
-const DATAGRAM: u32 = 1_460;
 /// Bytes of a request or response without its object, about what signed requests take.
 const HTTP_HEAD: u64 = 600;

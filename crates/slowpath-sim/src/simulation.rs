@@ -259,7 +259,7 @@ impl Simulation {
         } else {
             let item = self.freight.get_mut(packet.cargo);
             if packet.is_fragment() {
-                item.arrived += packet.ip_len - ip_header(&item.header);
+                item.arrived += packet.ip_len - ip_header(&item.header) - fragment_header(&item.header);
                 if item.arrived + ip_header(&item.header) < item.header.ip_len(item.payload.len()) {
                     return;
                 }
@@ -353,9 +353,9 @@ impl Simulation {
             return;
         }
         // The host's own IP layer fragments what is larger than its MTU.
-        let ip = ip_header(&header);
+        let ip = ip_header(&header) + fragment_header(&header);
         let step = (mtu - ip) / 8 * 8;
-        let body = ip_len - ip;
+        let body = ip_len - ip_header(&header);
         let parts = body.div_ceil(step);
         let cargo = self
             .freight
@@ -449,6 +449,11 @@ fn no_port(spec: &SimSpec, host: &str) -> SimError {
 
 const fn ip_header(header: &Header) -> u32 {
     if header.src.is_ipv4() { 20 } else { 40 }
+}
+
+/// What each fragment has besides: IPv6's extension header (RFC 8200, section 4.5).
+const fn fragment_header(header: &Header) -> u32 {
+    if header.src.is_ipv4() { 0 } else { 8 }
 }
 
 fn flags(header: &Header) -> Flags {

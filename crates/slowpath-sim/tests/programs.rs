@@ -38,7 +38,7 @@ fn run(plan: &Plan) -> SimReport {
         SimHost {
             name: host.name.clone(),
             config: HostConfig {
-                addresses: vec![host.address.into()],
+                addresses: vec![host.address],
                 tcp: model.tcp.clone(),
                 mtu: host.mtu,
                 input: model.input,

@@ -53,6 +53,11 @@ pub const BUILTINS: &[Builtin] = &[
                 "dscp-supersede.cfg",
                 include_str!("../../../experiments/scp-dscp/dscp-supersede.cfg"),
             ),
+            ("ipv6.cfg", include_str!("../../../experiments/scp-dscp/ipv6.cfg")),
+            (
+                "ipv6-dscp-supersede.cfg",
+                include_str!("../../../experiments/scp-dscp/ipv6-dscp-supersede.cfg"),
+            ),
         ],
     },
     Builtin {

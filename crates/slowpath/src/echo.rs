@@ -3,10 +3,10 @@
 use slowpath_record::{FlowResult, Series};
 use slowpath_units::{Duration, Time};
 
-/// The flow and the round trips of `sent` requests with `payload` bytes, from each reply's arrival and round trip in
+/// The flow and the round trips of `sent` requests in packets of `bytes`, from each reply's arrival and round trip in
 /// seconds.
-pub(crate) fn result(name: &str, sent: u64, payload: u64, points: Vec<(Time, f64)>) -> (FlowResult, Series) {
-    let (received, bytes) = (points.len() as u64, payload + HEADERS);
+pub(crate) fn result(name: &str, sent: u64, bytes: u64, points: Vec<(Time, f64)>) -> (FlowResult, Series) {
+    let received = points.len() as u64;
     let flow = FlowResult {
         name: name.to_owned(),
         sent_packets: sent,
@@ -33,8 +33,8 @@ pub(crate) fn jitter(points: &[(Time, f64)]) -> Option<Duration> {
         .map(Duration::from)
 }
 
-/// Headers of IPv4 and ICMP in bytes.
-const HEADERS: u64 = 28;
+/// Bytes of ICMP's header for echo requests.
+pub(crate) const ICMP_HEADER: u64 = 8;
 
 #[cfg(test)]
 mod tests {
@@ -49,7 +49,7 @@ mod tests {
             (&[0.01, 0.03, 0.02], Some(Duration::from_millis(15))),
         ] {
             let points: Vec<_> = round_trips.iter().map(|rtt| (Time::ZERO, *rtt)).collect();
-            let (flow, series) = result("p", 3, 56, points);
+            let (flow, series) = result("p", 3, 84, points);
             assert_eq!(flow.jitter, jitter, "{round_trips:?}");
             assert_eq!(flow.received_bytes, round_trips.len() as u64 * 84);
             assert_eq!((flow.sent_bytes, series.name.as_str()), (252, "p/round-trip"));

@@ -206,7 +206,7 @@ fn spec(plan: &Plan) -> Result<SimSpec, SimulatedError> {
         hosts.push(SimHost {
             name: host.name.clone(),
             config: HostConfig {
-                addresses: vec![host.address.into()],
+                addresses: vec![host.address],
                 tcp: model.tcp.clone(),
                 mtu: host.mtu,
                 input: model.input,

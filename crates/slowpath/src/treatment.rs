@@ -584,9 +584,13 @@ mod tests {
                 loaded.experiment.plan(&options, &loaded.fragments).unwrap()
             };
             let outer = plan("scp-outer");
-            for line in ["scp-tos-supersede", "scp-dscp-supersede"] {
-                assert_eq!(unmarked(&outer), unmarked(&plan(line)), "{line}");
-                assert_ne!(marks(&outer), marks(&plan(line)), "{line}");
+            for (without, line) in [
+                ("scp-outer", "scp-tos-supersede"),
+                ("scp-outer", "scp-dscp-supersede"),
+                ("scp-ipv6", "scp-ipv6-dscp-supersede"),
+            ] {
+                assert_eq!(unmarked(&plan(without)), unmarked(&plan(line)), "{line}");
+                assert_ne!(marks(&plan(without)), marks(&plan(line)), "{line}");
             }
             assert!(!only_marks_differ(&outer, &plan("scp-none")));
         }

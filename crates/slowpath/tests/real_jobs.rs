@@ -203,6 +203,85 @@ fn datagrams_frames_and_pings_side_by_side() {
 }
 
 #[test]
+fn every_tool_over_ipv6() {
+    const TEST: &str = "every_tool_over_ipv6";
+    let over = |job: &str| {
+        run(
+            TEST,
+            &format!("{job}\n[hosts.server]\naddress = \"2001:db8::2\"\n"),
+        )
+    };
+    for (kind, more) in [
+        ("iperf3", "duration = \"2 s\"\ndscp = \"cs1\""),
+        (
+            "iperf3",
+            "duration = \"2 s\"\ndscp = \"cs1\"\nclient_program = \"iperf3\"\nserver_program = \"iperf3\"",
+        ),
+        (
+            "iperf3",
+            "duration = \"2 s\"\ndscp = \"cs1\"\n[hosts.client]\nstack = \"model\"",
+        ),
+        ("ftp-put", "size = \"2 MiB\""),
+        (
+            "ftp-put",
+            "size = \"2 MiB\"\nserver_program = \"vsftpd\"\nclient_program = \"curl\"",
+        ),
+        ("ftp-put", "size = \"2 MiB\"\ndata = \"active\""),
+        ("s3-put", "size = \"2 MiB\"\ntls = true"),
+        ("scp", "size = \"2 MiB\"\nclient_options = [\"IPQoS af21 cs1\"]"),
+        (
+            "ssh-tunnel-scp",
+            "size = \"2 MiB\"\nclient_options = [\"IPQoS af21 cs1\"]",
+        ),
+    ] {
+        let job = format!("[workload]\nkind = \"{kind}\"\nname = \"job\"\ndeadline = \"40 s\"\n{more}");
+        let Some(record) = over(&job) else { continue };
+        let done = transfer(&record, "job");
+        assert!(done.complete && done.bytes >= 2 << 20, "{kind} {more}: {done:?}");
+        if more.contains("cs1") {
+            let mark = if kind.contains("tunnel") { 18 } else { 8 };
+            assert_eq!(
+                most_sent(&record, "client"),
+                Some(mark),
+                "{kind} {more}: {:?}",
+                record.marks
+            );
+        }
+    }
+    let datagrams = r#"
+        [workload]
+        kind = "udp"
+        name = "paced"
+        rate = "4 Mbit/s"
+        length = "1000 B"
+        duration = "1 s"
+        [[background]]
+        kind = "ping"
+        name = "echo"
+        count = 10
+        interval = "50 ms"
+        [[background]]
+        kind = "iperf3"
+        name = "real"
+        protocol = "udp"
+        rate = "2 Mbit/s"
+        length = "8192 B"
+        duration = "1 s"
+        client_program = "iperf3"
+    "#;
+    let Some(record) = over(datagrams) else { return };
+    for (name, headers, payload) in [("paced", 48, 1_000), ("echo", 48, 56), ("real", 48, 8_192)] {
+        let flow = flow(&record, name);
+        assert!(flow.received_packets > 0, "{flow:?}");
+        assert_eq!(
+            flow.received_bytes,
+            flow.received_packets * (payload + headers),
+            "{flow:?}"
+        );
+    }
+}
+
+#[test]
 fn bulk_data_from_and_to_a_model() {
     for host in ["client", "server"] {
         let jobs = format!(

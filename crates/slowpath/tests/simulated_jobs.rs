@@ -37,6 +37,46 @@ fn run(name: &str, workload: &str) -> RunRecord {
     record
 }
 
+/// The rate of the link less what headers take: 1500 bytes of IP in 1514 of Ethernet, 20 or 40 of them IP's own header,
+/// 32 TCP's with timestamps.
+#[test]
+fn headers_of_ipv6_take_their_share() {
+    let [v4, v6] = ["192.0.2.2", "2001:db8::2"].map(|address| {
+        let job = "kind = \"iperf3\"\nduration = \"20 s\"\n[hosts.server]\n";
+        let record = run("headers", &format!("{job}address = \"{address}\""));
+        assert_eq!(record.health.state, HealthState::Valid, "{:?}", record.health);
+        let [transfer] = record.transfers.as_slice() else {
+            panic!("{:?}", record.transfers)
+        };
+        transfer.goodput_byte_per_s()
+    });
+    assert!(((v6 / v4) / (1_428.0 / 1_448.0) - 1.0).abs() < 0.001, "{v6} {v4}");
+}
+
+/// A datagram of 8,192 bytes leaves in six fragments; each of IPv6 has a header of 8 bytes besides.
+#[test]
+fn datagrams_over_ipv6_are_fragmented_and_counted() {
+    let job = "kind = \"iperf3\"\nprotocol = \"udp\"\nlength = \"8192 B\"\nrate = \"8 Mbit/s\"\nduration = \"2 s\"\n\
+               [hosts.server]\naddress = \"2001:db8::2\"";
+    let record = run("fragments", job);
+    let [flow] = record.flows.as_slice() else {
+        panic!("{:?}", record.flows)
+    };
+    assert!(flow.received_packets > 200, "{flow:?}");
+    assert_eq!(flow.received_packets, flow.sent_packets);
+    assert_eq!(flow.received_bytes, flow.received_packets * 8_240);
+    let link = record
+        .elements
+        .iter()
+        .find(|element| element.element == "up.rate")
+        .unwrap();
+    let fragments = flow.sent_packets * (8_240 + 5 * 40 + 6 * 8);
+    assert_eq!(
+        (link.delivered.packets, link.delivered.bytes),
+        (flow.sent_packets * 6, fragments)
+    );
+}
+
 #[test]
 fn an_iperf3_window_bounds_the_rate() {
     let record = run(

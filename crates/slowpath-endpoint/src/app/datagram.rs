@@ -1,5 +1,7 @@
 //! Sources and sinks of UDP datagrams, and ping.
 
+use std::net::Ipv4Addr;
+
 use slowpath_record::FlowResult;
 use slowpath_units::{Duration, Time};
 
@@ -81,6 +83,8 @@ pub(crate) struct UdpSinkProgram {
     plan: UdpSink,
     packets: u64,
     payload: u64,
+    /// Bytes of the headers around each payload.
+    headers: u64,
     first: Option<Time>,
     last: Time,
     transit: Option<u64>,
@@ -94,6 +98,7 @@ impl UdpSinkProgram {
             plan,
             packets: 0,
             payload: 0,
+            headers: 28,
             first: None,
             last: Time::ZERO,
             transit: None,
@@ -105,6 +110,9 @@ impl UdpSinkProgram {
 impl Program for UdpSinkProgram {
     fn start(&mut self, system: &mut System<'_>) {
         system.sockets.datagram_ports.insert(self.plan.port, system.app);
+        if system.sockets.address_for(Ipv4Addr::UNSPECIFIED.into()).is_none() {
+            self.headers = 48;
+        }
     }
 
     fn datagram(&mut self, system: &mut System<'_>, udp: &UdpHeader, len: u32) {
@@ -125,7 +133,7 @@ impl Program for UdpSinkProgram {
         Some(FlowResult {
             name: self.plan.name.clone(),
             received_packets: self.packets,
-            received_bytes: self.payload + self.packets * 28,
+            received_bytes: self.payload + self.packets * self.headers,
             jitter: Some(Duration::from_nanos(self.jitter16 / 16)),
             goodput_byte_per_s: if span > 0.0 {
                 self.payload as f64 / span

@@ -1,6 +1,6 @@
 //! The `[hosts.NAME]` tables of an experiment file.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 use slowpath_packet::Dscp;
 use slowpath_units::ByteCount;
@@ -23,7 +23,7 @@ pub struct HostDocument {
     /// The stack that the document asks for; the system's own otherwise.
     pub stack: Option<StackChoice>,
     /// The address, if the document gives one.
-    pub address: Option<Ipv4Addr>,
+    pub address: Option<IpAddr>,
     /// A device configuration that sets more.
     pub config: Option<ConfigFile>,
     /// What the document itself sets.
@@ -92,7 +92,7 @@ fn read_host(name: &str, span: Span, fields: Fields<'_>, sources: &Sources) -> H
                 &[("kernel", StackChoice::Kernel), ("model", StackChoice::Model)],
             )
             .map(|choice| choice.value),
-        address: fields.parsed::<Ipv4Addr>("address").map(|address| address.value),
+        address: fields.parsed::<IpAddr>("address").map(|address| address.value),
         config,
         settings,
     };

@@ -1,7 +1,7 @@
 //! The elements of a path as documents write them.
 
 use std::fmt;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::str::FromStr;
 
 use slowpath_packet::Dscp;
@@ -90,10 +90,10 @@ pub enum ElementKind {
         /// Whether it does so in silence, without telling the sender.
         black_hole: bool,
         /// The address that tells.
-        address: Option<Ipv4Addr>,
+        address: Option<IpAddr>,
     },
     /// A router's hop, seen by traceroute.
-    Router(Ipv4Addr),
+    Router(IpAddr),
     /// A device that does what its own configuration says.
     Device(DeviceUse),
     /// A device that takes time for each packet.

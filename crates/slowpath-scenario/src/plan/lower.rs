@@ -1,6 +1,6 @@
 //! From a document's path to the network specification.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use slowpath_packet::Protocol;
 use slowpath_path::{self as path, ElementKind as Spec, ElementSpec, NetworkSpec, PortSpec, Target};
@@ -42,8 +42,8 @@ pub fn network_spec(
 /// end packets go to the host whose address they carry.
 pub(super) fn network(
     document: &NetworkDocument,
-    near: &[(&str, Ipv4Addr)],
-    far: &[(&str, Ipv4Addr)],
+    near: &[(&str, IpAddr)],
+    far: &[(&str, IpAddr)],
     fragments: &Fragments,
 ) -> Result<NetworkSpec, NotModelled> {
     let up = Chain::new("up", &document.up, far, fragments)?;
@@ -66,7 +66,7 @@ pub(super) fn network(
 struct Chain<'d> {
     way: &'static str,
     links: Vec<Link>,
-    ends: &'d [(&'d str, Ipv4Addr)],
+    ends: &'d [(&'d str, IpAddr)],
 }
 
 /// One element of a direction.
@@ -80,13 +80,17 @@ impl<'d> Chain<'d> {
     fn new(
         way: &'static str,
         elements: &[Element],
-        ends: &'d [(&'d str, Ipv4Addr)],
+        ends: &'d [(&'d str, IpAddr)],
         fragments: &Fragments,
     ) -> Result<Self, NotModelled> {
         let mut chain = Self {
             way,
             links: Vec::with_capacity(elements.len()),
             ends,
+        };
+        let router = match ends {
+            [(_, IpAddr::V6(_)), ..] => ROUTER_V6,
+            _ => ROUTER,
         };
         for element in elements {
             if let ElementKind::Device(device) = &element.kind {
@@ -97,15 +101,25 @@ impl<'d> Chain<'d> {
                 let DeviceElements { elements: parts, .. } = fragments.device(device).ok_or(missing)?;
                 for part in parts {
                     let name = element.name.as_deref().unwrap_or("device");
-                    chain.push(
-                        &format!("{way}.{name}.{}", part.name),
-                        part.does.clone(),
-                        part.only.clone(),
-                    );
+                    let mut does = part.does.clone();
+                    // A configuration is read without regard to who sends.
+                    if let Spec::Mtu(path::Mtu {
+                        answers_as: Some(address),
+                        ..
+                    }) = &mut does
+                        && address.is_ipv4() != router.is_ipv4()
+                    {
+                        *address = router;
+                    }
+                    chain.push(&format!("{way}.{name}.{}", part.name), does, part.only.clone());
                 }
             } else {
                 let name = element.name.as_deref().unwrap_or(element.kind.key());
-                chain.push(&format!("{way}.{name}"), does(element)?, element.only.map(only));
+                chain.push(
+                    &format!("{way}.{name}"),
+                    does(element, router)?,
+                    element.only.map(only),
+                );
             }
         }
         Ok(chain)
@@ -187,7 +201,7 @@ impl<'d> Chain<'d> {
                 .zip(0..)
                 .map(|((_, address), output)| path::Rule {
                     matches: path::Match {
-                        dst: vec![path::Addresses::one(IpAddr::V4(*address))],
+                        dst: vec![path::Addresses::one(*address)],
                         ..path::Match::default()
                     },
                     class: None,
@@ -206,7 +220,8 @@ impl<'d> Chain<'d> {
     }
 }
 
-fn does(element: &Element) -> Result<Spec, NotModelled> {
+/// `router` is the address of whoever has something to say and is given none.
+fn does(element: &Element, router: IpAddr) -> Result<Spec, NotModelled> {
     Ok(match &element.kind {
         ElementKind::Link {
             rate,
@@ -277,12 +292,12 @@ fn does(element: &Element) -> Result<Spec, NotModelled> {
             address,
         } => Spec::Mtu(path::Mtu {
             mtu: *mtu,
-            answers_as: (!black_hole).then_some(IpAddr::V4(address.unwrap_or(ROUTER))),
+            answers_as: (!black_hole).then_some(address.unwrap_or(router)),
             ignore_df: false,
             announced: None,
         }),
         ElementKind::Router(address) => Spec::Router(path::Router {
-            address: IpAddr::V4(*address),
+            address: *address,
             answer_gap: None,
         }),
         ElementKind::ClampMss(mss) => Spec::Adjust(path::Adjust {
@@ -421,4 +436,5 @@ fn loss(model: &LossModel) -> path::LossModel {
 }
 
 /// Where messages come from when nothing is written (RFC 5737).
-const ROUTER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+const ROUTER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+const ROUTER_V6: IpAddr = IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1));

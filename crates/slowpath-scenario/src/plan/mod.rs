@@ -5,7 +5,7 @@ mod endpoint;
 mod lower;
 mod resolve;
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 use slowpath_endpoint::InputLimit;
@@ -80,13 +80,20 @@ pub struct HostPlan {
     /// What kind of host it is.
     pub system: System,
     /// Its address.
-    pub address: Ipv4Addr,
+    pub address: IpAddr,
     /// Largest IP packet of its interface, in bytes.
     pub mtu: u32,
     /// What runs it.
     pub stack: Stack,
     /// Where its settings came from.
     pub origins: Vec<SettingOrigin>,
+}
+
+impl HostPlan {
+    /// Bytes of the IP header of what it sends: 20, or 40 where it speaks IPv6.
+    pub const fn ip_header(&self) -> u32 {
+        if self.address.is_ipv4() { 20 } else { 40 }
+    }
 }
 
 /// What runs a host.

@@ -1,6 +1,6 @@
 //! From a checked experiment to one run.
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use slowpath_units::Duration;
 
@@ -121,7 +121,7 @@ impl Experiment {
         &self,
         variant: &Variant,
         name: &str,
-        address: Ipv4Addr,
+        address: IpAddr,
         clock: Clock,
         fragments: &Fragments,
         assumptions: &mut Vec<Assumption>,
@@ -232,7 +232,7 @@ fn plan_jobs(
         .iter()
         .enumerate()
         .map(|(index, job)| {
-            let mut planned = plan_job(job, content_seed);
+            let mut planned = plan_job(job, content_seed, variant.speaks_ipv6());
             if let (0, Some(size)) = (index, wanted) {
                 planned.workload = planned.workload.with_size(size);
             }
@@ -243,10 +243,15 @@ fn plan_jobs(
     (jobs, full.filter(|full| used != Some(*full)))
 }
 
-fn plan_job(job: &WorkloadDocument, content_seed: u64) -> Job {
+fn plan_job(job: &WorkloadDocument, content_seed: u64, ipv6: bool) -> Job {
     let mut workload = job.workload.clone();
     match &mut workload {
-        Workload::Ftp(ftp) => ftp.content_seed = content_seed,
+        Workload::Ftp(ftp) => {
+            ftp.content_seed = content_seed;
+            if ipv6 {
+                ftp.data = ftp.data.extended();
+            }
+        }
         Workload::Ssh(ssh) => ssh.content_seed = content_seed,
         _ => {}
     }
@@ -260,8 +265,10 @@ fn plan_job(job: &WorkloadDocument, content_seed: u64) -> Job {
 }
 
 /// The hosts of one end of the path with their addresses, in the order in which the jobs name them.
-fn ends(variant: &Variant, near: bool) -> Vec<(&str, Ipv4Addr)> {
-    let mut ends: Vec<(&str, Ipv4Addr)> = Vec::new();
+///
+/// Hosts without an address of their own speak IPv6 where another one is given such an address.
+fn ends(variant: &Variant, near: bool) -> Vec<(&str, IpAddr)> {
+    let mut ends: Vec<(&str, IpAddr)> = Vec::new();
     for job in &variant.jobs {
         let name = if near { &job.client } else { &job.server };
         if ends.iter().any(|(known, _)| known == name) {
@@ -272,9 +279,13 @@ fn ends(variant: &Variant, near: bool) -> Vec<(&str, Ipv4Addr)> {
             .iter()
             .find(|host| host.name == *name)
             .and_then(|host| host.address);
-        let [a, b, c, d] = if near { NEAR } else { FAR };
-        let number = u8::try_from(ends.len()).unwrap_or(u8::MAX);
-        let own = Ipv4Addr::new(a, b, c, d.saturating_add(number));
+        let number = u8::try_from(ends.len()).unwrap_or(u8::MAX).saturating_add(FIRST);
+        let net = if near { NEAR } else { FAR };
+        let own = if variant.speaks_ipv6() {
+            IpAddr::V6(Ipv6Addr::new(0x2001, 2, 0, net.into(), 0, 0, 0, number.into()))
+        } else {
+            IpAddr::V4(Ipv4Addr::new(198, 18, net, number))
+        };
         ends.push((name, written.unwrap_or(own)));
     }
     ends
@@ -312,8 +323,10 @@ fn assumptions_of_network(variant: &Variant, fragments: &Fragments) -> Vec<Assum
     found
 }
 
-/// Addresses of the first host of each end where the document gives none (RFC 2544's range is 198.18.0.0/15).
-const NEAR: [u8; 4] = [198, 18, 1, 2];
-const FAR: [u8; 4] = [198, 18, 2, 2];
+/// The networks of each end where the document gives no addresses, and the number of the first host there. The ranges
+/// for measurements are 198.18.0.0/15 (RFC 2544) and 2001:2::/48 (RFC 5180).
+const NEAR: u8 = 1;
+const FAR: u8 = 2;
+const FIRST: u8 = 2;
 
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(3_600);

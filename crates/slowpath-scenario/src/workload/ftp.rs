@@ -64,6 +64,16 @@ pub(super) fn read(fields: &Fields<'_>, direction: Direction) -> Option<Workload
     }))
 }
 
+impl DataMode {
+    /// The same way with the commands that IPv6 knows, whose addresses `PASV` and `PORT` have no words for (RFC 2428).
+    pub(crate) const fn extended(self) -> Self {
+        match self {
+            Self::Passive | Self::ExtendedPassive => Self::ExtendedPassive,
+            Self::Active | Self::ExtendedActive => Self::ExtendedActive,
+        }
+    }
+}
+
 /// Reads who plays one side; slowpath itself when nothing is written.
 pub(super) fn program(fields: &Fields<'_>, key: &'static str, known: &'static [&'static str]) -> Program {
     let Some(text) = fields.text(key) else {

@@ -40,7 +40,7 @@ pub(crate) fn model_programs(
         return Vec::new();
     };
     let client = FtpClient {
-        server: SocketAddr::new(server.address.into(), CONTROL_PORT),
+        server: SocketAddr::new(server.address, CONTROL_PORT),
         user: "anonymous".to_owned(),
         password: "slowpath@".to_owned(),
         path: FILE.to_owned(),
@@ -63,7 +63,7 @@ pub(crate) fn model_programs(
 pub(super) fn run(work: &Work<'_>, transfer: &FtpTransfer) -> Result<Done, LabRunError> {
     let (client, server) = (work.client()?, work.server()?);
     let server_stack = kernel(server, "FTP from a model server")?;
-    let listen = SocketAddr::new(server.address.into(), CONTROL_PORT);
+    let listen = SocketAddr::new(server.address, CONTROL_PORT);
     let mut done = Done::default();
     let mut serving = start_server(work, server, server_stack, transfer, listen, &mut done)?;
     work.wait_for_start()?;

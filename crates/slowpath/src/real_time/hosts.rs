@@ -27,7 +27,7 @@ fn spec(plan: &Plan, host: &HostPlan) -> HostSpec {
         }
         Stack::Model(model) => LabStack::Model(Box::new(ModelSettings {
             config: HostConfig {
-                addresses: vec![host.address.into()],
+                addresses: vec![host.address],
                 tcp: model.tcp.clone(),
                 mtu: host.mtu,
                 input: model.input,
@@ -37,7 +37,7 @@ fn spec(plan: &Plan, host: &HostPlan) -> HostSpec {
     };
     HostSpec {
         name: host.name.clone(),
-        addresses: vec![host.address.into()],
+        addresses: vec![host.address],
         mtu: host.mtu,
         stack,
     }
@@ -108,7 +108,9 @@ fn kernel_settings(kernel: &KernelStack) -> KernelSettings {
 ///
 /// Linux keeps their fragments for 30 s in 4 MB at most, and begins no new datagram while these are full: with
 /// iperf3's lost fragments nothing arrives any more after 3 to 14 s. The hosts that this stands for went on.
-const REASSEMBLY: [(&str, &str); 2] = [
+const REASSEMBLY: [(&str, &str); 4] = [
     ("net.ipv4.ipfrag_high_thresh", "134217728"),
     ("net.ipv4.ipfrag_time", "1"),
+    ("net.ipv6.ip6frag_high_thresh", "134217728"),
+    ("net.ipv6.ip6frag_time", "1"),
 ];

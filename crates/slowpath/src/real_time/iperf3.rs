@@ -35,10 +35,10 @@ pub(super) fn run(work: &Work<'_>, test: &Iperf3Test) -> Result<Done, LabRunErro
         }
         return match test.protocol {
             Iperf3Protocol::Tcp => bulk(work, test),
-            Iperf3Protocol::Udp => streams::udp(work, &streams::as_stream(test)),
+            Iperf3Protocol::Udp => streams::udp(work, &streams::as_stream(test, server.ip_header())),
         };
     }
-    let listen = SocketAddr::new(server.address.into(), port(work));
+    let listen = SocketAddr::new(server.address, port(work));
     let mut done = Done::default();
     let ends = Ends {
         client,
@@ -318,7 +318,7 @@ fn bulk(work: &Work<'_>, test: &Iperf3Test) -> Result<Done, LabRunError> {
         Iperf3Direction::Reverse => (server, client),
         _ => (client, server),
     };
-    let at = SocketAddr::new(to.address.into(), port(work));
+    let at = SocketAddr::new(to.address, port(work));
     let mut done = Done::default();
     let sink = match &to.stack {
         Stack::Kernel(stack) => {

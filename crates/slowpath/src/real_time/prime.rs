@@ -28,7 +28,7 @@ pub(super) fn prime(lab: &Lab, plan: &Plan, context: &Context) -> Result<(), Lab
     }
     let failed =
         |source: std::io::Error| LabRunError::Workload(format!("the connection before the job: {source}"));
-    let address = SocketAddr::new(answerer.address.into(), PORT);
+    let address = SocketAddr::new(answerer.address, PORT);
     let listener = lab
         .run_in(&answerer.name, || TcpListener::bind(address))?
         .map_err(failed)?;

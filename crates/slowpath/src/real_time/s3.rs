@@ -24,7 +24,7 @@ use super::{LabRunError, processor};
 pub(super) fn run(work: &Work<'_>, load: &S3Load) -> Result<Done, LabRunError> {
     let (client, server) = (work.client()?, work.server()?);
     let stack = kernel(client, "S3 requests of a model host")?;
-    let listen = SocketAddr::new(server.address.into(), port(work));
+    let listen = SocketAddr::new(server.address, port(work));
     let mut done = Done::default();
     let folder = Scratch::create("s3")?;
     let tls = load

@@ -78,7 +78,7 @@ fn setup(server: &HostPlan, transfer: &SshTransfer, folder: &Scratch) -> SshSetu
         client_options.push(format!("ControlPath {}", folder.join("control").display()));
     }
     SshSetup {
-        server: SocketAddr::new(server.address.into(), SSH_PORT),
+        server: SocketAddr::new(server.address, SSH_PORT),
         work: folder.path().to_owned(),
         user: slowpath_sys::process::user_and_group(),
         client_options,

@@ -9,6 +9,7 @@ use slowpath_scenario::Stack;
 use slowpath_scenario::workload::{
     FrameStream, IPERF3_UDP_RATE, Iperf3Test, Ping, StreamProtocol, UdpStream,
 };
+use slowpath_sim::programs::iperf3_datagram;
 use slowpath_units::{BitRate, ByteCount, Duration, Layer, Time};
 use slowpath_workload::iperf3::Pacing;
 use slowpath_workload::probe::{PingConfig, ping};
@@ -17,14 +18,14 @@ use slowpath_workload::stream::{self, Kind, Receiver, StreamConfig};
 use super::iperf3::port;
 use super::stage::{Done, Work, failed, kernel};
 use super::{LabRunError, processor};
-use crate::echo;
+use crate::echo::{self, ICMP_HEADER};
 
 /// A paced stream of datagrams.
 pub(super) fn udp(work: &Work<'_>, wanted: &UdpStream) -> Result<Done, LabRunError> {
     let (client, server) = (work.client()?, work.server()?);
-    let to = SocketAddr::new(server.address.into(), port(work));
+    let to = SocketAddr::new(server.address, port(work));
     let payload = u32::try_from(wanted.length.bytes()).unwrap_or(u32::MAX);
-    let headers = 28;
+    let headers = UDP_HEADER + server.ip_header();
     let ip_len = payload.saturating_add(headers);
     // The rate of the document counts payload.
     let bits = u128::from(wanted.rate.bits_per_s()) * u128::from(ip_len) / u128::from(payload.max(1));
@@ -55,12 +56,14 @@ pub(super) fn udp(work: &Work<'_>, wanted: &UdpStream) -> Result<Done, LabRunErr
 }
 
 /// An iperf3 test with UDP, one stream and forward, as the datagrams that it sends.
-pub(super) fn as_stream(test: &Iperf3Test) -> UdpStream {
+pub(super) fn as_stream(test: &Iperf3Test, ip_header: u32) -> UdpStream {
     let rate = test.rate.unwrap_or(IPERF3_UDP_RATE);
     let size = test.size.map_or(0, ByteCount::bytes);
     UdpStream {
         rate,
-        length: test.length.unwrap_or(ByteCount::new(1_460)),
+        length: test
+            .length
+            .unwrap_or_else(|| ByteCount::new(u64::from(iperf3_datagram(ip_header)))),
         duration: test.duration.unwrap_or_else(|| rate.time_for(size, 0).0),
         burst_interval: test.burst_interval,
         dscp: test.dscp,
@@ -75,7 +78,7 @@ pub(super) fn frames(work: &Work<'_>, wanted: &FrameStream) -> Result<Done, LabR
     let bits = u128::from(wanted.line.bits_per_s()) * u128::from(wanted.load.ppb()) / 1_000_000_000;
     let config = StreamConfig {
         name: work.job.name.clone(),
-        to: SocketAddr::new(server.address.into(), port(work)),
+        to: SocketAddr::new(server.address, port(work)),
         kind: match wanted.protocol {
             StreamProtocol::Tcp => Kind::Tcp,
             StreamProtocol::Udp => Kind::Udp,
@@ -193,7 +196,7 @@ fn with_model(work: &Work<'_>, config: &StreamConfig) -> Result<Done, LabRunErro
     };
     if let Some(receiver) = receiver {
         let received = receiver.finish();
-        let headers = 28;
+        let headers = u64::from(UDP_HEADER + server.ip_header());
         let end = received.span.map_or(start, |(_, last)| last);
         flow.received_packets = received.packets;
         flow.received_bytes = received.bytes;
@@ -217,7 +220,7 @@ pub(super) fn pings(work: &Work<'_>, wanted: &Ping) -> Result<Done, LabRunError>
             size: usize::try_from(wanted.length.bytes()).unwrap_or(usize::MAX),
             dont_fragment: wanted.dont_fragment,
             dscp: wanted.dscp.unwrap_or_default(),
-            ..PingConfig::new(server.address.into())
+            ..PingConfig::new(server.address)
         };
         work.wait_for_start()?;
         let report = work
@@ -252,11 +255,15 @@ pub(super) fn pings(work: &Work<'_>, wanted: &Ping) -> Result<Done, LabRunError>
         wanted.count
     };
     let payload = wanted.length.bytes();
-    let (flow, round_trips) = echo::result(&work.job.name, u64::from(sent), payload, points);
+    let headers = ICMP_HEADER + u64::from(client.ip_header());
+    let (flow, round_trips) = echo::result(&work.job.name, u64::from(sent), payload + headers, points);
     done.flows.push(flow);
     done.series.push(round_trips);
     Ok(done)
 }
+
+/// Bytes of UDP's header.
+const UDP_HEADER: u32 = 8;
 
 /// Longer than packets wait in any queue of an experiment.
 const ON_THE_WAY: Duration = Duration::from_millis(500);

@@ -3,10 +3,10 @@
 use slowpath_endpoint::Report;
 use slowpath_endpoint::app::Behaviour;
 use slowpath_record::{FlowResult, Series};
-use slowpath_scenario::{Plan, Workload};
+use slowpath_scenario::{HostPlan, Plan, Workload};
 use slowpath_sim::{SimReport, SimSpec};
 
-use crate::echo;
+use crate::echo::{self, ICMP_HEADER};
 
 /// Each ping's requests and replies, and its round trips.
 pub(super) fn echoes(plan: &Plan, spec: &SimSpec, report: &SimReport) -> Vec<(FlowResult, Series)> {
@@ -27,8 +27,14 @@ pub(super) fn echoes(plan: &Plan, spec: &SimSpec, report: &SimReport) -> Vec<(Fl
                 } if *from == number && by.0 == app => Some((*at, time.seconds())),
                 _ => None,
             });
-            let (sent, payload) = (u64::from(ping.count), ping.length.bytes());
-            found.push(echo::result(&job.name, sent, payload, replies.collect()));
+            let ip_header = plan.host(&host.name).map_or(20, HostPlan::ip_header);
+            let bytes = ping.length.bytes() + ICMP_HEADER + u64::from(ip_header);
+            found.push(echo::result(
+                &job.name,
+                ping.count.into(),
+                bytes,
+                replies.collect(),
+            ));
         }
     }
     found

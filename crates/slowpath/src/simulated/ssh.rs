@@ -42,7 +42,7 @@ pub(super) fn programs(
     }
     let server = plan.host(&job.server).filter(|_| host.name == job.client);
     let client = server.map(|server| SshClient {
-        to: SocketAddr::new(server.address.into(), port),
+        to: SocketAddr::new(server.address, port),
         transfer: marked(&wanted.client_options),
     });
     client

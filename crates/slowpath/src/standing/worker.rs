@@ -127,7 +127,7 @@ fn traffic(lab: &Lab, plan: &Plan) -> Result<Vec<Sent>, LabRunError> {
         let server = plan
             .host(&job.server)
             .ok_or(LabRunError::Unsupported("a job whose host is not planned"))?;
-        let to = SocketAddr::new(server.address.into(), port);
+        let to = SocketAddr::new(server.address, port);
         match parse(job)? {
             Traffic::Datagrams { rate, on, off } => {
                 let taking = lab

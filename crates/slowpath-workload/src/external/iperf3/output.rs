@@ -3,6 +3,8 @@
 //! The receiver's sums count. For UDP old versions write one sum for each way, whose bytes are the sender's;
 //! what arrived are then its packets without the lost ones.
 
+use std::net::IpAddr;
+
 use serde_json::Value;
 use slowpath_record::{FlowResult, TransferResult};
 use slowpath_units::{Duration, Time};
@@ -90,7 +92,7 @@ impl Output {
         let jitter = jitter.and_then(|ms| std::time::Duration::try_from_secs_f64(ms / 1e3).ok());
         let sent_packets = count(sent, "packets");
         let with_headers =
-            |payload: u64, packets: u64| payload.saturating_add(packets.saturating_mul(HEADERS));
+            |payload: u64, packets: u64| payload.saturating_add(packets.saturating_mul(self.headers()));
         Some(FlowResult {
             name: name.to_owned(),
             sent_packets,
@@ -100,6 +102,16 @@ impl Output {
             jitter: jitter.map(Duration::from),
             goodput_byte_per_s: payload as f64 / span(received).seconds().max(1e-9),
         })
+    }
+
+    /// Headers of IP and UDP in bytes, by the peer of the first connection.
+    fn headers(&self) -> u64 {
+        let peer = self.said["start"]["connected"][0]["remote_host"].as_str();
+        let address = peer.and_then(|peer| peer.parse::<IpAddr>().ok());
+        match address.map(|address| address.to_canonical()) {
+            Some(IpAddr::V6(_)) => 48,
+            _ => 28,
+        }
     }
 
     /// The sum called `kind` of one way.
@@ -121,9 +133,6 @@ fn span(sum: &Value) -> Duration {
         .unwrap_or_default()
         .into()
 }
-
-/// Headers of IPv4 and UDP in bytes.
-const HEADERS: u64 = 28;
 
 #[cfg(test)]
 mod tests {
