@@ -16,11 +16,12 @@ pub(crate) fn warnings(loaded: &Loaded) {
 /// One finished run in one line.
 pub(crate) fn run_line(name: &str, record: &RunRecord) -> String {
     let bytes: u64 = record.transfers.iter().map(|transfer| transfer.bytes).sum();
-    let seconds: f64 = record
-        .transfers
-        .iter()
-        .map(|transfer| transfer.duration().seconds())
-        .fold(0.0, |sum, seconds| sum + seconds);
+    // Transfers may run side by side.
+    let begin = record.transfers.iter().map(|transfer| transfer.start).min();
+    let end = record.transfers.iter().map(|transfer| transfer.end).max();
+    let seconds = begin
+        .zip(end)
+        .map_or(0.0, |(begin, end)| end.since(begin).seconds());
     let state = match record.health.state {
         slowpath::HealthState::Valid => String::new(),
         state => format!(
