@@ -1,6 +1,6 @@
 //! Which port or element acts next.
 
-use slowpath_units::Time;
+use slowpath_units::{Duration, Time};
 
 /// The earliest of a fixed number of times; among equal times the lowest index wins.
 ///
@@ -51,6 +51,15 @@ impl Calendar {
         } else {
             Time::from_nanos(key >> self.index_bits)
         }
+    }
+
+    /// The earliest of all times, each put off by what `leads` says of its entry.
+    pub(crate) fn peek_after(&self, leads: &[Duration]) -> Time {
+        let entries = self.keys.as_flattened().iter().zip(leads);
+        let times = entries
+            .filter(|(key, _)| **key != NEVER)
+            .map(|(key, lead)| Time::from_nanos(key >> self.index_bits) + *lead);
+        times.min().unwrap_or(Time::MAX)
     }
 
     /// Sets when `entry` acts next. Times beyond 2^(64 - index bits) nanoseconds (years for a real path) are never.

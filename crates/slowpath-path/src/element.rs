@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 
 use slowpath_record::Traffic;
-use slowpath_units::Time;
+use slowpath_units::{Duration, Time};
 
 use crate::carried::Carried;
 use crate::counters::Counters;
@@ -286,6 +286,19 @@ impl ElementKind {
             Self::Router(_) | Self::Mtu(_) => 1..=2,
             _ => 1..=1,
         }
+    }
+
+    /// How long it holds every packet at least.
+    pub(crate) fn least_delay(&self) -> Duration {
+        match self {
+            Self::Delay(config) => config.least(),
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// Whether the driver is told of packets that pass.
+    pub(crate) fn records(&self) -> bool {
+        matches!(self, Self::Tap(config) if config.record)
     }
 
     /// The output that only ICMP messages take, if it has one. Such messages are never answered, so these outputs

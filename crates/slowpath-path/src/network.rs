@@ -4,7 +4,7 @@ mod build;
 mod run;
 
 use slowpath_packet::FlowKey;
-use slowpath_units::Time;
+use slowpath_units::{Duration, Time};
 
 use crate::calendar::Calendar;
 use crate::counters::Counters;
@@ -36,6 +36,8 @@ pub struct Network {
     seed: u64,
     now: Time,
     schedule: Schedule,
+    /// By port and then by element: how long what acts there takes at least until the driver sees it.
+    leads: Vec<Duration>,
     ports: Vec<Port>,
     nodes: Vec<Node>,
     shared: Shared,
@@ -235,6 +237,28 @@ impl Network {
                     .filter_map(|port| port.pending.front())
                     .map(|(at, _)| *at);
                 arrivals.chain(next.iter().copied()).min().unwrap_or(Time::MAX)
+            }
+        };
+        (at != Time::MAX).then_some(at)
+    }
+
+    /// A time before which no packet is delivered and no recording tap sees one; `None` while the network is idle.
+    ///
+    /// Never before [`next_event`](Self::next_event). A driver that looks at nothing else may sleep until then, or until
+    /// it has input: fewer and larger steps are cheaper, and the outcomes are the same.
+    pub fn next_sighting(&self) -> Option<Time> {
+        let at = match &self.schedule {
+            Schedule::ByTime(calendar) => calendar.peek_after(&self.leads),
+            Schedule::ByElement { next, .. } => {
+                let (ports, elements) = self.leads.split_at(self.ports.len());
+                let mut least = Time::MAX;
+                for (port, lead) in self.ports.iter().zip(ports) {
+                    if let Some((at, _)) = port.pending.front() {
+                        least = least.min(*at + *lead);
+                    }
+                }
+                // What never acts stays there: times do not go beyond the end of time.
+                (next.iter().zip(elements)).fold(least, |least, (at, lead)| least.min(*at + *lead))
             }
         };
         (at != Time::MAX).then_some(at)

@@ -61,6 +61,31 @@ proptest! {
     }
 
     #[test]
+    fn nothing_is_sighted_before_it_is_announced(traffic in arrivals(200), seed in any::<u64>()) {
+        for (name, spec) in samples() {
+            let whole = run(&spec, seed, &traffic, &[]);
+            let mut leaping = Harness::new(&spec, seed);
+            for (number, arrival) in traffic.iter().enumerate() {
+                let packet = arrival.packet(number as u64, &leaping.flows);
+                leaping.send_packet(arrival.port, arrival.at, packet);
+            }
+            let mut leaps = 0;
+            while let Some(at) = leaping.network.next_sighting() {
+                prop_assert!(leaping.network.next_event().is_some_and(|next| next <= at), "{}", name);
+                let told = leaping.outcomes.len();
+                leaping.advance(at);
+                leaps += 1;
+                let early = leaping.outcomes[told..].iter().find(|outcome| {
+                    matches!(outcome, Outcome::Delivered { .. } | Outcome::Seen { .. }) && outcome.at() < at
+                });
+                prop_assert_eq!(early, None, "{}: not before {}", name, at);
+                prop_assert!(leaps < 1_000_000, "{}: goes on for ever", name);
+            }
+            prop_assert_eq!(&whole.outcomes, &leaping.outcomes, "{}", name);
+        }
+    }
+
+    #[test]
     fn every_packet_has_one_fate_and_every_cargo_is_given_back(traffic in arrivals(300), seed in any::<u64>()) {
         for (name, spec) in samples() {
             let harness = run(&spec, seed, &traffic, &[50_000_000]);

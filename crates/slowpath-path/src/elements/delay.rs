@@ -86,14 +86,21 @@ impl Delay {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), SettingError> {
-        let least = match &self.delay {
-            Span::Fixed(delay) => *delay,
-            Span::Steps(steps) => {
-                rising("delay", steps.iter().map(|step| step.from))?;
-                steps.iter().map(|step| step.delay).min().unwrap_or_default()
-            }
+    /// How long it holds each packet at least.
+    pub(crate) fn least(&self) -> Duration {
+        let below = match self.jitter.as_ref().map(|jitter| &jitter.shape) {
+            None | Some(JitterShape::Quantiles { .. }) => Duration::ZERO,
+            Some(JitterShape::Uniform { spread }) => *spread,
+            Some(JitterShape::Normal { deviation }) => *deviation * 6,
         };
+        self.delay.least().saturating_sub(below)
+    }
+
+    pub(crate) fn check(&self) -> Result<(), SettingError> {
+        if let Span::Steps(steps) = &self.delay {
+            rising("delay", steps.iter().map(|step| step.from))?;
+        }
+        let least = self.delay.least();
         let spread = match self.jitter.as_ref().map(|jitter| &jitter.shape) {
             None => Duration::ZERO,
             Some(JitterShape::Uniform { spread }) => *spread,
@@ -119,6 +126,15 @@ impl Delay {
             });
         }
         Ok(())
+    }
+}
+
+impl Span {
+    fn least(&self) -> Duration {
+        match self {
+            Self::Fixed(delay) => *delay,
+            Self::Steps(steps) => steps.iter().map(|step| step.delay).min().unwrap_or_default(),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! From a checked specification to a working network or part.
 
-use slowpath_units::Time;
+use slowpath_units::{Duration, Time};
 
 use super::{Network, Node, Port, Schedule, Wire};
 use crate::calendar::Calendar;
@@ -74,10 +74,12 @@ impl Network {
                 latest: Time::ZERO,
             })
             .collect::<Vec<_>>();
+        let kinds: Vec<&ElementKind> = elements.iter().map(|&index| &spec.elements[index].does).collect();
         Self {
             seed,
             now: Time::ZERO,
             schedule: Schedule::new(&ports, &nodes, spec.elements.len()),
+            leads: leads(&ports, &nodes, &kinds),
             ports,
             nodes,
             shared,
@@ -85,6 +87,43 @@ impl Network {
             spec: spec.clone(),
         }
     }
+}
+
+/// By port and then by element: how long a packet that enters or leaves there takes at least to where the driver sees it,
+/// a port or a recording tap.
+fn leads(ports: &[Port], nodes: &[Node], kinds: &[&ElementKind]) -> Vec<Duration> {
+    let mut leads = vec![Duration::MAX; nodes.len()];
+    let along = |leads: &[Duration], wire: Wire| match wire {
+        Wire::Port(_) => Duration::ZERO,
+        Wire::Nowhere => Duration::MAX,
+        Wire::Node { index, .. } => {
+            let index = usize::from(index);
+            if kinds[index].records() {
+                Duration::ZERO
+            } else {
+                kinds[index].least_delay() + leads[index]
+            }
+        }
+    };
+    // Nearly every element comes before those it feeds, so one round and one to see that nothing changes do.
+    loop {
+        let mut settled = true;
+        for index in (0..nodes.len()).rev() {
+            let outputs = nodes[index].outputs.iter();
+            let shortest = outputs.map(|wire| along(&leads, *wire)).min();
+            let shortest = shortest.unwrap_or(Duration::MAX);
+            settled &= shortest == leads[index];
+            leads[index] = shortest;
+        }
+        if settled {
+            break;
+        }
+    }
+    let entries = ports.iter().map(|port| match port.entry {
+        Some(wire) => along(&leads, wire),
+        None => Duration::MAX,
+    });
+    entries.chain(leads.iter().copied()).collect()
 }
 
 impl Schedule {
