@@ -243,6 +243,38 @@ fn requests_take_round_trips() {
     }
 }
 
+/// A connection that has had its share must not be woken again and again while others are busy.
+#[test]
+fn connections_that_pause_end_one_by_one() {
+    let near = Behaviour::Requests(Requests {
+        name: "requests".into(),
+        to: "10.0.0.2:80".parse().unwrap(),
+        count: 20,
+        concurrency: 4,
+        request_bytes: 100,
+        response_bytes: 50_000,
+        keep_alive: true,
+        fixed_shares: false,
+        think: Duration::from_millis(3),
+    });
+    let far = Behaviour::Responder(Responder {
+        port: 80,
+        request_bytes: 100,
+        response_bytes: 50_000,
+        service: Duration::ZERO,
+    });
+    let spec = two(
+        near,
+        far,
+        chain("up", "10 Mbit/s", 5),
+        chain("down", "10 Mbit/s", 5),
+    );
+    let report = Simulation::new(&spec).unwrap().run(&mut NoSink);
+    assert!(report.complete);
+    let bytes: Vec<u64> = report.transfers(0).map(|transfer| transfer.bytes).collect();
+    assert_eq!(bytes, [20 * 50_000]);
+}
+
 #[test]
 fn fixed_shares_of_requests_leave_a_remainder_out() {
     let bytes = |fixed_shares| {

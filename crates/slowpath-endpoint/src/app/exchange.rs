@@ -51,13 +51,13 @@ impl RequestsProgram {
 
     fn begin(&mut self, system: &mut System<'_>, index: usize) {
         let lane = &mut self.lanes[index];
+        lane.resume = None;
         if self.begun == self.total || lane.left == 0 {
             self.close(system, index);
             return;
         }
         self.begun += 1;
         lane.left -= 1;
-        lane.resume = None;
         lane.to_write = self.plan.request_bytes;
         lane.to_read = self.plan.response_bytes;
         if lane.conn.is_none() {
