@@ -107,7 +107,7 @@ pub struct ConnId(pub u32);
 ///
 /// Call order of a driver: [`receive`](Self::receive) for each packet that arrives, in time order;
 /// [`advance`](Self::advance) when [`next_event`](Self::next_event) is due; after either,
-/// [`poll_transmit`](Self::poll_transmit) and [`poll_report`](Self::poll_report) until they are empty.
+/// [`poll_transmit`](Self::poll_transmit) (or [`take_transmits`](Self::take_transmits)) and [`poll_report`](Self::poll_report) until they are empty.
 /// Being late with `advance` does not change what happens: every timer acts at its own time, which
 /// [`Transmit::at`] shows.
 #[derive(Debug)]
@@ -222,6 +222,14 @@ impl Host {
     /// The next packet to send, in time order.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
         self.sockets.out.pop_front()
+    }
+
+    /// Hands out all packets to send, in time order, without moving them about.
+    pub fn take_transmits(&mut self, mut take: impl FnMut(&mut Transmit)) {
+        for transmit in &mut self.sockets.out {
+            take(transmit);
+        }
+        self.sockets.out.clear();
     }
 
     /// The next report of a program.
@@ -398,26 +406,37 @@ impl Host {
             slot.dirty = false;
             let events = slot.connection.take_events();
             let app = slot.app;
-            let accepted = if events.connected {
-                slot.accepted.take()
-            } else {
-                None
-            };
-            if let Some(port) = accepted {
-                self.call(now, app, |program, system| program.accepted(system, conn, port));
-            }
             if events != tcp::Events::default() {
+                let accepted = if events.connected {
+                    slot.accepted.take()
+                } else {
+                    None
+                };
+                if let Some(port) = accepted {
+                    self.call(now, app, |program, system| program.accepted(system, conn, port));
+                }
                 self.call(now, app, |program, system| {
                     program.connection(system, conn, events);
                 });
+                self.pump(now, conn);
+            } else if !slot.connection.is_settled() {
+                self.pump(now, conn);
             }
-            self.pump(now, conn);
+            let last = self.sockets.dirty.last() == Some(&conn);
             let Some(slot) = self.sockets.get(conn) else {
                 continue;
             };
-            if slot.connection.state() == tcp::State::Closed && !slot.dirty {
+            // A program mostly acts on its own connection: what it did is pumped out already.
+            let done = last && slot.connection.is_settled();
+            slot.dirty &= !done;
+            let closed = slot.connection.state() == tcp::State::Closed && !slot.dirty;
+            let next = slot.connection.next_event();
+            if done {
+                self.sockets.dirty.pop();
+            }
+            if closed {
                 self.sockets.remove(conn);
-            } else if let Some(at) = slot.connection.next_event() {
+            } else if let Some(at) = next {
                 self.timers.set(Timer::Connection(conn), at);
             }
         }

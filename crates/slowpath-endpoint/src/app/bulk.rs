@@ -1,7 +1,5 @@
 //! Bulk senders and sinks.
 
-use std::collections::BTreeMap;
-
 use slowpath_record::TransferResult;
 use slowpath_units::Time;
 
@@ -17,7 +15,8 @@ pub(crate) struct BulkProgram {
     data: Bulk,
     started: Time,
     streams: Vec<Stream>,
-    index: BTreeMap<ConnId, usize>,
+    /// By the connection's number, which stream it is.
+    index: Vec<Option<u32>>,
     open: usize,
 }
 
@@ -35,7 +34,7 @@ impl BulkProgram {
             data,
             started: Time::ZERO,
             streams: Vec::new(),
-            index: BTreeMap::new(),
+            index: Vec::new(),
             open: 0,
         }
     }
@@ -103,7 +102,11 @@ impl Program for BulkProgram {
         for _ in 0..self.data.streams {
             if let Some(conn) = connect(system, &self.data, &config) {
                 let pacer = Pacer::new(self.data.writer);
-                self.index.insert(conn, self.streams.len());
+                let place = conn.0 as usize;
+                if self.index.len() <= place {
+                    self.index.resize(place + 1, None);
+                }
+                self.index[place] = u32::try_from(self.streams.len()).ok();
                 self.open += 1;
                 self.streams.push(Stream {
                     conn,
@@ -117,9 +120,10 @@ impl Program for BulkProgram {
     }
 
     fn connection(&mut self, system: &mut System<'_>, conn: ConnId, events: Events) {
-        let Some(&index) = self.index.get(&conn) else {
+        let Some(index) = self.index.get(conn.0 as usize).copied().flatten() else {
             return;
         };
+        let index = index as usize;
         if events.connected || events.writable {
             self.fill(system, index);
             if self.data.writer != Pace::Unlimited {
@@ -148,7 +152,7 @@ impl Program for BulkProgram {
                 error: (!complete).then(|| "the connection was lost".to_owned()),
                 retransmitted_segments: Some(info.sender.retransmissions),
             });
-            self.index.remove(&conn);
+            self.index[conn.0 as usize] = None;
             self.open -= 1;
             if self.open == 0 {
                 system.end();

@@ -11,15 +11,30 @@ pub(crate) struct Pacer {
     ready: Time,
     in_unit: u64,
     carry: u64,
+    /// Busy time of a whole unit in nanoseconds, its pause left out.
+    busy: u64,
 }
 
 impl Pacer {
-    pub(crate) const fn new(pace: Pace) -> Self {
+    pub(crate) fn new(pace: Pace) -> Self {
+        let busy = match pace {
+            Pace::Unlimited => 0,
+            Pace::Units {
+                unit,
+                bytes_per_s,
+                pause,
+                ..
+            } => {
+                let whole = u64::from(unit.max(1)) * 1_000_000_000 / bytes_per_s.max(1);
+                whole.saturating_sub(pause.nanos())
+            }
+        };
         Self {
             pace,
             ready: Time::ZERO,
             in_unit: 0,
             carry: 0,
+            busy,
         }
     }
 
@@ -41,22 +56,20 @@ impl Pacer {
 
     /// `bytes` were taken at `now`: the program is busy with them for a while.
     pub(crate) fn taken(&mut self, now: Time, bytes: u64) {
-        let Pace::Units {
-            unit,
-            bytes_per_s,
-            pause,
-            ..
-        } = self.pace
-        else {
+        let Pace::Units { unit, pause, .. } = self.pace else {
             return;
         };
         let unit = u64::from(unit).max(1);
-        // Busy time of a whole unit, its pause left out; the remainder is carried, so the mean is exact.
-        let whole = u128::from(unit) * 1_000_000_000 / u128::from(bytes_per_s.max(1));
-        let busy = whole.saturating_sub(u128::from(pause.nanos()));
-        let scaled = busy * u128::from(bytes) + u128::from(self.carry);
-        self.carry = u64::try_from(scaled % u128::from(unit)).unwrap_or(0);
-        let span = u64::try_from(scaled / u128::from(unit)).unwrap_or(u64::MAX);
+        // The remainder is carried, so the mean is exact.
+        let scaled = u128::from(self.busy) * u128::from(bytes) + u128::from(self.carry);
+        let (span, carry) = match u64::try_from(scaled) {
+            Ok(scaled) => (scaled / unit, scaled % unit),
+            Err(_) => (
+                u64::try_from(scaled / u128::from(unit)).unwrap_or(u64::MAX),
+                u64::try_from(scaled % u128::from(unit)).unwrap_or(0),
+            ),
+        };
+        self.carry = carry;
         let start = self.ready.max(now);
         self.ready = start + Duration::from_nanos(span);
         self.in_unit += bytes;

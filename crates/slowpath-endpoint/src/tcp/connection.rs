@@ -84,7 +84,7 @@ pub struct Info {
 /// nothing. Applications write, read and close, and then the driver polls for packets again.
 #[derive(Debug, Clone)]
 pub struct Connection {
-    config: Config,
+    wanted: Wanted,
     ends: Ends,
     state: State,
     initial: Seq32,
@@ -108,6 +108,16 @@ pub struct Connection {
     reset_due: bool,
     write_blocked: bool,
     linger: Option<Time>,
+}
+
+/// What of its configuration a connection needs beyond its halves.
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    initial_rto: Duration,
+    shift: Option<u8>,
+    ecn: EcnMode,
+    sack: bool,
+    timestamps: bool,
 }
 
 impl Connection {
@@ -160,7 +170,13 @@ impl Connection {
             reset_due: false,
             write_blocked: false,
             linger: None,
-            config: config.clone(),
+            wanted: Wanted {
+                initial_rto: config.recovery.initial_rto,
+                shift: config.scale_shift(),
+                ecn: config.ecn,
+                sack: config.sack,
+                timestamps: config.timestamps,
+            },
         }
     }
 
@@ -192,6 +208,11 @@ impl Connection {
     /// What happened since the last call.
     pub fn take_events(&mut self) -> Events {
         std::mem::take(&mut self.events)
+    }
+
+    /// Whether nothing has happened that is not announced, and asking for a packet again would change nothing.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.events == Events::default() && !self.sender.adapted
     }
 
     /// Writes real bytes; the send buffer may be exceeded by them.
@@ -304,7 +325,7 @@ impl Connection {
             return;
         }
         self.take_peer_syn(now, header);
-        self.ecn = self.config.ecn == EcnMode::Request
+        self.ecn = self.wanted.ecn == EcnMode::Request
             && header.flags.has(Flags::ECE)
             && !header.flags.has(Flags::CWR);
         self.establish(now, header);
@@ -317,21 +338,18 @@ impl Connection {
     /// Reads the options of the peer's SYN.
     fn take_peer_syn(&mut self, now: Time, syn: &TcpHeader) {
         self.peer_initial = syn.seq;
-        self.timestamps = self.config.timestamps && syn.options.timestamps.is_some();
+        self.timestamps = self.wanted.timestamps && syn.options.timestamps.is_some();
         if let Some((value, _)) = syn.options.timestamps {
             self.receiver.ts_recent = value;
         }
-        let shift = self
-            .config
-            .scale_shift()
-            .filter(|_| syn.options.window_scale.is_some());
+        let shift = self.wanted.shift.filter(|_| syn.options.window_scale.is_some());
         self.peer_scales = shift.is_some();
         self.peer_shift = if shift.is_some() {
             syn.options.window_scale.unwrap_or(0).min(14)
         } else {
             0
         };
-        self.sender.sack = self.config.sack && syn.options.sack_permitted;
+        self.sender.sack = self.wanted.sack && syn.options.sack_permitted;
         self.segment = self.segment_limit.min(u32::from(syn.options.mss.unwrap_or(536)));
         let mss = self.payload_per_segment();
         if self.state == State::SynReceived {
@@ -518,7 +536,7 @@ impl Connection {
 
     fn syn(&mut self, now: Time) -> Transmit {
         self.syn_due = false;
-        let wait = self.config.recovery.initial_rto.nanos() << self.syn_tries.min(6);
+        let wait = self.wanted.initial_rto.nanos() << self.syn_tries.min(6);
         self.syn_timer = Some(now + Duration::from_nanos(wait));
         self.syn_tries += 1;
         let answering = self.state == State::SynReceived;
@@ -536,10 +554,10 @@ impl Connection {
             if self.ecn {
                 flags = flags.with(Flags::ECE);
             }
-        } else if self.config.ecn == EcnMode::Request {
+        } else if self.wanted.ecn == EcnMode::Request {
             flags = flags.with(Flags::ECE).with(Flags::CWR);
         }
-        let shift = self.config.scale_shift();
+        let shift = self.wanted.shift;
         let options = Options {
             mss: u16::try_from(self.segment_limit).ok(),
             window_scale: if answering && !self.peer_scales {
@@ -550,7 +568,7 @@ impl Connection {
             sack_permitted: if answering {
                 self.sender.sack
             } else {
-                self.config.sack
+                self.wanted.sack
             },
             timestamps: self.timestamps.then(|| (stamp(now), self.receiver.ts_recent)),
             sack: crate::wire::SackBlocks::new(),

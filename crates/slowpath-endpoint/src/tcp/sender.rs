@@ -120,6 +120,8 @@ pub(crate) struct Sender {
     pub(crate) app_limited_until: u64,
     pub(crate) lost_total: u64,
 
+    /// The last call, if it had nothing to send, ended a train or changed the window: the next may come to another end.
+    pub(crate) adapted: bool,
     cwnd_limited: bool,
     max_packets_out: u32,
     usage_seq: u64,
@@ -197,6 +199,7 @@ impl Sender {
             first_sent: Time::ZERO,
             app_limited_until: 0,
             lost_total: 0,
+            adapted: false,
             cwnd_limited: false,
             max_packets_out: 0,
             usage_seq: 0,
@@ -325,6 +328,7 @@ impl Sender {
 
     /// The next segment to send at `now`, if one may go.
     pub(crate) fn poll(&mut self, now: Time) -> Option<Cut> {
+        self.adapted = self.train_left > 0;
         if self.probe_due {
             self.probe_due = false;
             return Some(self.window_probe(now));
@@ -584,6 +588,7 @@ impl Sender {
                 && now.since(self.cwnd_stamp) >= self.rtt.timeout()
             {
                 self.application_limited(now);
+                self.adapted = true;
             }
         }
         let unsent = self.write_end().saturating_sub(self.nxt);
@@ -677,14 +682,22 @@ impl Sender {
     /// Twice the window per round trip in early slow start, 1.2 times later (`tcp_update_pacing_rate`).
     fn plain_pacing_rate(&self) -> Option<BitRate> {
         let srtt = self.rtt.smoothed()?.nanos().max(1);
-        let percent: u128 = if self.window.cwnd < self.window.ssthresh / 2 {
+        let percent: u64 = if self.window.cwnd < self.window.ssthresh / 2 {
             200
         } else {
             120
         };
-        let segments = u128::from(self.window.cwnd.max(self.board.len()));
-        let bits = segments * u128::from(self.mss) * 8 * percent * 10_000_000 / u128::from(srtt);
-        Some(BitRate::new(u64::try_from(bits).unwrap_or(u64::MAX).max(1)))
+        let segments = u64::from(self.window.cwnd.max(self.board.len()));
+        let bytes = segments * u64::from(self.mss);
+        let factor = 8 * percent * 10_000_000;
+        // Asked for at each acknowledgement: 128 bits only for windows of a gigabyte.
+        let bits = match bytes.checked_mul(factor) {
+            Some(product) => product / srtt,
+            None => {
+                u64::try_from(u128::from(bytes) * u128::from(factor) / u128::from(srtt)).unwrap_or(u64::MAX)
+            }
+        };
+        Some(BitRate::new(bits.max(1)))
     }
 
     pub(crate) fn timer_kind(&self) -> Option<TimerKind> {
