@@ -19,7 +19,7 @@ pub struct SimReport {
     pub packets_delivered: u64,
     /// Of those sent, TCP segments with data.
     pub data_packets: u64,
-    /// Events of the loop, for measuring it.
+    /// Points in time that the loop looked at, for measuring it: fewer where nobody watches what goes on inside.
     pub events: u64,
     /// What the hosts' programs reported, with the number of the host.
     pub reports: Vec<(u16, Report)>,

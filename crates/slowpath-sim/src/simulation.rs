@@ -10,7 +10,7 @@ use slowpath_path::{Cargo, Flags, FlowId, Network, Notice, Outcome, Packet, Pack
 use slowpath_record::Series;
 use slowpath_units::Time;
 
-use crate::freight::Freight;
+use crate::freight::{Freight, fragment_header, ip_header};
 use crate::known::KnownFlows;
 use crate::report::SimReport;
 use crate::sink::{Point, Sighting, Sink};
@@ -107,7 +107,7 @@ impl Simulation {
     /// Runs to the end: until every program that ends has ended, nothing can happen any more, or the deadline.
     #[must_use]
     pub fn run<S: Sink>(mut self, sink: &mut S) -> SimReport {
-        while self.open > 0 && self.step(sink) {}
+        while self.open > 0 && (self.leap(sink) || self.step(sink)) {}
         // What is still on its way when the last program ends may arrive: datagrams are counted where they end.
         self.deadline = self.deadline.min(self.now + LINGER);
         while self.open == 0 && self.network.inside() > 0 && self.step(sink) {}
@@ -124,11 +124,16 @@ impl Simulation {
         self.now = at;
         self.report.events += 1;
         self.sample();
-        if inside.is_some_and(|next| next <= at) {
-            self.network.advance(at);
-            while let Some(outcome) = self.network.poll_outcome() {
-                self.take(outcome, sink);
-            }
+        self.act(sink);
+        true
+    }
+
+    /// Lets everything happen that is due now.
+    fn act<S: Sink>(&mut self, sink: &mut S) {
+        let at = self.now;
+        self.network.advance(at);
+        while let Some(outcome) = self.network.poll_outcome() {
+            self.take(outcome, sink);
         }
         for number in 0..self.hosts.len() {
             let station = &mut self.hosts[number];
@@ -137,6 +142,27 @@ impl Simulation {
                 self.collect(number, sink);
             }
         }
+    }
+
+    /// Goes to the next point in time at which a host acts or a packet arrives at one, and passes by what only moves
+    /// packets within the network. False where it matters: before a sample, before the deadline, and with a `sink` that
+    /// asks for every drop. What happens is the same.
+    fn leap<S: Sink>(&mut self, sink: &mut S) -> bool {
+        let before = match &self.sampling {
+            Some(sampling) => sampling.next.min(self.deadline),
+            None => self.deadline,
+        };
+        let seen = self.network.next_sighting();
+        let Some(at) = self
+            .next_event(seen)
+            .filter(|at| *at < before && !S::WATCHES_DROPS)
+        else {
+            return false;
+        };
+        debug_assert!(at >= self.now, "time runs backwards");
+        self.now = at;
+        self.report.events += 1;
+        self.act(sink);
         true
     }
 
@@ -213,17 +239,15 @@ impl Simulation {
                 self.notices.remove(&packet.id);
                 sink.dropped(packet.id, element, cause, at);
             }
-            Outcome::Seen { tap, at, .. } if own => {
-                let item = self.freight.get(packet.cargo);
-                let header = edited(&item.header, &packet);
+            Outcome::Seen { tap, at, .. } if own => self.freight.show(&packet, |header, payload| {
                 sink.seen(&Sighting {
                     point: Point::Tap(tap),
                     at,
                     id: packet.id,
-                    header: &header,
-                    payload: &item.payload,
+                    header,
+                    payload,
                 });
-            }
+            }),
             Outcome::Emit { notice, .. } => self.emit(&packet, notice),
             Outcome::Seen { .. }
             | Outcome::Copied { .. }
@@ -257,25 +281,19 @@ impl Simulation {
                 station.host.receive(at, &header, Payload::EMPTY);
             }
         } else {
-            let item = self.freight.get_mut(packet.cargo);
-            if packet.is_fragment() {
-                item.arrived += packet.ip_len - ip_header(&item.header) - fragment_header(&item.header);
-                if item.arrived + ip_header(&item.header) < item.header.ip_len(item.payload.len()) {
-                    return;
-                }
+            if packet.is_fragment() && !self.freight.complete(packet) {
+                return;
             }
-            if is_edited(&item.header, packet) {
-                // Arrived for good: this packet's own copy may carry the changes.
-                item.header = edited(&item.header, packet);
-            }
-            sink.seen(&Sighting {
-                point,
-                at,
-                id: packet.id,
-                header: &item.header,
-                payload: &item.payload,
+            self.freight.show(packet, |header, payload| {
+                sink.seen(&Sighting {
+                    point,
+                    at,
+                    id: packet.id,
+                    header,
+                    payload,
+                });
+                station.host.receive(at, header, payload.borrow());
             });
-            station.host.receive(at, &item.header, item.payload.borrow());
         }
         self.collect(usize::from(number), sink);
     }
@@ -285,23 +303,21 @@ impl Simulation {
         let Notice::FragmentationNeeded { from, mtu } = notice else {
             return;
         };
-        let about = &self.freight.get(packet.cargo).header;
-        let seq = match &about.transport {
-            Transport::Tcp(tcp) => tcp.seq,
-            _ => Seq32(0),
-        };
+        let (flow, seq) = self.freight.show(packet, |about, _| {
+            let seq = match &about.transport {
+                Transport::Tcp(tcp) => tcp.seq,
+                _ => Seq32(0),
+            };
+            (about.flow(), seq)
+        });
         let header = Header {
             src: from,
-            dst: about.src,
+            dst: flow.src,
             dscp: packet.dscp,
             ecn: Ecn::NotEct,
             ttl: packet.ttl,
             df: false,
-            transport: Transport::TooBig(TooBig {
-                mtu,
-                flow: about.flow(),
-                seq,
-            }),
+            transport: Transport::TooBig(TooBig { mtu, flow, seq }),
         };
         self.notices.insert(packet.id, header);
     }
@@ -309,78 +325,41 @@ impl Simulation {
     /// Hands what a host has sent to the network, and keeps its reports.
     fn collect<S: Sink>(&mut self, number: usize, sink: &mut S) {
         let host_number = u16::try_from(number).unwrap_or(u16::MAX);
-        loop {
-            let station = &mut self.hosts[number];
-            let Some(transmit) = station.host.poll_transmit() else {
-                break;
-            };
-            let key = transmit.header.flow();
-            let network = &mut self.network;
-            let flow = station.flows.number(&key, |key| network.register_flow(key));
-            self.report.packets_sent += 1;
+        let Self {
+            network,
+            hosts,
+            freight,
+            report,
+            ..
+        } = self;
+        let Station {
+            host,
+            flows,
+            port,
+            mtu,
+            ..
+        } = &mut hosts[number];
+        let mut way = Way {
+            network,
+            freight,
+            number: host_number,
+            port: *port,
+            mtu: *mtu,
+        };
+        host.take_transmits(|transmit| {
+            let flow = flows.number(&transmit.header.flow(), |key| {
+                let flow = way.network.register_flow(key);
+                way.freight.know(flow, key);
+                flow
+            });
+            report.packets_sent += 1;
             let data = !transmit.payload.is_empty() && matches!(transmit.header.transport, Transport::Tcp(_));
-            self.report.data_packets += u64::from(data);
-            self.send(host_number, flow, transmit, sink);
-        }
+            report.data_packets += u64::from(data);
+            way.send(flow, transmit, sink);
+        });
         while let Some(report) = self.hosts[number].host.poll_report() {
             self.open -= usize::from(matches!(report, Report::Ended { .. }));
             self.report.reports.push((host_number, report));
-        }
-    }
-
-    fn send<S: Sink>(&mut self, number: u16, flow: FlowId, transmit: Transmit, sink: &mut S) {
-        let station = &self.hosts[usize::from(number)];
-        let (port, mtu) = (station.port, station.mtu);
-        let (at, ip_len) = (transmit.at, transmit.ip_len());
-        let Transmit { header, payload, .. } = transmit;
-        let mut packet = Packet::new(Cargo(0), flow, ip_len);
-        packet.dscp = header.dscp;
-        packet.ecn = header.ecn;
-        packet.ttl = header.ttl;
-        packet.flags = flags(&header);
-        if ip_len <= mtu {
-            let cargo = self.freight.load(header, payload, 1);
-            packet.cargo = cargo;
-            let id = self.network.ingress(port, at, packet);
-            let item = self.freight.get(cargo);
-            sink.seen(&Sighting {
-                point: Point::Sent(number),
-                at,
-                id,
-                header: &item.header,
-                payload: &item.payload,
-            });
-            return;
-        }
-        // The host's own IP layer fragments what is larger than its MTU.
-        let ip = ip_header(&header) + fragment_header(&header);
-        let step = (mtu - ip) / 8 * 8;
-        let body = ip_len - ip_header(&header);
-        let parts = body.div_ceil(step);
-        let cargo = self
-            .freight
-            .load(header, payload, i32::try_from(parts).unwrap_or(i32::MAX));
-        packet.cargo = cargo;
-        for part in 0..parts {
-            let offset = part * step;
-            let len = step.min(body - offset);
-            packet.ip_len = ip + len;
-            packet.fragment_offset = u16::try_from(offset / 8).unwrap_or(u16::MAX);
-            packet.flags = flags(&header).with(Flags::FRAGMENT);
-            if offset + len < body {
-                packet.flags = packet.flags.with(Flags::MORE_FRAGMENTS);
-            }
-            let id = self.network.ingress(port, at, packet);
-            if part == 0 {
-                let item = self.freight.get(cargo);
-                sink.seen(&Sighting {
-                    point: Point::Sent(number),
-                    at,
-                    id,
-                    header: &item.header,
-                    payload: &item.payload,
-                });
-            }
         }
     }
 
@@ -417,6 +396,75 @@ impl Simulation {
     }
 }
 
+/// From one host into the network.
+struct Way<'a> {
+    network: &'a mut Network,
+    freight: &'a mut Freight,
+    number: u16,
+    port: PortId,
+    mtu: u32,
+}
+
+impl Way<'_> {
+    #[inline]
+    fn send<S: Sink>(&mut self, flow: FlowId, transmit: &mut Transmit, sink: &mut S) {
+        let (at, ip_len) = (transmit.at, transmit.ip_len());
+        let header = &transmit.header;
+        let mut packet = Packet::new(Cargo(0), flow, ip_len);
+        packet.dscp = header.dscp;
+        packet.ecn = header.ecn;
+        packet.ttl = header.ttl;
+        packet.flags = flags(header);
+        if ip_len > self.mtu {
+            self.send_fragments(packet, transmit, sink);
+            return;
+        }
+        packet.cargo = self.freight.load(flow, transmit, 1);
+        packet.id = self.network.ingress(self.port, at, packet);
+        self.sent(&packet, at, sink);
+    }
+
+    /// The host's own IP layer fragments what is larger than its MTU.
+    #[cold]
+    fn send_fragments<S: Sink>(&mut self, mut packet: Packet, transmit: &mut Transmit, sink: &mut S) {
+        let (at, ip_len) = (transmit.at, packet.ip_len);
+        let ip = ip_header(&transmit.header) + fragment_header(&transmit.header);
+        let step = (self.mtu - ip) / 8 * 8;
+        let body = ip_len - ip_header(&transmit.header);
+        let parts = body.div_ceil(step);
+        let flags = packet.flags.with(Flags::FRAGMENT);
+        let references = i32::try_from(parts).unwrap_or(i32::MAX);
+        packet.cargo = self.freight.load(packet.flow, transmit, references);
+        for part in 0..parts {
+            let offset = part * step;
+            let len = step.min(body - offset);
+            packet.ip_len = ip + len;
+            packet.fragment_offset = u16::try_from(offset / 8).unwrap_or(u16::MAX);
+            packet.flags = flags;
+            if offset + len < body {
+                packet.flags = flags.with(Flags::MORE_FRAGMENTS);
+            }
+            packet.id = self.network.ingress(self.port, at, packet);
+            if part == 0 {
+                self.sent(&packet, at, sink);
+            }
+        }
+    }
+
+    #[inline]
+    fn sent<S: Sink>(&self, packet: &Packet, at: Time, sink: &mut S) {
+        self.freight.show(packet, |header, payload| {
+            sink.seen(&Sighting {
+                point: Point::Sent(self.number),
+                at,
+                id: packet.id,
+                header,
+                payload,
+            });
+        });
+    }
+}
+
 /// Whether a program of this kind ends by itself.
 const fn ends(behaviour: &Behaviour) -> bool {
     match behaviour {
@@ -447,15 +495,6 @@ fn no_port(spec: &SimSpec, host: &str) -> SimError {
     }
 }
 
-const fn ip_header(header: &Header) -> u32 {
-    if header.src.is_ipv4() { 20 } else { 40 }
-}
-
-/// What each fragment has besides: IPv6's extension header (RFC 8200, section 4.5).
-const fn fragment_header(header: &Header) -> u32 {
-    if header.src.is_ipv4() { 0 } else { 8 }
-}
-
 fn flags(header: &Header) -> Flags {
     let mut flags = Flags::NONE;
     if header.df {
@@ -469,32 +508,6 @@ fn flags(header: &Header) -> Flags {
         Transport::TooBig(_) => flags.with(Flags::ICMP_ERROR),
         _ => flags,
     }
-}
-
-/// Whether the network changed anything in the header.
-fn is_edited(header: &Header, packet: &Packet) -> bool {
-    header.ecn != packet.ecn
-        || header.dscp != packet.dscp
-        || header.ttl != packet.ttl
-        || packet.mss_limit > 0
-        || packet.flags.has(Flags::STRIP_WINDOW_SCALE)
-}
-
-/// The header with what the network changed.
-fn edited(header: &Header, packet: &Packet) -> Header {
-    let mut header = *header;
-    header.dscp = packet.dscp;
-    header.ecn = packet.ecn;
-    header.ttl = packet.ttl;
-    if let Transport::Tcp(tcp) = &mut header.transport {
-        if packet.mss_limit > 0 {
-            tcp.options.mss = tcp.options.mss.map(|mss| mss.min(packet.mss_limit));
-        }
-        if packet.flags.has(Flags::STRIP_WINDOW_SCALE) {
-            tcp.options.window_scale = None;
-        }
-    }
-    header
 }
 
 /// How long packets may still arrive after the last program has ended.

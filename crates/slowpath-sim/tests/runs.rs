@@ -4,9 +4,9 @@ mod support;
 
 use slowpath_endpoint::app::{Behaviour, Pace, Ping, Requests, Responder, Sink, UdpSink, UdpSource};
 use slowpath_endpoint::tcp::{Config, CongestionControl, EcnMode};
-use slowpath_path::{Limit, LossModel, NetworkSpec};
+use slowpath_path::{DropCause, ElementId, ElementKind, Limit, LossModel, NetworkSpec, PacketId, Target};
 use slowpath_record::packets::Record;
-use slowpath_sim::{NoSink, Recorder, SimReport, SimSpec, Simulation};
+use slowpath_sim::{NoSink, Point, Recorder, Sighting, SimReport, SimSpec, Simulation};
 use slowpath_units::{Duration, Time};
 use support::{Chain, Transfer, delay, host, loss, rate, with};
 
@@ -435,6 +435,112 @@ fn stepping_in_between_changes_nothing() {
     }
     assert_eq!(recorder.records, whole_packets);
     assert_eq!(simulation.finish().packets_sent, whole.packets_sent);
+}
+
+/// Asks for every drop, so that the run looks at each point in time.
+#[derive(Default)]
+struct EachDrop {
+    seen: Vec<(Point, Time, u64)>,
+    dropped: u64,
+}
+
+/// Asks for none.
+#[derive(Default)]
+struct NoDrop {
+    seen: Vec<(Point, Time, u64)>,
+}
+
+impl slowpath_sim::Sink for EachDrop {
+    fn seen(&mut self, sighting: &Sighting<'_>) {
+        self.seen.push((sighting.point, sighting.at, sighting.id.0));
+    }
+
+    fn dropped(&mut self, _: PacketId, _: ElementId, _: DropCause, at: Time) {
+        assert!(
+            self.seen.last().is_none_or(|(_, last, _)| *last <= at),
+            "a late drop"
+        );
+        self.dropped += 1;
+    }
+}
+
+impl slowpath_sim::Sink for NoDrop {
+    const WATCHES_DROPS: bool = false;
+
+    fn seen(&mut self, sighting: &Sighting<'_>) {
+        self.seen.push((sighting.point, sighting.at, sighting.id.0));
+    }
+}
+
+#[test]
+fn passing_by_what_nobody_watches_changes_nothing() {
+    let tap = |side: &str| {
+        let tap = slowpath_path::Tap { record: true };
+        (format!("{side}.tap"), ElementKind::Tap(tap))
+    };
+    let far = |side: &str| delay(&format!("{side}.far"), Duration::from_millis(7));
+    let mut tapped = lossy_chain("up");
+    tapped.push(tap("up"));
+    tapped.push(far("up"));
+    let mut routed = lossy_chain("up");
+    let router = slowpath_path::Mtu {
+        mtu: 1_300,
+        answers_as: "10.9.9.9".parse().ok(),
+        ignore_df: false,
+        announced: None,
+    };
+    routed.insert(1, ("up.mtu".to_owned(), ElementKind::Mtu(router)));
+    routed.push(far("up"));
+    for (name, up) in [
+        ("lossy", lossy_chain("up")),
+        ("tapped", tapped),
+        ("routed", routed),
+        ("bare", Vec::new()),
+    ] {
+        for sample_every in [None, Some(Duration::from_millis(30))] {
+            let mut transfer =
+                Transfer::new(with(CongestionControl::Cubic), up.clone(), lossy_chain("down"), 4);
+            transfer.streams = 3;
+            transfer.sample_every = sample_every;
+            let mut spec = transfer.spec();
+            if let Some(element) = spec
+                .network
+                .elements
+                .iter_mut()
+                .find(|element| element.name == "up.mtu")
+            {
+                // Its messages go back to the sender, so the network is no pair of chains.
+                element.outputs.push(Target::to("down.rate"));
+            }
+            let simulate = |span| {
+                let spec = SimSpec {
+                    deadline: span,
+                    ..spec.clone()
+                };
+                let (mut each, mut none) = (EachDrop::default(), NoDrop::default());
+                let mut careful = Simulation::new(&spec).unwrap().run(&mut each);
+                let mut hasty = Simulation::new(&spec).unwrap().run(&mut none);
+                assert!(
+                    hasty.events < careful.events,
+                    "{name}: {} of {}",
+                    hasty.events,
+                    careful.events
+                );
+                hasty.events = 0;
+                careful.events = 0;
+                assert_eq!(format!("{hasty:?}"), format!("{careful:?}"), "{name}");
+                assert!(none.seen == each.seen, "{name}: other sightings");
+                (each.seen.len(), each.dropped)
+            };
+            let (seen, dropped) = simulate(Duration::from_secs(60));
+            assert!(
+                seen > 4_000 && dropped > 10,
+                "{name}: {seen} seen, {dropped} dropped"
+            );
+            // Given up in the middle, too.
+            simulate(Duration::from_micros(2_345_678));
+        }
+    }
 }
 
 /// Loss, reordering and duplicates both ways, with every algorithm, with and without SACK: all bytes arrive.

@@ -282,6 +282,8 @@ impl PacketBytes {
 }
 
 impl Sink for PacketBytes {
+    const WATCHES_DROPS: bool = false;
+
     fn seen(&mut self, sighting: &Sighting<'_>) {
         let event = match sighting.point {
             Point::Sent(host) => Seen::Sent(PortId(host)),
