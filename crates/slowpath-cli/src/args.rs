@@ -75,6 +75,10 @@ pub(crate) struct RunArgs {
     /// 'congestion-control=cubic,bbr' or a dotted key of the experiment file; may be given several times
     #[arg(long = "sweep", value_name = "KEY=RANGE")]
     pub(crate) sweeps: Vec<String>,
+    /// A value laid over the experiment file and all its variants, e.g. 'network.down[0].rate=10 Mbit/s'; may be given
+    /// several times
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_and_value)]
+    pub(crate) set: Vec<(String, String)>,
     /// Smaller transfers for slow variants; the output says which
     #[arg(long)]
     pub(crate) quick: bool,
@@ -93,6 +97,13 @@ pub(crate) struct RunArgs {
     /// How many slow paths may run side by side
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) side_by_side: u32,
+}
+
+fn key_and_value(text: &str) -> Result<(String, String), String> {
+    text.split_once('=')
+        .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
+        .filter(|(key, _)| !key.is_empty())
+        .ok_or_else(|| "write KEY=VALUE, such as network.down[0].rate=10 Mbit/s".to_owned())
 }
 
 /// Which clock a run uses.

@@ -18,7 +18,8 @@ use crate::terminal;
 
 /// Runs an experiment and prints its table.
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
-    let loaded = Loaded::open(&args.experiment, &[]).map_err(|error| Failure::usage(error.to_string()))?;
+    let loaded =
+        Loaded::open(&args.experiment, &args.set).map_err(|error| Failure::usage(error.to_string()))?;
     terminal::warnings(&loaded);
     for name in &args.variants {
         if loaded.experiment.variant(name).is_none() {
@@ -82,6 +83,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
         experiment: loaded.name.clone(),
         seed: args.seed,
         quick: args.quick,
+        set: args.set.clone(),
     };
     let results = slowpath::report::write(&loaded, &settings, &out).map_err(|error| {
         // Without a single finished run there is nothing to report but the failures themselves.
@@ -113,6 +115,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
 fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
     use slowpath::sweep::{self, Error, SweepOptions};
 
+    if !args.set.is_empty() {
+        return Err(Failure::usage(
+            "--sweep does not go with --set; a range of one value sets it: --sweep 'KEY=VALUE'".to_owned(),
+        ));
+    }
     if args.clock == args::Clock::Both || args.prove || args.check {
         return Err(Failure::usage(
             "--sweep computes in simulated time; it does not go with --clock both, --prove or --check"

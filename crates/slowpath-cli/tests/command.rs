@@ -86,6 +86,58 @@ fn list_names_every_built_in_experiment() {
 }
 
 #[test]
+fn a_value_of_the_file_can_be_set() {
+    let scratch = Scratch::new("set");
+    let file = scratch.file("small.toml", SMALL);
+    let file = file.to_str().unwrap();
+    let out = scratch.0.join("out");
+    let out = out.to_str().unwrap();
+    let set = |value: &str| {
+        let fixed = [
+            "run",
+            file,
+            "--clock",
+            "simulated",
+            "--variant",
+            "auto",
+            "--repeats",
+            "1",
+        ];
+        run(&[&fixed[..], &["--out", out, "--set", value]].concat())
+    };
+    let output = set("network.both[0].rate = 2 Mbit/s");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    // The report can be made again from the folder alone.
+    assert_eq!(run(&["report", out]).status.code(), Some(0));
+    let result = fs::read_to_string(scratch.0.join("out/result.json")).unwrap();
+    let result: serde_json::Value = serde_json::from_str(&result).unwrap();
+    let command = result["reproduce"][0].as_str().unwrap();
+    assert!(
+        command.contains(" --set 'network.both[0].rate=2 Mbit/s' "),
+        "{command}"
+    );
+    let record = fs::read_to_string(scratch.0.join("out/runs/auto.0.simulated.json")).unwrap();
+    let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+    let transfer = &record["transfers"][0];
+    let nanos = |key: &str| transfer[key].as_u64().unwrap();
+    let bits = transfer["bytes"].as_f64().unwrap() * 8.0;
+    let rate = bits / (nanos("end") - nanos("start")) as f64 * 1e9;
+    assert!((1.7e6..2e6).contains(&rate), "{rate}: {transfer}");
+    for (value, expected) in [
+        ("rate", "KEY=VALUE"),
+        ("network.both[7].rate=1 Mbit/s", "leads nowhere"),
+    ] {
+        let output = set(value);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(
+            text(&output.stderr).contains(expected),
+            "{}",
+            text(&output.stderr)
+        );
+    }
+}
+
+#[test]
 fn explain_answers_for_the_transfer_and_writes_remedies_in_a_routers_language() {
     let scratch = Scratch::new("explain");
     let file = scratch.file("small.toml", SMALL);

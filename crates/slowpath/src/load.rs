@@ -23,6 +23,8 @@ pub struct Loaded {
     pub dossier: Dossier,
     /// What lies beside the experiment file, by relative name: the dossier and device configurations.
     pub files: Vec<(String, String)>,
+    /// Dotted keys with values that were laid over the file.
+    pub set: Vec<(String, String)>,
 }
 
 /// Why an experiment could not be loaded.
@@ -178,6 +180,7 @@ impl Loaded {
             fragments,
             dossier,
             files,
+            set: overrides.to_vec(),
         })
     }
 }

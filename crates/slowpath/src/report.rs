@@ -49,7 +49,7 @@ pub fn again(root: &Path) -> Result<Results, AgainError> {
     })?;
     let settings: Settings =
         serde_json::from_slice(&text).map_err(|source| FolderError::Form { path, source })?;
-    let mut loaded = Loaded::open(&root.join("experiment.toml").display().to_string(), &[])?;
+    let mut loaded = Loaded::open(&root.join("experiment.toml").display().to_string(), &settings.set)?;
     loaded.name.clone_from(&settings.experiment);
     Ok(write(&loaded, &settings, root)?)
 }
@@ -130,8 +130,11 @@ fn graphs(results: &Results, runs: &[Analyzed]) -> Vec<GraphSet> {
 /// The command that makes the results again.
 fn command(settings: &Settings) -> String {
     let quick = if settings.quick { " --quick" } else { "" };
+    let set = (settings.set.iter()).fold(String::new(), |text, (key, value)| {
+        text + " --set '" + key + "=" + value + "'"
+    });
     format!(
-        "slowpath run {}{quick} --seed {}",
+        "slowpath run {}{quick}{set} --seed {}",
         settings.experiment, settings.seed
     )
 }
@@ -180,6 +183,26 @@ const GRAPHED_RUNS: u32 = 2;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_set_is_part_of_the_command() {
+        let mut settings = Settings {
+            experiment: "mine".to_owned(),
+            seed: 3,
+            quick: true,
+            set: Vec::new(),
+        };
+        assert_eq!(command(&settings), "slowpath run mine --quick --seed 3");
+        let set = ("network.up[0].rate".to_owned(), "1 Gbit/s".to_owned());
+        settings.set.push(set);
+        assert_eq!(
+            command(&settings),
+            "slowpath run mine --quick --set 'network.up[0].rate=1 Gbit/s' --seed 3"
+        );
+        let old = r#"{"experiment": "mine", "seed": 3, "quick": true}"#;
+        let old: Settings = serde_json::from_str(old).unwrap();
+        assert!(old.set.is_empty());
+    }
 
     #[test]
     fn stamps_are_utc() {

@@ -247,6 +247,7 @@ fn keep_sources(loaded: &Loaded, options: &RunOptions, folder: &Folder) -> Resul
         experiment: loaded.name.clone(),
         seed: options.seed,
         quick: options.quick,
+        set: loaded.set.clone(),
     };
     let text = serde_json::to_vec_pretty(&settings).expect("settings can always be written as JSON");
     folder.write(SETTINGS, &text).map(drop)
@@ -261,6 +262,9 @@ pub struct Settings {
     pub seed: u64,
     /// Whether transfers were shortened.
     pub quick: bool,
+    /// Dotted keys with values that were laid over the experiment file.
+    #[serde(default)]
+    pub set: Vec<(String, String)>,
 }
 
 /// The file of [`Settings`].
