@@ -195,6 +195,35 @@ fn congestion_control_changes_on_kernel_and_model() {
 }
 
 #[test]
+fn the_algorithms_of_rfcs_are_the_models_alone() {
+    let text = "title = \"t\"\n[network]\nboth = [{ delay = \"50 ms\" }]\n[workload]\nkind = \"ftp-get\"\n\
+                size = \"1 MiB\"\n[hosts]\nserver = { congestion_control = \"cubic-rfc9438\" }\n";
+    let experiment = Experiment::read("x.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let options = |clock| PlanOptions {
+        variant: "default".to_owned(),
+        repeat: 0,
+        seed: 1,
+        clock,
+        quick: false,
+        size: None,
+    };
+    let simulated = experiment
+        .plan(&options(Clock::Simulated), &Fragments::new())
+        .unwrap();
+    let Stack::Model(server) = &simulated.host("server").unwrap().stack else {
+        panic!()
+    };
+    assert_eq!(server.tcp.congestion, CongestionControl::CubicRfc9438);
+    let lab = experiment.plan(&options(Clock::Lab), &Fragments::new());
+    let error = lab.unwrap_err().to_string();
+    assert!(
+        error.contains("no kernel has the congestion control \"cubic-rfc9438\""),
+        "{error}"
+    );
+    assert!(error.contains("stack = \"model\""), "{error}");
+}
+
+#[test]
 fn ip_qos_becomes_a_line_of_the_right_end() {
     let base = plan(
         "",

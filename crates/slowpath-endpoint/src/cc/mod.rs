@@ -2,18 +2,26 @@
 //!
 //! The sender owns the [`Window`]; an algorithm changes it through the hooks of [`Algorithm`]. Windows
 //! count segments, as in Linux. [`Controller`] dispatches to the built-in algorithms.
+//!
+//! Most are Linux's, integer by integer. `reno_rfc5681` and `cubic_rfc9438` are what their RFCs say, in real numbers:
+//! what differs between the two kinds is Linux's arithmetic.
 
 mod bbr;
 mod bic;
 mod cubic;
+mod cubic_rfc9438;
+mod real;
 mod reno;
+mod reno_rfc5681;
 
 use slowpath_units::{BitRate, Duration, Time};
 
 pub(crate) use bbr::Bbr;
 pub(crate) use bic::Bic;
 pub(crate) use cubic::Cubic;
+pub(crate) use cubic_rfc9438::CubicRfc9438;
 pub(crate) use reno::Reno;
+pub(crate) use reno_rfc5681::RenoRfc5681;
 
 use crate::tcp::CongestionControl;
 
@@ -152,6 +160,8 @@ pub(crate) enum Controller {
     Bic(Bic),
     Cubic(Cubic),
     Bbr(Box<Bbr>),
+    RenoRfc5681(RenoRfc5681),
+    CubicRfc9438(Box<CubicRfc9438>),
 }
 
 impl Controller {
@@ -162,6 +172,8 @@ impl Controller {
             CongestionControl::Cubic => Self::Cubic(Cubic::new(true)),
             CongestionControl::CubicWithoutHystart => Self::Cubic(Cubic::new(false)),
             CongestionControl::Bbr => Self::Bbr(Box::new(Bbr::new(seed))),
+            CongestionControl::RenoRfc5681 => Self::RenoRfc5681(RenoRfc5681::new()),
+            CongestionControl::CubicRfc9438 => Self::CubicRfc9438(Box::new(CubicRfc9438::new())),
         }
     }
 
@@ -184,6 +196,8 @@ impl Controller {
             Self::Bic(a) => a,
             Self::Cubic(a) => a,
             Self::Bbr(a) => a.as_mut(),
+            Self::RenoRfc5681(a) => a,
+            Self::CubicRfc9438(a) => a.as_mut(),
         }
     }
 }

@@ -67,6 +67,7 @@ pub(crate) struct Sender {
     pub(crate) sack: bool,
     pub(crate) settings: Recovery,
     pub(crate) pacing: Pacing,
+    pacing_percent: u32,
     pub(crate) nagle: bool,
     largest_train: u32,
     slow_start_after_idle: bool,
@@ -153,6 +154,7 @@ impl Sender {
             sack: false,
             settings,
             pacing: config.pacing,
+            pacing_percent: config.pacing_percent,
             nagle: config.nagle,
             largest_train: config.largest_train.max(1),
             slow_start_after_idle: config.slow_start_after_idle,
@@ -685,7 +687,7 @@ impl Sender {
         let percent: u64 = if self.window.cwnd < self.window.ssthresh / 2 {
             200
         } else {
-            120
+            u64::from(self.pacing_percent)
         };
         let segments = u64::from(self.window.cwnd.max(self.board.len()));
         let bytes = segments * u64::from(self.mss);

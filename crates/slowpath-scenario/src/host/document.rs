@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use slowpath_endpoint::tcp::CongestionControl;
 use slowpath_packet::Dscp;
 use slowpath_units::ByteCount;
 
@@ -165,10 +166,15 @@ fn origin(setting: &str, span: Span, sources: &Sources) -> SettingOrigin {
 
 fn congestion_control(fields: &Fields<'_>) -> Option<Located<String>> {
     let text = fields.text("congestion_control")?;
-    if CONGESTION_CONTROLS.contains(&text.value) {
+    let known = || {
+        CONGESTION_CONTROLS
+            .into_iter()
+            .chain(modelled().filter(|name| !may_be_a_kernels(name)))
+    };
+    if known().any(|name| name == text.value) {
         return Some(text.map(str::to_owned));
     }
-    fields.wrong_word("congestion_control", text, CONGESTION_CONTROLS.iter().copied());
+    fields.wrong_word("congestion_control", text, known());
     None
 }
 
@@ -291,7 +297,7 @@ fn contradictions(fields: &Fields<'_>, host: &HostDocument) {
     }
     if host.stack == Some(StackChoice::Model)
         && let Some(name) = &settings.congestion_control
-        && !MODELLED.contains(&name.as_str())
+        && !modelled().any(|known| known == name)
     {
         fields.issues().push(
             Diagnostic::error(
@@ -300,7 +306,7 @@ fn contradictions(fields: &Fields<'_>, host: &HostDocument) {
             )
             .help(format!(
                 "with stack = \"model\", choose one of {}",
-                crate::fields::words(MODELLED.iter().copied())
+                crate::fields::words(modelled())
             )),
         );
     }
@@ -319,9 +325,16 @@ const ECN: &[(&str, EcnMode)] = &[
 ];
 
 /// The names that kernels use; whether this machine has one of them is seen in the lab.
-const CONGESTION_CONTROLS: &[&str] = &[
+const CONGESTION_CONTROLS: [&str; 11] = [
     "cubic", "reno", "bbr", "bic", "dctcp", "htcp", "hybla", "illinois", "vegas", "westwood", "yeah",
 ];
 
-/// Those that the model endpoint has.
-pub(crate) const MODELLED: &[&str] = &["cubic", "reno", "bic", "bbr"];
+/// Whether a kernel may have it: the others are known to the model endpoint alone.
+pub(crate) fn may_be_a_kernels(congestion_control: &str) -> bool {
+    CONGESTION_CONTROLS.contains(&congestion_control)
+}
+
+/// Those that the model endpoint has, some of them by the names of RFCs.
+pub(crate) fn modelled() -> impl Iterator<Item = &'static str> + Clone {
+    CongestionControl::NAMES.iter().map(|(name, _)| *name)
+}

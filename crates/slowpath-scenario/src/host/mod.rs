@@ -7,8 +7,8 @@ mod settings;
 mod stack;
 mod system;
 
-pub(crate) use document::read_hosts;
 pub use document::{ConfigFile, HostDocument};
+pub(crate) use document::{may_be_a_kernels, modelled, read_hosts};
 pub use settings::{EcnMode, HostSettings, SettingOrigin, Storage};
 pub use stack::{KernelStack, Standing};
 pub use system::{Parameter, StackChoice, System};

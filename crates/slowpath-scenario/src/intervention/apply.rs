@@ -1,7 +1,7 @@
 //! Applying a change to a plan.
 
 use slowpath_endpoint::app::Pace;
-use slowpath_endpoint::tcp::{EcnMode as ModelEcn, Pacing, ReceiveWindow, SendBuffer};
+use slowpath_endpoint::tcp::{CongestionControl, EcnMode as ModelEcn, Pacing, ReceiveWindow, SendBuffer};
 use slowpath_packet::Dscp;
 use slowpath_path::{self as path, ElementKind, ElementSpec, NetworkSpec, Target};
 use slowpath_units::{BitRate, ByteCount, Duration, Ratio};
@@ -9,7 +9,7 @@ use slowpath_units::{BitRate, ByteCount, Duration, Ratio};
 use crate::host::{EcnMode, KernelStack, Storage};
 use crate::intervention::{Intervention, Place};
 use crate::network::QueueSize;
-use crate::plan::{HostPlan, ModelStack, Plan, Stack, congestion_control, limit};
+use crate::plan::{HostPlan, ModelStack, Plan, Stack, limit};
 use crate::workload::{SshTransfer, Workload};
 
 /// Why a change cannot be applied to a plan.
@@ -219,8 +219,8 @@ fn set_congestion_control(plan: &mut Plan, host: &str, name: &str) -> Outcome {
     match &mut host_of(plan, host)?.stack {
         Stack::Kernel(kernel) => kernel.congestion_control = Some(name.to_owned()),
         Stack::Model(model) => {
-            model.tcp.congestion =
-                congestion_control(name).ok_or(Fault::Impossible("the model endpoint does not have it"))?;
+            model.tcp.congestion = CongestionControl::by_name(name)
+                .ok_or(Fault::Impossible("the model endpoint does not have it"))?;
         }
     }
     // A job that names its own would go on using it.

@@ -59,7 +59,7 @@ pub(super) fn model(system: System, settings: &HostSettings) -> Result<ModelStac
         tcp.largest_train = 1;
     }
     if let Some(name) = &settings.congestion_control {
-        tcp.congestion = congestion_control(name).ok_or_else(|| name.clone())?;
+        tcp.congestion = CongestionControl::by_name(name).ok_or_else(|| name.clone())?;
     }
     if let Some(window) = settings.window {
         match &mut tcp.receive {
@@ -145,17 +145,6 @@ fn pace(storage: Storage) -> Pace {
         pause: storage.pause,
         chunk: u32::try_from(storage.chunk.bytes()).unwrap_or(u32::MAX),
     }
-}
-
-/// The model's congestion control of that name.
-pub(crate) fn congestion_control(name: &str) -> Option<CongestionControl> {
-    Some(match name {
-        "cubic" => CongestionControl::Cubic,
-        "reno" => CongestionControl::Reno,
-        "bic" => CongestionControl::Bic,
-        "bbr" => CongestionControl::Bbr,
-        _ => return None,
-    })
 }
 
 /// iperf3's write to a TCP socket in bytes.

@@ -14,7 +14,6 @@ use slowpath_endpoint::tcp;
 use slowpath_path::NetworkSpec;
 use slowpath_units::{ByteCount, Duration};
 
-pub(crate) use endpoint::congestion_control;
 pub(crate) use lower::limit;
 pub use lower::{NotModelled, network_spec};
 pub use resolve::PlanError;

@@ -7,7 +7,7 @@ use slowpath_units::Duration;
 use crate::device::Fragments;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::experiment::{Experiment, Variant};
-use crate::host::{HostDocument, HostSettings, StackChoice, System};
+use crate::host::{HostDocument, HostSettings, StackChoice, System, may_be_a_kernels, modelled};
 use crate::network::ElementKind;
 use crate::plan::{Assumption, Clock, HostPlan, Job, Plan, PlanOptions, Stack, digest, endpoint, lower};
 use crate::span::Span;
@@ -135,15 +135,30 @@ impl Experiment {
                 .and_then(|host| host.stack)
                 .unwrap_or_else(|| system.stack()),
         };
+        let span = document.map_or(variant.jobs[0].span, |host| host.span);
         let stack = match choice {
-            StackChoice::Kernel => Stack::Kernel(endpoint::kernel(system, &settings)),
+            StackChoice::Kernel => {
+                if let Some(name) = &settings.congestion_control
+                    && !may_be_a_kernels(name)
+                {
+                    return Err(self.document_error(
+                        span,
+                        format!("no kernel has the congestion control \"{name}\""),
+                        "write stack = \"model\", or run it with --clock simulated",
+                    ));
+                }
+                Stack::Kernel(endpoint::kernel(system, &settings))
+            }
             StackChoice::Model => {
                 let settings = job_settings(variant, name, settings.clone());
                 let model = endpoint::model(system, &settings).map_err(|congestion_control| {
                     self.document_error(
-                        document.map_or(variant.jobs[0].span, |host| host.span),
+                        span,
                         format!("the model endpoint has no congestion control \"{congestion_control}\""),
-                        "choose cubic, reno, bic or bbr, or run it with --clock lab",
+                        &format!(
+                            "choose one of {}, or run it with --clock lab",
+                            crate::fields::words(modelled())
+                        ),
                     )
                 })?;
                 Stack::Model(model)
