@@ -50,7 +50,7 @@ pub fn programs(plan: &Plan, job: &Job, host: &HostPlan) -> Result<Vec<(Time, Be
         Workload::Iperf3(test) if test.omit > Duration::ZERO => {
             return Err(NotModelled("an iperf3 test with `omit`"));
         }
-        Workload::Iperf3(test) if test.protocol == Iperf3Protocol::Tcp => side.iperf3_tcp(test),
+        Workload::Iperf3(test) if test.protocol == Iperf3Protocol::Tcp => side.iperf3_tcp(test)?,
         Workload::Iperf3(test) => side.iperf3_udp(test)?,
         Workload::S3(load) => side.s3(load),
         Workload::Udp(stream) => {
@@ -117,7 +117,14 @@ impl Side<'_> {
         }
     }
 
-    fn iperf3_tcp(&self, test: &Iperf3Test) -> Vec<(Time, Behaviour)> {
+    fn iperf3_tcp(&self, test: &Iperf3Test) -> Result<Vec<(Time, Behaviour)>, NotModelled> {
+        let congestion = match test.congestion_control.as_deref() {
+            Some(name) => Some(
+                CongestionControl::by_name(name)
+                    .ok_or(NotModelled("the congestion control of this iperf3 test"))?,
+            ),
+            None => None,
+        };
         let mut programs = Vec::new();
         for (port, (from, to)) in (self.port..).zip(self.ways(test)) {
             if self.is(to) {
@@ -138,10 +145,7 @@ impl Side<'_> {
                         .map(|size| size.bytes() / u64::from(test.streams.max(1))),
                     duration: test.duration,
                     streams: test.streams,
-                    congestion: test
-                        .congestion_control
-                        .as_deref()
-                        .and_then(CongestionControl::by_name),
+                    congestion,
                     dscp: test.dscp,
                     writer: test.rate.map_or(Pace::Unlimited, |rate| Pace::Units {
                         unit: WRITE,
@@ -153,7 +157,7 @@ impl Side<'_> {
                 programs.push((self.start, Behaviour::Bulk(bulk)));
             }
         }
-        programs
+        Ok(programs)
     }
 
     /// Every stream has its own rate and its own port; a test of several names its flows by their numbers.

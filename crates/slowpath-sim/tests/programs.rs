@@ -140,6 +140,10 @@ fn what_has_no_model_is_named() {
             "kind = \"iperf3\"\nprotocol = \"udp\"\nstreams = 6\ndirection = \"bidirectional\"",
             "an iperf3 test of more than ten UDP streams",
         ),
+        (
+            "kind = \"iperf3\"\nsize = \"1 MiB\"\ncongestion_control = \"vegas\"",
+            "the congestion control of this iperf3 test",
+        ),
         ("kind = \"scp\"\nsize = \"1 MiB\"", "this kind of workload"),
     ] {
         let plan = plan(workload);
