@@ -446,7 +446,7 @@ A window is the segments sent in a smoothed round trip; in brackets, how far it 
 ";
 
 const FOOT: &str = "
-What follows:
+What follows, as read off these rows when they were first written:
 
 * **The algorithm is right**: with the table's premises every row is within 10 %. At 1/100 two things that the table leaves out cost
   nearly all of that: a window of W sends the whole segments in it, half of one less on average (4 %), and a recovery of one round
@@ -455,7 +455,7 @@ What follows:
   every 31 ms as long as the window stands still, which is three round trips.
 * **The table is not about losses at changing distances**: the RFC's own arithmetic leaves it too, upwards at 100 ms and 1/1,000 as
   Linux's does, downwards at 1/10,000 by more than Linux's.
-* The kernel was not run for 1/100,000, where nothing is missed. At 10 ms and 1/100 its smoothed round trip was 10.7 ms.
+* The kernel was not run for 1/100,000, where with equal gaps nothing is missed. At 10 ms and 1/100 its smoothed round trip was 10.7 ms.
 ";
 
 /// Data bytes of a full segment.
