@@ -21,7 +21,7 @@ use crate::wire::{
 /// was sent in nanoseconds. `identification` goes into the IPv4 header.
 pub fn encode(transmit: &Transmit, identification: u16, out: &mut Vec<u8>) {
     let header = &transmit.header;
-    let ip_header = if header.src.is_ipv4() { 20 } else { 40 };
+    let ip_header = header.ip_header() as usize;
     let total = transmit.ip_len() as usize;
     let payload_len = transmit.payload.len() as usize;
     out.clear();

@@ -107,7 +107,8 @@ pub struct ConnId(pub u32);
 ///
 /// Call order of a driver: [`receive`](Self::receive) for each packet that arrives, in time order;
 /// [`advance`](Self::advance) when [`next_event`](Self::next_event) is due; after either,
-/// [`poll_transmit`](Self::poll_transmit) (or [`take_transmits`](Self::take_transmits)) and [`poll_report`](Self::poll_report) until they are empty.
+/// [`poll_transmit`](Self::poll_transmit) (or [`take_transmits`](Self::take_transmits)) and
+/// [`poll_report`](Self::poll_report) until they are empty.
 /// Being late with `advance` does not change what happens: every timer acts at its own time, which
 /// [`Transmit::at`] shows.
 #[derive(Debug)]

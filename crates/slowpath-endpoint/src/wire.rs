@@ -42,9 +42,14 @@ impl Header {
         }
     }
 
+    /// Bytes of the IP header: there are no options.
+    pub const fn ip_header(&self) -> u32 {
+        if self.src.is_ipv4() { 20 } else { 40 }
+    }
+
     /// Length of the IP packet in bytes when it carries `payload` bytes.
     pub fn ip_len(&self, payload: u32) -> u32 {
-        let ip = if self.src.is_ipv4() { 20 } else { 40 };
+        let ip = self.ip_header();
         let transport = match &self.transport {
             Transport::Tcp(tcp) => 20 + tcp.options.len(),
             Transport::Udp(_) | Transport::Echo(_) => 8,

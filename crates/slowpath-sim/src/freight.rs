@@ -139,7 +139,7 @@ impl Freight {
     /// A fragment arrived; true if it is the last one.
     pub(crate) fn complete(&mut self, packet: &Packet) -> bool {
         let (own, whole) = self.show(packet, |header, payload| {
-            let own = ip_header(header);
+            let own = header.ip_header();
             (own + fragment_header(header), header.ip_len(payload.len()) - own)
         });
         let place = &mut self.places[index(packet.cargo)];
@@ -205,11 +205,6 @@ impl Plain {
             }),
         }
     }
-}
-
-/// Bytes of the IP header.
-pub(crate) const fn ip_header(header: &Header) -> u32 {
-    if header.src.is_ipv4() { 20 } else { 40 }
 }
 
 /// What each fragment has besides: IPv6's extension header (RFC 8200, section 4.5).

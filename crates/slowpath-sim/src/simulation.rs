@@ -10,7 +10,7 @@ use slowpath_path::{Cargo, Flags, FlowId, Network, Notice, Outcome, Packet, Pack
 use slowpath_record::Series;
 use slowpath_units::Time;
 
-use crate::freight::{Freight, fragment_header, ip_header};
+use crate::freight::{Freight, fragment_header};
 use crate::known::KnownFlows;
 use crate::report::SimReport;
 use crate::sink::{Point, Sighting, Sink};
@@ -148,15 +148,15 @@ impl Simulation {
     /// packets within the network. False where it matters: before a sample, before the deadline, and with a `sink` that
     /// asks for every drop. What happens is the same.
     fn leap<S: Sink>(&mut self, sink: &mut S) -> bool {
+        if S::WATCHES_DROPS {
+            return false;
+        }
         let before = match &self.sampling {
             Some(sampling) => sampling.next.min(self.deadline),
             None => self.deadline,
         };
         let seen = self.network.next_sighting();
-        let Some(at) = self
-            .next_event(seen)
-            .filter(|at| *at < before && !S::WATCHES_DROPS)
-        else {
+        let Some(at) = self.next_event(seen).filter(|at| *at < before) else {
             return false;
         };
         debug_assert!(at >= self.now, "time runs backwards");
@@ -428,9 +428,9 @@ impl Way<'_> {
     #[cold]
     fn send_fragments<S: Sink>(&mut self, mut packet: Packet, transmit: &mut Transmit, sink: &mut S) {
         let (at, ip_len) = (transmit.at, packet.ip_len);
-        let ip = ip_header(&transmit.header) + fragment_header(&transmit.header);
+        let ip = transmit.header.ip_header() + fragment_header(&transmit.header);
         let step = (self.mtu - ip) / 8 * 8;
-        let body = ip_len - ip_header(&transmit.header);
+        let body = ip_len - transmit.header.ip_header();
         let parts = body.div_ceil(step);
         let flags = packet.flags.with(Flags::FRAGMENT);
         let references = i32::try_from(parts).unwrap_or(i32::MAX);

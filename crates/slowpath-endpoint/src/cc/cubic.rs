@@ -306,21 +306,7 @@ mod tests {
         cubic.last_max = 100;
         cubic.update(Time::from_nanos(1_000_000_000), 70, 1);
         let now = Time::from_nanos(1_500_000_000);
-        let view = View {
-            now,
-            una: 1,
-            nxt: 1,
-            srtt: None,
-            min_rtt: None,
-            in_flight: 0,
-            mss: 1448,
-            delivered: 0,
-            lost_total: 0,
-            app_limited: false,
-            state: State::Open,
-            paced: false,
-            pacing_rate: None,
-        };
+        let view = crate::cc::real::tests::view(1.5, 0);
         let mut window = Window::new(10, None);
         // Idle since before the epoch began: the epoch must not lie in the future.
         cubic.restart(&view, &mut window, Duration::from_secs(1));

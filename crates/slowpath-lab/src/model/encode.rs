@@ -20,7 +20,7 @@ pub(crate) fn encode(transmit: &Transmit, identification: u16, out: &mut [u8]) -
         OwnedPayload::Bytes(bytes) => out[payload_at..].copy_from_slice(bytes),
         OwnedPayload::Synthetic(_) => out[payload_at..].fill(FILLER),
     }
-    let start = if header.src.is_ipv4() { 20 } else { 40 };
+    let start = header.ip_header() as usize;
     let length = u32::try_from(total - start).ok()?;
     let protocol = protocol(header);
     let pseudo = match (header.src, header.dst) {
