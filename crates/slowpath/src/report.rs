@@ -8,6 +8,7 @@ use slowpath_report::graphs::GraphSet;
 use slowpath_report::results::Variant;
 use slowpath_report::{Results, Style, json, terminal};
 use slowpath_scenario::{Clock, PlanOptions};
+use slowpath_workload::external::ssh::quoted;
 
 use crate::folder::{Folder, FolderError};
 use crate::load::{LoadError, Loaded};
@@ -131,7 +132,7 @@ fn graphs(results: &Results, runs: &[Analyzed]) -> Vec<GraphSet> {
 fn command(settings: &Settings) -> String {
     let quick = if settings.quick { " --quick" } else { "" };
     let set = (settings.set.iter()).fold(String::new(), |text, (key, value)| {
-        text + " --set '" + key + "=" + value + "'"
+        text + " --set " + &quoted(&format!("{key}={value}"))
     });
     format!(
         "slowpath run {}{quick}{set} --seed {}",

@@ -353,7 +353,7 @@ fn bracketed(address: SocketAddr) -> String {
 }
 
 /// One word of a shell or of sftp's batch language.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 

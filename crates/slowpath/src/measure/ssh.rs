@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use slowpath_units::{BitRate, ByteCount, Duration};
 use slowpath_workload::content::write_test_file;
 use slowpath_workload::external::find_program;
+use slowpath_workload::external::ssh::quoted;
 use slowpath_workload::onlooker::{Filter, Onlooker};
 use slowpath_workload::{ConnectionLog, Context, Permission};
 
@@ -390,11 +391,6 @@ impl<'a> Session<'a> {
             }
         })
     }
-}
-
-/// One word of a shell or of sftp's batch language.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// The setting in what `ssh -G` tells that makes ssh connect through another host or a program.
