@@ -23,6 +23,10 @@ pub(crate) const ALLOWED: &[(&str, &[&str])] = &[
     ("slowpath-diagnose", &["slowpath-analyze", "slowpath-scenario"]),
     ("slowpath-report", &["slowpath-diagnose"]),
     (
+        "slowpath-live",
+        &["slowpath-workload", "slowpath-lab", "slowpath-report"],
+    ),
+    (
         "slowpath",
         &[
             "slowpath-capture",
@@ -31,6 +35,7 @@ pub(crate) const ALLOWED: &[(&str, &[&str])] = &[
             "slowpath-lab",
             "slowpath-vendor",
             "slowpath-report",
+            "slowpath-live",
         ],
     ),
     ("slowpath-cli", &["slowpath"]),

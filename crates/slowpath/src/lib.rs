@@ -56,6 +56,7 @@ mod treatment;
 pub mod worker;
 
 pub use slowpath_lab::LabReport;
+pub use slowpath_live::why;
 pub use slowpath_packet::mark::{Dscp, InvalidDscp};
 pub use slowpath_record::{HealthState, RunRecord};
 pub use slowpath_report::{Results, Style};
