@@ -74,17 +74,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     let failed = match result {
         Ok(()) => None,
         Err(error @ RunError::Failed { .. }) => Some(error.to_string()),
-        Err(error @ (RunError::Plan(_) | RunError::Folder(_))) => {
+        Err(error @ (RunError::Plan(_) | RunError::Folder(_) | RunError::Mixed { .. })) => {
             return Err(Failure::usage(error.to_string()));
         }
         Err(error) => return Err(Failure::machine(error.to_string())),
     };
-    let settings = Settings {
-        experiment: loaded.name.clone(),
-        seed: args.seed,
-        quick: args.quick,
-        set: args.set.clone(),
-    };
+    let settings = Settings::of(&loaded, &options);
     let results = slowpath::report::write(&loaded, &settings, &out).map_err(|error| {
         // Without a single finished run there is nothing to report but the failures themselves.
         failed

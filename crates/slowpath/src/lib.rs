@@ -34,6 +34,7 @@ mod echo;
 pub mod explain;
 pub mod folder;
 pub mod frames;
+pub mod identity;
 pub mod import;
 pub mod interrupt;
 pub mod load;

@@ -18,6 +18,7 @@ use slowpath_scenario::{Clock, Plan, PlanOptions};
 
 use crate::folder::{Folder, FolderError};
 use crate::frames;
+use crate::identity;
 use crate::load::Loaded;
 use crate::schedule::{self, Job};
 use crate::worker::{Assignment, Message};
@@ -94,6 +95,17 @@ pub enum RunError {
     /// The results folder cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
+    /// The results folder holds finished runs of something else.
+    #[error(
+        "{} holds finished runs that would be joined with other ones: {}; give another results folder with --out (nothing in this one was changed)",
+        .folder.display(), .differences.join("; ")
+    )]
+    Mixed {
+        /// The results folder.
+        folder: PathBuf,
+        /// What differs, one sentence each.
+        differences: Vec<String>,
+    },
     /// A worker process could not be started.
     #[error("starting {program} failed: {source}")]
     Worker {
@@ -229,27 +241,29 @@ pub fn run(
     observe: &mut dyn FnMut(Event<'_>),
 ) -> Result<Folder, RunError> {
     let planned = plan(loaded, options)?;
+    let settings = Settings::of(loaded, options);
+    let differences = identity::differences(loaded, &settings, &Folder::open(&options.out))?;
+    if !differences.is_empty() {
+        return Err(RunError::Mixed {
+            folder: options.out.clone(),
+            differences,
+        });
+    }
     let folder = Folder::create(&options.out)?;
-    keep_sources(loaded, options, &folder)?;
+    keep_sources(loaded, &settings, &folder)?;
     execute(&loaded.name, planned, options, &folder, cancel, observe)?;
     Ok(folder)
 }
 
 /// Keeps with the results what they were made from, so that a report can be made again without the originals.
-fn keep_sources(loaded: &Loaded, options: &RunOptions, folder: &Folder) -> Result<(), FolderError> {
+fn keep_sources(loaded: &Loaded, settings: &Settings, folder: &Folder) -> Result<(), FolderError> {
     folder.write("experiment.toml", loaded.text.as_bytes())?;
     for (name, text) in &loaded.files {
         // A configuration from elsewhere keeps its last name only; the plan inside each record is complete anyway.
         let plain = name.rsplit('/').next().unwrap_or(name);
         folder.write(plain, text.as_bytes())?;
     }
-    let settings = Settings {
-        experiment: loaded.name.clone(),
-        seed: options.seed,
-        quick: options.quick,
-        set: loaded.set.clone(),
-    };
-    let text = serde_json::to_vec_pretty(&settings).expect("settings can always be written as JSON");
+    let text = serde_json::to_vec_pretty(settings).expect("settings can always be written as JSON");
     folder.write(SETTINGS, &text).map(drop)
 }
 
@@ -265,6 +279,18 @@ pub struct Settings {
     /// Dotted keys with values that were laid over the experiment file.
     #[serde(default)]
     pub set: Vec<(String, String)>,
+}
+
+impl Settings {
+    /// The settings of a run of `loaded`.
+    pub fn of(loaded: &Loaded, options: &RunOptions) -> Self {
+        Self {
+            experiment: loaded.name.clone(),
+            seed: options.seed,
+            quick: options.quick,
+            set: loaded.set.clone(),
+        }
+    }
 }
 
 /// The file of [`Settings`].

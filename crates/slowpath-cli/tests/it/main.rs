@@ -1,0 +1,6 @@
+//! The command as its users meet it, in one program, because each one more has to be linked.
+
+mod command;
+mod folders;
+mod measure;
+mod support;
