@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use super::tree::Tree;
+use super::{circles, words};
+
 /// Crates that may not fetch time, chance, files, sockets or the environment.
 const SANS_IO: &[&str] = &[
     "slowpath-units",
@@ -19,6 +22,12 @@ const SANS_IO: &[&str] = &[
 
 /// The only crate with `unsafe`.
 const UNSAFE: &str = "slowpath-sys";
+
+/// The only crate that prints.
+const PRINTS: &str = "slowpath-cli";
+
+/// What every library says at its top.
+const QUIET: &str = "#![deny(clippy::print_stdout, clippy::print_stderr)]";
 
 /// Broken rules, as sentences.
 pub(crate) fn faults(root: &Path) -> Vec<String> {
@@ -38,6 +47,12 @@ pub(crate) fn faults(root: &Path) -> Vec<String> {
                 "{name} does not forbid unsafe code; only {UNSAFE} may use it"
             ));
         }
+        let prints = name == PRINTS;
+        if !prints && !source.contains(QUIET) {
+            faults.push(format!(
+                "{name} does not refuse to print; its lib.rs needs `{QUIET}`"
+            ));
+        }
         let manifest = fs::read_to_string(entry.path().join("Cargo.toml")).unwrap_or_default();
         if name != UNSAFE && !manifest.contains("[lints]\nworkspace = true") {
             faults.push(format!("{name} does not take the workspace's lints"));
@@ -48,6 +63,13 @@ pub(crate) fn faults(root: &Path) -> Vec<String> {
                 "{name} is sans-IO but its clippy.toml is not a link to xtask/sans-io.clippy.toml"
             ));
         }
+        let sources = entry.path().join("src");
+        let target = if prints { "main.rs" } else { "lib.rs" };
+        let tree = Tree::read(&sources.join(target));
+        faults.extend(circles::faults_of(&name, &tree, root));
+        let refused = words::refused(&name, SANS_IO.contains(&name.as_str()));
+        faults.extend(words::faults(&tree, &refused, root));
     }
+    faults.sort();
     faults
 }

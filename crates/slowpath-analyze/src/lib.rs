@@ -15,6 +15,7 @@
 //! * [`wireshark`]: what Wireshark says of the same segments, and why not.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 #![allow(clippy::cast_sign_loss)] // statistics that cannot be negative, or that were clamped before
 
 pub mod analysis;

@@ -11,6 +11,7 @@
 //! Start with [`PacketReader`] and [`PcapngWriter`].
 
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod block;
 pub mod decode;

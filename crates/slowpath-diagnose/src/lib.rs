@@ -12,6 +12,7 @@
 //! * [`stats`]: means with confidence intervals, comparison of two groups of runs.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod change;
 pub mod gain;

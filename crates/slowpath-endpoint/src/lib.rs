@@ -16,6 +16,7 @@
 //! Start with [`host`].
 
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 #![allow(
     clippy::cast_possible_truncation,
     reason = "sequence numbers wrap by definition"

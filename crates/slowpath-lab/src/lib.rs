@@ -16,6 +16,7 @@
 //! * `kernel`, `attach`: a host and its device. `model`: endpoint models as hosts. `wire`, `train`, `slab`: reading trains, the model's turn, joining survivors.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod attach;
 pub mod doctor;

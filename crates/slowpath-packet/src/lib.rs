@@ -17,6 +17,7 @@
 //! Start with [`ip`] and [`tcp`].
 
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod checksum;
 pub mod edit;

@@ -41,6 +41,7 @@
 //! * [`elements`]: the kinds of elements and their settings, one per file.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod calendar;
 mod carried;

@@ -11,6 +11,7 @@
 //! * [`counters`]: what happened to packets inside the network, per element and cause.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod counters;
 pub mod curve;

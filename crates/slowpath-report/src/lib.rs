@@ -16,6 +16,7 @@
 //! * [`quantity`], [`text`]: numbers and lines as people read them.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod compare;
 pub mod csv;

@@ -19,6 +19,7 @@
 //! * [`diagnostic`], [`span`], [`tree`]: messages, places, and the text as a tree.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod device;
 pub mod diagnostic;

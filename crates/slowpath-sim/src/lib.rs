@@ -14,6 +14,7 @@
 //! * [`report`]: what a run leaves behind.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod freight;
 mod known;

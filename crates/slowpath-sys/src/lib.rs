@@ -16,6 +16,8 @@
 //!
 //! Start with [`sockopt`] for workloads, with [`namespace`] for a lab.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 #[cfg(not(target_os = "linux"))]
 compile_error!("slowpath-sys wraps Linux system calls and builds on Linux only");
 

@@ -12,6 +12,7 @@
 //! `Display` (what it prints parses back to the same value). Start with [`time`].
 
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod parse;
 pub mod rate;

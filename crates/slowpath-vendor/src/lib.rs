@@ -18,6 +18,7 @@
 //! * [`remedy`]: interventions, and ways out of traps, in the device's own language.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 #![allow(
     clippy::match_same_arms,
     clippy::single_match_else,

@@ -24,6 +24,7 @@
 //!   in a host.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod content;
 pub mod context;

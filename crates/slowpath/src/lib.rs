@@ -22,6 +22,7 @@
 //! * [`dossier`]: what a reader needs beside the figures.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod blank;
 pub mod captures;
