@@ -3,5 +3,6 @@
 //! * [`why`]: attaches to a transfer that is slow now, without privileges, and says why.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod why;
