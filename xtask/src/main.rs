@@ -4,12 +4,14 @@
 //! `forbid(unsafe_code)`, libraries without the lints against printing, sans-IO crates without the shared clippy
 //! configuration ([`sources`]); circles of files inside a crate ([`circles`]); and a printed line in a library, a
 //! float in the network model, a hash map in a sans-IO crate ([`words`]). The last three read the sources
-//! themselves ([`tree`]); what only tests compile is left out.
+//! themselves ([`tree`]); what only tests compile is left out. And figures of the built-in experiments whose label is not
+//! true ([`labels`]); `cargo run -p xtask -- labels` writes the page about them.
 
 mod arrows;
 mod circles;
 #[cfg(test)]
 mod fixture;
+mod labels;
 mod sources;
 mod tree;
 mod words;
@@ -19,13 +21,23 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
+    let root = root();
+    if task == "labels" {
+        return match labels::page(&root) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(fault) => {
+                eprintln!("labels: {fault}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     if task != "check" {
-        eprintln!("usage: cargo run -p xtask -- check");
+        eprintln!("usage: cargo run -p xtask -- check|labels");
         return ExitCode::from(2);
     }
-    let root = root();
     let mut faults = arrows::faults(&root);
     faults.extend(sources::faults(&root));
+    faults.extend(labels::faults(&root));
     for fault in &faults {
         eprintln!("architecture: {fault}");
     }

@@ -13,6 +13,7 @@
 //! * [`svg`]: the five graphs as standalone pictures. [`csv`]: tables for other programs.
 //! * [`graphs`]: the graphs of a run, and their compact form in the page.
 //! * [`compare`]: sentences about two groups of runs.
+//! * [`label`]: where a reference figure comes from, and what the model owes to it.
 //! * [`quantity`], [`text`]: numbers and lines as people read them.
 
 #![forbid(unsafe_code)]
@@ -26,6 +27,7 @@ mod facts;
 pub mod graphs;
 pub mod html;
 pub mod json;
+pub mod label;
 pub mod quantity;
 pub mod results;
 pub mod svg;
@@ -35,5 +37,6 @@ pub mod verdict;
 
 pub use explain::Explanation;
 pub use graphs::GraphSet;
+pub use label::Label;
 pub use results::Results;
 pub use text::Style;

@@ -11,6 +11,7 @@ use slowpath_diagnose::investigation::{Conclusion, Outcome, Test};
 use slowpath_diagnose::stats::{Comparison, Summary};
 use slowpath_record::{Curve, Health, HealthState, MarkCount, ProgramLoad, RunRecord};
 
+use crate::label::Label;
 use crate::quantity::RateUnit;
 
 /// Stands in the place of the rate of a transfer that was still under way when its run ended.
@@ -112,16 +113,15 @@ impl Results {
             .unwrap_or_default()
     }
 
-    /// Whether every figure with a tolerance met it and no comparison failed, for `--check`.
+    /// What `--check` finds wrong: a figure with a tolerance that is not met and not declared as missed, one that is
+    /// declared as missed and is met, a comparison or a prediction that failed.
     ///
     /// Figures that the model was fitted to count as well: they must come out, though they prove nothing.
     pub fn check(&self) -> Vec<String> {
         let mut missed = Vec::new();
         for variant in &self.variants {
             for figure in variant.headline().iter().chain(&variant.figures) {
-                if figure.met() == Some(false) {
-                    missed.push(format!("{}: {}", variant.name, figure.miss()));
-                }
+                missed.extend(figure.fault().map(|fault| format!("{}: {fault}", variant.name)));
             }
         }
         for comparison in &self.comparisons {
@@ -287,6 +287,7 @@ impl Variant {
             tolerance: reference.tolerance,
             basis: self.basis,
             note: None,
+            label: reference.label.clone(),
         })
     }
 }
@@ -486,6 +487,9 @@ pub struct Reference {
     /// Relative deviation that `--check` accepts, such as 0.03.
     #[serde(default)]
     pub tolerance: Option<f64>,
+    /// Where it comes from, and what was fitted to it.
+    #[serde(default)]
+    pub label: Label,
 }
 
 /// A published figure beside a measured one.
@@ -508,21 +512,52 @@ pub struct Figure {
     /// A remark, such as where the source errs.
     #[serde(default)]
     pub note: Option<String>,
+    /// Where it comes from, and what was fitted to it.
+    #[serde(default)]
+    pub label: Label,
 }
 
 impl Figure {
-    /// Measured over published.
+    /// Measured over published; `None` where the published figure is 0.
     pub fn ratio(&self) -> Option<f64> {
-        Some(self.measured? / self.published?)
+        let published = self.published.filter(|published| *published != 0.0)?;
+        Some(self.measured? / published)
     }
 
     /// Whether the tolerance was met; unknown without a tolerance or a published figure.
     ///
-    /// A figure that could not be measured has not met it.
+    /// A figure that could not be measured has not met it. Of a published 0 the tolerance is an absolute one.
     pub fn met(&self) -> Option<bool> {
         let tolerance = self.tolerance?;
-        self.published?;
+        if self.published? == 0.0 {
+            return Some(self.measured.is_some_and(|measured| measured.abs() <= tolerance));
+        }
         Some(self.ratio().is_some_and(|r| (r - 1.0).abs() <= tolerance))
+    }
+
+    /// What `--check` says against it, if anything.
+    fn fault(&self) -> Option<String> {
+        match (self.met()?, &self.label.missed) {
+            (false, None) => Some(self.miss()),
+            (true, Some(reason)) => Some(format!(
+                "{} is declared as missed and holds again; remove the declaration ({reason})",
+                self.name
+            )),
+            _ => None,
+        }
+    }
+
+    /// The published and the measured figure, each in the unit in which the source prints it.
+    pub fn shown(&self) -> (Option<String>, Option<String>) {
+        let show = |value: f64| {
+            self.label
+                .in_its_unit(value)
+                .unwrap_or_else(|| crate::quantity::with_unit(value, &self.unit))
+        };
+        let published = self
+            .published
+            .map(|value| self.label.printed.clone().unwrap_or_else(|| show(value)));
+        (published, self.measured.map(show))
     }
 
     fn miss(&self) -> String {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use slowpath_record::{HealthState, Reason};
 
-use crate::quantity::{RateUnit, byte_rate, grouped, loss, with_unit};
+use crate::quantity::{RateUnit, byte_rate, grouped, loss};
 use crate::results::{Basis, NEVER, NoteKind, ProofOutcome, Results, RunResult, Variant};
 use crate::text::{Style, Tone, columns, fit, left, right, wrap};
 
@@ -243,14 +243,11 @@ pub fn write_summary(
             }
         }
         for figure in variant.figures.iter().filter(|f| f.met() == Some(false)) {
-            let found = figure
-                .measured
-                .map_or("not measured".to_owned(), |m| with_unit(m, &figure.unit));
-            let wanted = figure
-                .published
-                .map_or(String::new(), |p| with_unit(p, &figure.unit));
+            let (published, measured) = figure.shown();
+            let found = measured.unwrap_or_else(|| "not measured".to_owned());
+            let wanted = published.unwrap_or_default();
             style.paragraph(
-                &format!("{}: {found}, published {wanted}", figure.name),
+                &format!("{}: {found}, {} {wanted}", figure.name, figure.label.origin()),
                 "  ! ",
                 "    ",
                 Tone::Plain,

@@ -21,6 +21,15 @@ pub struct Figure {
     pub tolerance: Option<Ratio>,
     /// Whether a parameter of the model was fitted to this figure, or the model predicts it.
     pub standing: Standing,
+    /// The value as it was written, in the source's own unit.
+    #[serde(default)]
+    pub printed: String,
+    /// The arithmetic on published figures that gives it; `None` where the source prints the figure itself.
+    #[serde(default)]
+    pub formula: Option<String>,
+    /// Why it is not met, where that is declared: shown with the figure, and an error of `--check` only when it is met.
+    #[serde(default)]
+    pub missed: Option<String>,
 }
 
 /// A published value, in the unit in which it was published.
@@ -56,10 +65,8 @@ impl FigureValue {
         if let Some(number) = text.trim().strip_suffix("packets") {
             return number.trim().parse().ok().map(Self::Packets);
         }
-        if let Some(amount) = text.trim().strip_suffix("/s")
-            && let Ok(bytes) = amount.parse::<ByteCount>()
-        {
-            return Some(Self::BytesPerSecond(bytes.bytes()));
+        if let Some(rate) = byte_rate(text.trim()) {
+            return Some(Self::BytesPerSecond(rate));
         }
         text.parse::<BitRate>()
             .map(|rate| Self::BitsPerSecond(rate.bits_per_s()))
@@ -81,6 +88,17 @@ impl fmt::Display for FigureValue {
             Self::Packets(n) => write!(f, "{n} packets"),
         }
     }
+}
+
+/// Bytes per second, rounded to whole ones: sources print rates such as "72.2 MiB/s", which are none.
+fn byte_rate(text: &str) -> Option<u64> {
+    let amount = text.strip_suffix("/s")?;
+    let at = amount.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+    let (number, unit) = amount.split_at(at);
+    let size: ByteCount = format!("1 {}", unit.trim()).parse().ok()?;
+    let rate = number.parse::<f64>().ok()? * size.bytes() as f64;
+    #[allow(clippy::cast_sign_loss)] // a number without a sign
+    (rate < 1e18).then(|| rate.round() as u64)
 }
 
 /// Reads the list `figures` of a variant.
@@ -120,6 +138,17 @@ pub(crate) fn read_figures(fields: &Fields<'_>) -> Vec<Figure> {
         let tolerance = inner
             .positive::<Ratio>("tolerance")
             .map(|tolerance| tolerance.value);
+        let written = |key| inner.text(key).map(|text| text.value.to_owned());
+        let (printed, formula, missed) = (written("value"), written("formula"), written("missed"));
+        if missed.is_some() && tolerance.is_none() {
+            fields.issues().push(
+                Diagnostic::error(
+                    node.span,
+                    "this figure is declared as missed and has no tolerance to miss",
+                )
+                .help("give the tolerance that it does not meet, or leave `missed` out"),
+            );
+        }
         for key in ["id", "value", "standing"] {
             if !inner.has(key) {
                 inner.missing(
@@ -145,6 +174,9 @@ pub(crate) fn read_figures(fields: &Fields<'_>) -> Vec<Figure> {
             value,
             tolerance,
             standing,
+            printed: printed.unwrap_or_default(),
+            formula,
+            missed,
         });
     }
     figures
@@ -159,6 +191,8 @@ mod tests {
         let cases = [
             ("151542 B/s", FigureValue::BytesPerSecond(151_542)),
             ("1.611 MB/s", FigureValue::BytesPerSecond(1_611_000)),
+            ("72.2 MiB/s", FigureValue::BytesPerSecond(75_707_187)),
+            ("7.738037 MiB/s", FigureValue::BytesPerSecond(8_113_920)),
             ("15 Mbit/s", FigureValue::BitsPerSecond(15_000_000)),
             ("17.54 s", FigureValue::Time(Duration::from_millis(17_540))),
             (
@@ -171,6 +205,8 @@ mod tests {
         for (text, value) in cases {
             assert_eq!(FigureValue::parse(text), Some(value), "{text}");
         }
-        assert_eq!(FigureValue::parse("151542"), None);
+        for text in ["151542", "MiB/s", "1.2.3 MiB/s", "-1 MB/s"] {
+            assert_eq!(FigureValue::parse(text), None, "{text}");
+        }
     }
 }

@@ -11,24 +11,41 @@ pub struct Dossier {
     /// The question that the experiment answers.
     #[serde(default)]
     pub question: Option<String>,
-    /// The answer in a sentence or two.
-    #[serde(default)]
-    pub answer: Option<String>,
     /// The published document with which the figures are compared.
     #[serde(default)]
     pub source: Option<Source>,
     /// Notes for the reader.
     #[serde(default)]
     pub notes: Vec<Note>,
-    /// Answers for single variants, by their names.
+    /// Parameters of the model that were fitted, each with the figures that it was fitted to.
     #[serde(default)]
-    pub answers: std::collections::BTreeMap<String, String>,
+    pub fits: Vec<Fit>,
     /// Pairs of variants to be compared beside the comparisons with the first variant.
     #[serde(default)]
     pub comparisons: Vec<ComparisonWish>,
     /// Changes to single variants whose outcome is predicted and tested.
     #[serde(default)]
     pub proofs: Vec<ProofWish>,
+}
+
+/// A parameter of the model that was fitted to figures.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fit {
+    /// The parameter, such as `receive buffer of the routers`.
+    pub parameter: String,
+    /// Its value, with its unit.
+    pub value: String,
+    /// The figures that it was fitted to, each as `VARIANT/FIGURE`.
+    pub to: Vec<String>,
+}
+
+impl Fit {
+    /// Whether the parameter was fitted to that figure of that variant.
+    pub fn has_seen(&self, variant: &str, figure: &str) -> bool {
+        let figures = || self.to.iter().filter_map(|place| place.split_once('/'));
+        figures().any(|(of, id)| of == variant && id == figure)
+    }
 }
 
 /// Two variants to be compared with each other.
@@ -39,6 +56,37 @@ pub struct ComparisonWish {
     pub a: String,
     /// The variant that is compared.
     pub b: String,
+    /// The ratio of goodputs, b over a, that follows from the source's figures.
+    #[serde(default)]
+    pub ratio: Option<RatioFigure>,
+}
+
+/// The ratio of two variants' goodputs, from the source's figures.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RatioFigure {
+    /// The ratio, as a decimal number.
+    pub value: String,
+    /// How far the measured ratio may be off, either way; without it the ratio is shown and not checked.
+    #[serde(default)]
+    pub tolerance: Option<slowpath_units::Ratio>,
+    /// Whether both goodputs were predicted, or one of them was fitted.
+    pub standing: FigureStanding,
+    /// The published figures that it is the quotient of.
+    pub formula: String,
+    /// Why it is not met, where that is declared.
+    #[serde(default)]
+    pub missed: Option<String>,
+}
+
+/// How a figure relates to the model, as a dossier says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FigureStanding {
+    /// No parameter was fitted to it or to anything that it follows from.
+    Predicted,
+    /// A parameter was.
+    Fitted,
 }
 
 /// A change whose outcome is to be predicted and tested by a re-run.
@@ -82,6 +130,13 @@ impl From<WishedChange> for Change {
 }
 
 impl Dossier {
+    /// The parameters that were fitted to a figure, each with its value.
+    pub fn fitted_to(&self, variant: &str, figure: &str) -> Vec<String> {
+        let seen = self.fits.iter().filter(|fit| fit.has_seen(variant, figure));
+        seen.map(|fit| format!("{} {}", fit.parameter, fit.value))
+            .collect()
+    }
+
     /// Reads a dossier.
     ///
     /// # Errors
@@ -94,6 +149,21 @@ impl Dossier {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_dossier_holds_no_answers() {
+        for line in ["answer = \"because\"", "[answers]\nlinux = \"because\""] {
+            assert!(Dossier::read(line).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn fits_name_the_figures_that_they_have_seen() {
+        let text = "[[fits]]\nparameter = \"buffer\"\nvalue = \"16 KiB\"\nto = [\"a/goodput\", \"b/frequent-window\"]\n";
+        let dossier = Dossier::read(text).expect("a dossier");
+        assert_eq!(dossier.fitted_to("a", "goodput"), ["buffer 16 KiB"]);
+        assert_eq!(dossier.fitted_to("b", "goodput"), [] as [&str; 0]);
+    }
 
     #[test]
     fn proofs_name_their_change() {

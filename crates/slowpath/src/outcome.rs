@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use slowpath_analyze::{Analysis, Limit, Verdict};
 use slowpath_record::{HealthState, RunRecord};
+use slowpath_report::Label;
 use slowpath_report::quantity::RateUnit;
 use slowpath_report::results::{
     Basis, Figure, Reference, Results, RunResult, Twin, Variant, VariantComparison,
@@ -11,7 +12,7 @@ use slowpath_report::results::{
 use slowpath_scenario::figure::{Figure as Published, FigureValue};
 use slowpath_scenario::{Clock, Plan, Standing};
 
-use crate::dossier::ComparisonWish;
+use crate::dossier::{ComparisonWish, FigureStanding};
 use crate::folder::{Folder, FolderError};
 use crate::import;
 use crate::load::Loaded;
@@ -75,7 +76,6 @@ pub fn results(
     let mut results = Results::new(&loaded.name, seed);
     results.title.clone_from(&loaded.experiment.title);
     results.question.clone_from(&loaded.dossier.question);
-    results.answer.clone_from(&loaded.dossier.answer);
     results.source.clone_from(&loaded.dossier.source);
     results.notes.clone_from(&loaded.dossier.notes);
     for variant in &loaded.experiment.variants {
@@ -99,6 +99,7 @@ pub fn results(
         }
     }
     treatment::judge(&mut results.variants, &plan_of);
+    add_ratios(&mut results.variants, &loaded.dossier.comparisons);
     results.rate_unit = rate_unit(loaded);
     results.twins = twins(&results.variants);
     results.scaled = scaled(&results.variants);
@@ -120,7 +121,6 @@ fn variant_results(
         name: variant.name.clone(),
         clock: clock.to_owned(),
         title: variant.note.clone(),
-        answer: loaded.dossier.answers.get(&variant.name).cloned(),
         ..Variant::default()
     };
     for run in &ordered {
@@ -161,7 +161,8 @@ fn variant_results(
         out.basis_note = (!fitted.is_empty()).then(|| fitted.join("; "));
     }
     for figure in &variant.figures {
-        add_figure(&mut out, figure, &ordered, plan);
+        let fitted = loaded.dossier.fitted_to(&variant.name, &figure.id);
+        add_figure(&mut out, figure, fitted, &ordered, plan);
     }
     out.summarize();
     out.verdict = agreed(&out.runs);
@@ -208,8 +209,20 @@ fn twins(variants: &[Variant]) -> Vec<Twin> {
 }
 
 /// Compares one published figure with what the runs show.
-fn add_figure(out: &mut Variant, figure: &Published, runs: &[&Analyzed], plan: Option<&Plan>) {
+fn add_figure(
+    out: &mut Variant,
+    figure: &Published,
+    fitted: Vec<String>,
+    runs: &[&Analyzed],
+    plan: Option<&Plan>,
+) {
     let basis = basis(figure.standing, plan);
+    let label = Label {
+        printed: Some(figure.printed.clone()),
+        formula: figure.formula.clone(),
+        fitted,
+        missed: figure.missed.clone(),
+    };
     let tolerance = figure.tolerance.map(slowpath_units::Ratio::fraction);
     if figure.id == "goodput" || figure.id == "throughput" {
         let bits = matches!(figure.value, FigureValue::BitsPerSecond(_));
@@ -219,6 +232,7 @@ fn add_figure(out: &mut Variant, figure: &Published, runs: &[&Analyzed], plan: O
             ratio: None,
             runs_byte_per_s: Vec::new(),
             tolerance,
+            label,
         });
         return;
     }
@@ -247,7 +261,46 @@ fn add_figure(out: &mut Variant, figure: &Published, runs: &[&Analyzed], plan: O
         tolerance,
         basis,
         note: None,
+        label,
     });
+}
+
+/// Puts the ratios of goodputs that follow from the source beside the measured ones, with the faster variant.
+fn add_ratios(variants: &mut [Variant], wishes: &[ComparisonWish]) {
+    for clock in ["lab", "simulated"] {
+        for wish in wishes {
+            let Some(ratio) = &wish.ratio else { continue };
+            let place = |name: &str| {
+                let same = |variant: &Variant| variant.name == name && variant.clock == clock;
+                variants.iter().position(same)
+            };
+            let (Some(a), Some(b)) = (place(&wish.a), place(&wish.b)) else {
+                continue;
+            };
+            let mean = |at: usize| Some(variants[at].goodput_byte_per_s.as_ref()?.mean);
+            let measured = mean(b).zip(mean(a)).filter(|(_, a)| *a > 0.0).map(|(b, a)| b / a);
+            let basis = match ratio.standing {
+                FigureStanding::Fitted => Basis::Fitted,
+                FigureStanding::Predicted => Basis::Predicted,
+            };
+            let figure = Figure {
+                name: format!("goodput over that of {}", wish.a),
+                unit: String::new(),
+                published: ratio.value.parse().ok(),
+                measured,
+                tolerance: ratio.tolerance.map(slowpath_units::Ratio::fraction),
+                basis,
+                note: None,
+                label: Label {
+                    printed: None,
+                    formula: Some(ratio.formula.clone()),
+                    fitted: Vec::new(),
+                    missed: ratio.missed.clone(),
+                },
+            };
+            variants[b].figures.push(figure);
+        }
+    }
 }
 
 /// How a figure relates to the model: measured where the kernel plays both ends.

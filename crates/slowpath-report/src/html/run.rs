@@ -10,7 +10,7 @@ use super::curves::CurvePlot;
 use super::shared::{SetView, Toned, VerdictPart};
 use super::wire::{LoadView, MarkView};
 use crate::graphs::GraphSet;
-use crate::quantity::{RateUnit, bytes, grouped, loss, seconds, with_unit};
+use crate::quantity::{RateUnit, bytes, grouped, loss, seconds};
 use crate::results::{
     Basis, CaptureRow, Figure, FlowRow, NEVER, Note, NoteKind, Proof, ProofOutcome, Results, RunResult, Twin,
     Variant,
@@ -401,6 +401,8 @@ struct FigureView {
     variant: String,
     name: String,
     published: String,
+    /// `published` or `derived`.
+    origin: &'static str,
     measured: String,
     ratio: String,
     basis: &'static str,
@@ -412,16 +414,26 @@ struct FigureView {
 
 impl FigureView {
     fn of(variant: &str, figure: &Figure) -> Self {
-        let show = |v: Option<f64>| v.map_or("–".to_owned(), |v| with_unit(v, &figure.unit));
+        let (published, measured) = figure.shown();
+        let show = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
         Self {
             variant: variant.to_owned(),
             name: figure.name.clone(),
-            published: show(figure.published),
-            measured: show(figure.measured),
+            published: show(published),
+            measured: show(measured),
+            origin: figure.label.origin(),
             ratio: figure.ratio().map_or("–".into(), ratio_text),
             basis: figure.basis.word(),
             basis_class: basis_class(figure.basis),
-            note: figure.note.clone(),
+            note: {
+                let said: Vec<String> = figure
+                    .note
+                    .iter()
+                    .cloned()
+                    .chain(figure.label.sentences())
+                    .collect();
+                (!said.is_empty()).then(|| said.join(" "))
+            },
             missed: figure.met() == Some(false) && figure.measured.is_some(),
             absent: figure.measured.is_none(),
         }

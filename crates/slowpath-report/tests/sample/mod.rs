@@ -249,6 +249,7 @@ pub(crate) fn results() -> Results {
             note: Some(
                 "16,384 bytes less one segment of 1,460; the 4,128 of the text was not in force".into(),
             ),
+            label: slowpath_report::Label::default(),
         },
         Figure {
             name: "plateau".into(),
@@ -258,6 +259,7 @@ pub(crate) fn results() -> Results {
             tolerance: Some(0.05),
             basis: Basis::Measured,
             note: None,
+            label: slowpath_report::Label::default(),
         },
     ];
     r.variants[1].configuration = vec![(
