@@ -22,10 +22,7 @@ pub(crate) const ALLOWED: &[(&str, &[&str])] = &[
     ("slowpath-vendor", &["slowpath-scenario"]),
     ("slowpath-diagnose", &["slowpath-analyze", "slowpath-scenario"]),
     ("slowpath-report", &["slowpath-diagnose"]),
-    (
-        "slowpath-live",
-        &["slowpath-workload", "slowpath-lab", "slowpath-report"],
-    ),
+    ("slowpath-live", &["slowpath-workload", "slowpath-report"]),
     (
         "slowpath",
         &[
@@ -38,6 +35,7 @@ pub(crate) const ALLOWED: &[(&str, &[&str])] = &[
             "slowpath-live",
         ],
     ),
+    ("slowpath-validate", &["slowpath"]),
     ("slowpath-cli", &["slowpath"]),
     ("xtask", &["slowpath"]),
 ];

@@ -1,6 +1,6 @@
 //! Verdicts on captures that the lab made with one known limit each.
 //!
-//! `SLOWPATH_LAB_CAPTURES` names a folder that `cargo run --release -p slowpath --example standing -- captures`
+//! `SLOWPATH_LAB_CAPTURES` names a folder that `cargo run --release -p slowpath-validate --example standing -- captures`
 //! wrote: its `manifest.json` says which limit the kernel's chronographs and the path's counters confirmed, or put in
 //! the place of the one that the scenario meant.
 //!

@@ -17,7 +17,7 @@ use crate::error::LabError;
 use crate::spec::{Attach, HostSpec, KernelSettings};
 
 /// Name of the device inside each host.
-pub const DEVICE: &str = "wire0";
+pub(crate) const DEVICE: &str = "wire0";
 
 /// A kernel host.
 #[derive(Debug)]

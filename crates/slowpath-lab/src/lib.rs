@@ -10,7 +10,7 @@
 //! * [`enter()`]: call first in `main`; needs nothing as root, makes a user namespace otherwise.
 //! * [`spec`]: what a lab is built from. Start here.
 //! * [`tap`]: packets and fates for captures.
-//! * [`doctor`]: what this machine permits, and how to change it.
+//! * [`is_inside`]: whether this process is on a lab's host. [`doctor`]: what this machine permits, and how to change it.
 //! * [`health`]: the thresholds of valid, degraded and invalid.
 //! * `scales`: what the path itself does to a packet, against which health judges.
 //! * `kernel`, `attach`: a host and its device. `model`: endpoint models as hosts. `wire`, `train`, `slab`: reading trains, the model's turn, joining survivors.
@@ -24,6 +24,7 @@ mod enter;
 mod error;
 pub mod health;
 mod icmp;
+mod inside;
 mod kernel;
 mod lab;
 mod machine;
@@ -38,7 +39,7 @@ mod wire;
 pub use enter::{Privilege, enter};
 pub use error::LabError;
 pub use health::{LabReport, Totals};
-pub use kernel::DEVICE;
+pub use inside::is_inside;
 pub use lab::Lab;
 pub use spec::{
     Attach, DropUnit, HostSpec, KernelSettings, LabSpec, ModelSettings, Mounts, Stack, WireSettings,

@@ -1,8 +1,9 @@
-//! What can be learned of a living path or transfer without a capture.
+//! Live paths and live transfers: what can be learned of them without a capture.
 //!
-//! * [`why`]: attaches to a transfer that is slow now, without privileges, and says why.
+//! * [`measure`]: one tool against a live path. [`why`]: attaches to a transfer that is slow now, without privileges, and says why.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod measure;
 pub mod why;

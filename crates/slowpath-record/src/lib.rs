@@ -6,6 +6,7 @@
 //! * [`run`]: [`RunRecord`], its origin, environment, captures and workload results. Start here.
 //! * [`health`]: whether the run may be believed, and why not.
 //! * [`series`]: time series sampled during a run; [`curve`]: one quantity against another.
+//! * [`echo`]: what a series of echo requests came to.
 //! * [`packets`]: decoded packets as an analysis wants them, whoever produced them.
 //! * [`marks`]: marks that packets carried, and how busy programs were.
 //! * [`counters`]: what happened to packets inside the network, per element and cause.
@@ -15,6 +16,7 @@
 
 pub mod counters;
 pub mod curve;
+pub mod echo;
 pub mod health;
 pub mod marks;
 pub mod packets;

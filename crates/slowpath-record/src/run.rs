@@ -66,6 +66,32 @@ pub struct RunRecord {
     pub notes: Vec<String>,
 }
 
+impl RunRecord {
+    /// A record that says how the run came about, and nothing else yet.
+    pub fn new(origin: Origin, experiment: &str) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            origin,
+            experiment: experiment.to_owned(),
+            variant: String::new(),
+            repeat: 0,
+            seed: 0,
+            plan_digest: String::new(),
+            environment: None,
+            health: Health::valid(),
+            captures: Vec::new(),
+            series: Vec::new(),
+            curves: Vec::new(),
+            transfers: Vec::new(),
+            flows: Vec::new(),
+            elements: Vec::new(),
+            marks: Vec::new(),
+            loads: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// How a run came about. The only place where a record says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -11,11 +11,13 @@
 //! * [`simulation`]: the event loop. Start here.
 //! * [`sink`]: where packets go that are to be captured; [`Recorder`] makes records of them for an analysis.
 //! * [`programs`]: what the jobs of a plan are as programs of model hosts.
+//! * [`frames`]: a frame generator's runs, which have no hosts.
 //! * [`report`]: what a run leaves behind.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod frames;
 mod freight;
 mod known;
 pub mod programs;

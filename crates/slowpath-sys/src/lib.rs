@@ -11,7 +11,8 @@
 //! * [`clock`]: clocks, precise sleep, timer slack; [`poll`]: waiting with nanosecond timeouts.
 //! * [`netlink`]: links, addresses, routes; [`sysctl`]: settings under `/proc/sys`.
 //! * [`namespace`]: user, network and mount namespaces; [`process`]: children that die with their parent.
-//! * [`memory`]: buffers in large pages; [`held_file`]: a file's bytes in place.
+//! * [`memory`]: buffers in large pages; [`held_file`]: a file's bytes in place; [`private_folder`]: folders closed to
+//!   other users.
 //! * [`tun`] and [`packet_socket`]: where packets leave the kernel, with the [`vnet`] header of trains.
 //!
 //! Start with [`sockopt`] for workloads, with [`namespace`] for a lab.
@@ -29,6 +30,7 @@ pub mod namespace;
 pub mod netlink;
 pub mod packet_socket;
 pub mod poll;
+pub mod private_folder;
 pub mod process;
 pub mod sock_diag;
 pub mod sockopt;

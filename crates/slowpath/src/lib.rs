@@ -15,8 +15,7 @@
 //! * [`report`]: results and report of a folder, made from its records.
 //! * [`interrupt`]: Ctrl-C as a flag.
 //! * [`shell`]: any program over an emulated path; [`explain`]: what a capture says, with what would help.
-//! * [`measure`]: a live path; [`devices`]: what configurations mean; [`frames`]: a frame generator's runs.
-//! * [`standing`]: validation that is repeated as a whole.
+//! * [`devices`]: what configurations mean.
 //! * [`doctor`]: what this machine permits.
 //! * [`sweep`]: ranges of settings in simulated time.
 //! * [`dossier`]: what a reader needs beside the figures.
@@ -24,26 +23,21 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-mod blank;
 pub mod captures;
 pub mod catalog;
 mod counts;
 pub mod devices;
 pub mod doctor;
 pub mod dossier;
-mod echo;
 pub mod explain;
 pub mod folder;
-pub mod frames;
 pub mod identity;
 pub mod import;
 pub mod interrupt;
 pub mod load;
 mod marks;
-pub mod measure;
 pub mod network;
 pub mod outcome;
-mod private_folder;
 pub mod probes;
 pub mod prove;
 pub mod real_time;
@@ -52,13 +46,12 @@ pub mod run;
 pub mod schedule;
 pub mod shell;
 pub mod simulated;
-pub mod standing;
 pub mod sweep;
 mod treatment;
 pub mod worker;
 
 pub use slowpath_lab::LabReport;
-pub use slowpath_live::why;
+pub use slowpath_live::{measure, why};
 pub use slowpath_packet::mark::{Dscp, InvalidDscp};
 pub use slowpath_record::{HealthState, RunRecord};
 pub use slowpath_report::{Results, Style};

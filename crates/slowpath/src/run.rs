@@ -15,9 +15,9 @@ use std::time::Duration as StdDuration;
 use slowpath_path::{ElementKind, Rate};
 use slowpath_record::RunRecord;
 use slowpath_scenario::{Clock, Plan, PlanOptions};
+use slowpath_sim::frames;
 
 use crate::folder::{Folder, FolderError};
-use crate::frames;
 use crate::identity;
 use crate::load::Loaded;
 use crate::schedule::{self, Job};

@@ -138,6 +138,16 @@ pub fn run(spec: &ShellSpec) -> Result<ShellOutcome, ShellError> {
     })
 }
 
+/// Whether this process was started by a shell, on one of its hosts, where nothing leaves the machine: `told` are the
+/// addresses that the shell tells its programs. On any other network this is false even if somebody left the variables
+/// of a shell behind.
+pub fn is_inside(told: &[IpAddr]) -> bool {
+    let ours = told
+        .iter()
+        .filter(|address| [NEAR_ADDRESS, FAR_ADDRESS].contains(address));
+    ours.copied().any(slowpath_lab::is_inside)
+}
+
 fn start(lab: &Lab, host: &str, mut command: Command) -> Result<Child, LabError> {
     command
         .env("SLOWPATH_NEAR", NEAR_ADDRESS.to_string())
@@ -172,5 +182,17 @@ const FAR: &str = "far";
 /// Addresses from the range for tests of network devices (RFC 2544, section C.2.2).
 const NEAR_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 18, 1, 2));
 const FAR_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 18, 2, 2));
-/// Those of both hosts.
-pub(crate) const ADDRESSES: [IpAddr; 2] = [NEAR_ADDRESS, FAR_ADDRESS];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machines_own_network_is_no_shell() {
+        // Neither with every address that this machine could have, nor with those that a shell left behind.
+        let own = ["127.0.0.1", "0.0.0.0", "::1", "192.0.2.1", "198.18.1.2"];
+        let own: [IpAddr; 5] = own.map(|address| address.parse().unwrap());
+        assert!(!is_inside(&own));
+        assert!(!is_inside(&[]));
+    }
+}

@@ -15,13 +15,12 @@ use slowpath_record::{FlowResult, Health, HealthState, Origin, Reason, RunRecord
 use slowpath_scenario::plan::HostPlan;
 use slowpath_scenario::workload::Iperf3Protocol;
 use slowpath_scenario::{Captures as Wanted, Plan, Stack, Workload};
+use slowpath_sim::frames::{self, FramesError};
 use slowpath_sim::{NoSink, Point, Sighting, SimError, SimHost, SimReport, SimSpec, Simulation, Sink};
 use slowpath_units::{Duration, Time};
 
-use crate::blank;
 use crate::captures::{CaptureSpec, Captures};
 use crate::folder::Folder;
-use crate::frames::{self, FramesError};
 use crate::marks::{Counting, Marks};
 use crate::network;
 use crate::real_time::ftp;
@@ -155,7 +154,7 @@ fn record(experiment: &str, plan: &Plan, spec: &SimSpec, report: &SimReport) -> 
         flows,
         elements: report.elements.clone(),
         notes: notes::notes(plan, report),
-        ..blank::record(Origin::Simulated, experiment, plan, health)
+        ..plan.record(Origin::Simulated, experiment, health)
     }
 }
 

@@ -82,10 +82,10 @@ pub fn run(job: &Path, tell: &mut dyn FnMut(&Message)) -> Result<(), WorkerError
 }
 
 /// Says an error as a message, too.
-pub(crate) fn told(
-    result: Result<(), WorkerError>,
-    tell: &mut dyn FnMut(&Message),
-) -> Result<(), WorkerError> {
+///
+/// # Errors
+/// The one that was given.
+pub fn told(result: Result<(), WorkerError>, tell: &mut dyn FnMut(&Message)) -> Result<(), WorkerError> {
     if let Err(error) = &result {
         tell(&Message::Failed {
             error: error.to_string(),
@@ -104,7 +104,10 @@ fn attempt(job: &Path, tell: &mut dyn FnMut(&Message)) -> Result<(), WorkerError
 }
 
 /// Reads an assignment and enters the namespaces for it.
-pub(crate) fn take(job: &Path) -> Result<(Assignment, Privilege), WorkerError> {
+///
+/// # Errors
+/// An assignment that cannot be read or understood, or a machine that permits no namespaces.
+pub fn take(job: &Path) -> Result<(Assignment, Privilege), WorkerError> {
     let text = std::fs::read(job).map_err(|source| WorkerError::Read {
         path: job.to_owned(),
         source,

@@ -1,9 +1,9 @@
 //! The RTX2000's tunnel-QoS report from its own configuration lines: frames in, published counts out.
 
-use slowpath::frames;
 use slowpath::load::Loaded;
 use slowpath_record::{Curve, FlowResult, HealthState, RunRecord};
 use slowpath_scenario::{Clock, Plan, PlanOptions, Standing, Workload};
+use slowpath_sim::frames;
 use slowpath_units::{ByteCount, Ratio};
 
 /// A variant of the built-in experiment, without the curves that it would be repeated for.

@@ -53,7 +53,7 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<u8, Failure> {
             cap,
             rate: common.max_rate,
         }),
-        own_namespace: measure::is_own_namespace(&shell_addresses()),
+        own_namespace: slowpath::shell::is_inside(&shell_addresses()),
     };
     let shows = !common.quiet && io::stderr().is_terminal();
     let expected = job.expected();

@@ -3,6 +3,7 @@
 mod digest;
 mod endpoint;
 mod lower;
+mod record;
 mod resolve;
 
 use std::net::IpAddr;

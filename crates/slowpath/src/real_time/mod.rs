@@ -32,7 +32,6 @@ use slowpath_workload::{Context, Stop};
 pub(crate) use self::processor::CODE as PROCESSOR_BOUND;
 pub(crate) use self::ssh::expect as ssh_marks;
 use self::stage::{Done, Stage, Work};
-use crate::blank;
 use crate::captures::{CaptureSpec, Captures};
 use crate::marks::{Counting, Marks};
 use crate::network;
@@ -123,7 +122,7 @@ pub fn run(
         flows: done.flows,
         elements: report.elements,
         notes: done.notes,
-        ..blank::record(Origin::Lab, &assignment.experiment, plan, report.health)
+        ..plan.record(Origin::Lab, &assignment.experiment, report.health)
     };
     if let Some(captures) = captures {
         match captures.close(report.totals.capture_lost) {
@@ -153,7 +152,7 @@ pub fn run(
 }
 
 /// The lab that a plan asks for, of whose packets `snap_length` bytes are kept.
-pub(crate) fn lab_spec(plan: &Plan, snap_length: u32) -> LabSpec {
+pub fn lab_spec(plan: &Plan, snap_length: u32) -> LabSpec {
     LabSpec {
         hosts: hosts::specs(plan),
         network: network::complete(plan),

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use slowpath_sys::private_folder;
+
 use super::LabRunError;
-use crate::private_folder;
 
 /// A folder that goes away with its value.
 #[derive(Debug)]

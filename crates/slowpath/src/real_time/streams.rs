@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use slowpath_endpoint::Report;
 use slowpath_packet::Dscp;
 use slowpath_record::FlowResult;
+use slowpath_record::echo::{self, ICMP_HEADER};
 use slowpath_scenario::Stack;
 use slowpath_scenario::workload::{
     FrameStream, IPERF3_UDP_RATE, Iperf3Test, Ping, StreamProtocol, UdpStream,
@@ -18,7 +19,6 @@ use slowpath_workload::stream::{self, Kind, Receiver, StreamConfig};
 use super::iperf3::port;
 use super::stage::{Done, Work, failed, kernel};
 use super::{LabRunError, processor};
-use crate::echo::{self, ICMP_HEADER};
 
 /// A paced stream of datagrams.
 pub(super) fn udp(work: &Work<'_>, wanted: &UdpStream) -> Result<Done, LabRunError> {

@@ -2,11 +2,10 @@
 
 use slowpath_endpoint::Report;
 use slowpath_endpoint::app::Behaviour;
+use slowpath_record::echo::{self, ICMP_HEADER};
 use slowpath_record::{FlowResult, Series};
 use slowpath_scenario::{HostPlan, Plan, Workload};
 use slowpath_sim::{SimReport, SimSpec};
-
-use crate::echo::{self, ICMP_HEADER};
 
 /// Each ping's requests and replies, and its round trips.
 pub(super) fn echoes(plan: &Plan, spec: &SimSpec, report: &SimReport) -> Vec<(FlowResult, Series)> {

@@ -13,9 +13,9 @@ use slowpath_path::Dice;
 use slowpath_units::{BitRate, ByteCount, Duration};
 use slowpath_workload::drain::Drain;
 
-use super::super::bulk::{Traffic, Transfer, Writes};
-use super::super::cells::Congestion;
 use super::{Case, List, SPAN_MS, add, link, product};
+use crate::bulk::{Traffic, Transfer, Writes};
+use crate::cells::Congestion;
 
 /// Every case of list `number`, kind by kind.
 pub fn all(number: u32) -> Vec<Case> {

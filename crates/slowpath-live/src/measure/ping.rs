@@ -65,7 +65,7 @@ impl Outcome {
             .map(|reply| (reply.sent_at, reply.rtt.seconds()))
             .collect();
         points.sort_by_key(|point| point.0);
-        crate::echo::jitter(&points)
+        slowpath_record::echo::jitter(&points)
     }
 }
 

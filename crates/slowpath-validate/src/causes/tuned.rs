@@ -4,9 +4,9 @@ use slowpath_analyze::Limit;
 use slowpath_units::{BitRate, ByteCount, Duration};
 use slowpath_workload::drain::Drain;
 
-use super::super::bulk::{Traffic, Transfer, Writes};
-use super::super::cells::Congestion;
 use super::{Case, SPAN_MS, add, link, product};
+use crate::bulk::{Traffic, Transfer, Writes};
+use crate::cells::Congestion;
 
 /// Every case, kind by kind.
 pub(super) fn all() -> Vec<Case> {

@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use serde_json::{Value, json};
+use slowpath_sys::private_folder;
 use slowpath_units::{BitRate, ByteCount, Duration};
 use slowpath_workload::content::write_test_file;
 use slowpath_workload::external::find_program;
@@ -19,7 +20,6 @@ use slowpath_workload::{ConnectionLog, Context, Permission};
 
 use super::address::Address;
 use super::{Answer, MeasureError, program, text};
-use crate::private_folder;
 
 /// Which copies to make.
 #[derive(Debug, Clone)]

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// Those of the file system.
-pub(crate) fn create(parent: &Path, purpose: &str) -> io::Result<PathBuf> {
+pub fn create(parent: &Path, purpose: &str) -> io::Result<PathBuf> {
     let mut tries = 10;
     loop {
         // The standard library's only source of randomness; it must not be guessed, no more.

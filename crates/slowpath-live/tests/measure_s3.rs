@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use slowpath::measure::s3::{Credentials, PayloadHash, Spec};
-use slowpath::measure::{Guard, Job, measure};
-use slowpath::{ByteCount, Cancel, Duration, SocketOptions};
-use slowpath_workload::Context;
+use slowpath_live::measure::s3::{Credentials, PayloadHash, Spec};
+use slowpath_live::measure::{Guard, Job, measure};
+use slowpath_units::{ByteCount, Duration};
 use slowpath_workload::s3::{MemoryServer, ServerConfig};
+use slowpath_workload::{Cancel, Context, SocketOptions};
 
 #[test]
 fn an_interrupted_load_leaves_no_objects() {

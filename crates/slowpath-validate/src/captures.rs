@@ -11,13 +11,13 @@ use slowpath_analyze::{Analysis, Limit, Verdict};
 use slowpath_record::HealthState;
 use slowpath_scenario::Clock;
 
-use super::causes::{Case, List};
-use super::label::{self, Counted, Label};
-use super::taps::PLACES;
-use super::worker::{KernelAccount, account_file};
-use crate::folder::{Folder, FolderError};
-use crate::import;
-use crate::run::{self, Event, Planned, RunError, RunOptions};
+use crate::causes::{Case, List};
+use crate::label::{self, Counted, Label};
+use crate::taps::PLACES;
+use crate::worker::{KernelAccount, account_file};
+use slowpath::folder::{Folder, FolderError};
+use slowpath::import;
+use slowpath::run::{self, Event, Planned, RunError, RunOptions};
 
 /// What to do and where.
 #[derive(Debug, Clone)]
@@ -121,7 +121,7 @@ fn chosen(settings: &Settings) -> impl Iterator<Item = Case> + '_ {
         .list
         .cases()
         .into_iter()
-        .filter(|case| super::is_wanted(&case.name(), &settings.only))
+        .filter(|case| crate::is_wanted(&case.name(), &settings.only))
 }
 
 /// Analyses every capture that lies in the folder, and compares.
@@ -337,17 +337,17 @@ pub fn page(lists: &[Listed]) -> String {
 
 const INTRODUCTION: &str = "# Verdicts on labelled lab captures
 
-Written by `cargo run --release -p slowpath --example standing -- captures`.
+Written by `cargo run --release -p slowpath-validate --example standing -- captures`.
 
 Transfers between two kernel hosts over slowpath's own wire, each with one known limit; of each a capture
 beside the sender, in the middle of the path (before the constraint in every first, behind it in every second
 case) and beside the receiver. The kernel's chronographs and the path's counters confirm the scenario, relabel
-the capture, or leave it out (module `standing::label`). The analyser sees the packets alone.
+the capture, or leave it out (module `slowpath_validate::label`). The analyser sees the packets alone.
 
 How the rules came by their cut-offs: as round numbers between the two classes that each of them separates, after a
 look at the figures of all labelled captures at hand (the analyser's corpus and the lists below that say so), never
 at one file; `cut_offs_hold_across_halves` in the analyser's corpus test sets the most important ones from one half of
-the corpus and scores the other half. A drawn list (module `standing::causes::drawn`) takes its numbers from a rule and
+the corpus and scores the other half. A drawn list (module `slowpath_validate::causes::drawn`) takes its numbers from a rule and
 the list's own number, so that a new one can be had whenever the rules were improved on the last: the shares of the
 held-out list are those of paths that the rules never met.
 

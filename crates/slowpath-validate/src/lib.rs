@@ -1,9 +1,14 @@
-//! Standing validation: runs that are repeated as a whole whenever the model or the analyser changes.
+//! What slowpath knows about itself: runs that are repeated as a whole whenever the model or the analyser changes.
+//!
+//! `cargo run --release -p slowpath-validate --example standing` is the front end, which writes `docs/validation/`.
 //!
 //! * [`twin`]: the same path in both clocks; [`cells`]: which paths; [`explained`]: why some differ.
 //! * [`captures`]: verdicts on labelled captures. [`causes`]: transfers with a known limit; [`bulk`]: their traffic;
 //!   [`taps`]: their captures; [`label`]: what they are labelled with.
 //! * [`worker`]: one of these transfers in a process of its own.
+
+#![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod bulk;
 pub mod captures;

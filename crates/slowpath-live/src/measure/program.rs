@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_end_of_the_context_takes_the_helpers_too() {
-        let folder = crate::private_folder::create(&std::env::temp_dir(), "program").unwrap();
+        let folder = slowpath_sys::private_folder::create(&std::env::temp_dir(), "program").unwrap();
         let told = folder.join("pid");
         let script = format!("sleep 600 & echo $! > {}; wait", told.display());
         let context = Context::new().with_timeout(Duration::from_secs(2));

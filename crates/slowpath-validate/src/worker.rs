@@ -11,12 +11,11 @@ use slowpath_scenario::{Plan, Workload};
 use slowpath_units::Duration;
 use slowpath_workload::{Cancel, Context, Permission};
 
-use super::bulk::{self, Sent, Traffic, Transfer};
-use super::taps::{SNAP_LENGTH, Taps};
-use crate::blank;
-use crate::folder::Folder;
-use crate::real_time::{self, LabRunError};
-use crate::worker::{self, Assignment, Message, WorkerError};
+use crate::bulk::{self, Sent, Traffic, Transfer};
+use crate::taps::{SNAP_LENGTH, Taps};
+use slowpath::folder::Folder;
+use slowpath::real_time::{self, LabRunError};
+use slowpath::worker::{self, Assignment, Message, WorkerError};
 
 /// What the sending kernel knows about a transfer, kept beside the captures for the scorer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -101,7 +100,7 @@ fn transfer(assignment: &Assignment) -> Result<(RunRecord, KernelAccount), LabRu
                 .map(|sample| u64::from(sample.retransmitted_segments)),
         }],
         elements: report.elements,
-        ..blank::record(Origin::Lab, &assignment.experiment, plan, report.health)
+        ..plan.record(Origin::Lab, &assignment.experiment, report.health)
     };
     Ok((
         record,

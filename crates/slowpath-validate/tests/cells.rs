@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use slowpath::folder::Folder;
 use slowpath::simulated;
-use slowpath::standing::cells::{self, Cell, Congestion};
 use slowpath_record::{HealthState, RunRecord};
 use slowpath_scenario::Clock;
+use slowpath_validate::cells::{self, Cell, Congestion};
 
 struct Scratch(PathBuf);
 

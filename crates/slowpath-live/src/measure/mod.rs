@@ -7,14 +7,13 @@
 //! * [`iperf3`]: rate over TCP and UDP; [`ftp`], [`ssh`], [`s3`]: one file or many objects.
 //! * [`ping`], [`trace`], [`mtu`]: probes; [`sweep`]: how each DSCP fares.
 //! * [`serve`]: the other end for all of these.
-//! * `own_namespace`: where every address may be loaded; `program`: a program with everything that it starts.
+//! * `program`: a program with everything that it starts.
 //! * `text`: what the answers have in common.
 
 pub mod address;
 pub mod ftp;
 pub mod iperf3;
 pub mod mtu;
-mod own_namespace;
 pub mod ping;
 mod program;
 pub mod s3;
@@ -33,7 +32,6 @@ use slowpath_units::{BitRate, ByteCount, Duration};
 use slowpath_workload::{Cancel, Context, Permission};
 
 use address::AddressError;
-pub use own_namespace::is_own_namespace;
 
 /// What to measure, and with which tool.
 #[derive(Debug, Clone)]
@@ -65,8 +63,8 @@ pub struct Guard {
     pub deadline: Duration,
     /// Load on addresses that are not local: explicitly allowed, with a cap. Such an address is refused without.
     pub remote: Option<Remote>,
-    /// Whether this process is in a network namespace that slowpath made, see [`is_own_namespace`]: nothing leaves the
-    /// machine, so every address may be loaded.
+    /// Whether this process is in a network namespace that slowpath made: nothing leaves the machine, so every address may
+    /// be loaded.
     pub own_namespace: bool,
 }
 

@@ -12,12 +12,12 @@ use slowpath_diagnose::stats::{self, Summary};
 use slowpath_record::{HealthState, Reason, RunRecord};
 use slowpath_scenario::{Captures, Clock};
 
-use super::captures::main_verdict;
-use super::cells::{self, Cell};
-use super::explained;
-use crate::folder::{Folder, FolderError};
-use crate::import;
-use crate::run::{self, Event, Planned, RunError, RunOptions, run_name};
+use crate::captures::main_verdict;
+use crate::cells::{self, Cell};
+use crate::explained;
+use slowpath::folder::{Folder, FolderError};
+use slowpath::import;
+use slowpath::run::{self, Event, Planned, RunError, RunOptions, run_name};
 
 /// What to do and where.
 #[derive(Debug, Clone)]
@@ -208,7 +208,7 @@ fn is_refused(record: &RunRecord, cell: &Cell) -> bool {
 fn chosen(settings: &Settings) -> impl Iterator<Item = Cell> + '_ {
     cells::all()
         .into_iter()
-        .filter(|cell| super::is_wanted(&cell.name(), &settings.only))
+        .filter(|cell| crate::is_wanted(&cell.name(), &settings.only))
 }
 
 /// One cell's runs in both clocks.
@@ -493,10 +493,10 @@ pub fn page(compared: &[Compared]) -> String {
     let _ = writeln!(
         text,
         "# The same path in two clocks\n\n\
-         Written by `cargo run --release -p slowpath --example standing -- twin`.\n\n\
+         Written by `cargo run --release -p slowpath-validate --example standing -- twin`.\n\n\
          One file over FTP from a kernel host to a kernel host over slowpath's wire, and the same plan with model hosts\n\
          in simulated time. Random loss hits the same numbered packets in both. The list of cells is a rule, fixed\n\
-         before the first comparison (module `standing::cells`); {low} of {} cells should use less than 90 % of their\n\
+         before the first comparison (module `slowpath_validate::cells`); {low} of {} cells should use less than 90 % of their\n\
          path. The ratio is simulated over lab goodput: geometric mean over pairs of equal seeds, with its 95 % interval.\n\n\
          * {done} of {} cells were run in both clocks{}.\n\
          * Within 10 %, the interval no wider than 10 % either way: **{close} of {done} ({:.0} %)**, {:.0} % of all.\n\

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use slowpath_analyze::Limit;
 use slowpath_record::ElementCounters;
 
-use super::causes::Case;
-use super::worker::KernelAccount;
+use crate::causes::Case;
+use crate::worker::KernelAccount;
 
 /// What the kernel and the path counted, as shares and sums.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -209,8 +209,8 @@ const FRAME: f64 = 1_514.0;
 
 #[cfg(test)]
 mod tests {
-    use super::super::causes;
     use super::*;
+    use crate::causes;
 
     fn case(kind: &str) -> Case {
         causes::List::Tuned

@@ -12,8 +12,8 @@ use slowpath_analyze::Limit;
 use slowpath_scenario::{Clock, Experiment, Fragments, Plan, PlanOptions};
 use slowpath_units::Duration;
 
-use super::bulk::{Traffic, Transfer, Writes};
-use super::cells::{CellError, Congestion};
+use crate::bulk::{Traffic, Transfer, Writes};
+use crate::cells::{CellError, Congestion};
 
 /// One transfer whose limit is known because everything else was left wide.
 #[derive(Debug, Clone, PartialEq)]
@@ -263,8 +263,8 @@ const SPAN_MS: u64 = 8_000;
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use super::super::taps::PLACES;
     use super::*;
+    use crate::taps::PLACES;
 
     const LISTS: [List; 4] = [List::Tuned, List::Drawn(1), List::Drawn(2), List::Drawn(3)];
 
@@ -320,7 +320,7 @@ mod tests {
                 .network
                 .elements
                 .iter()
-                .filter(|element| element.name.ends_with(super::super::taps::MIDDLE));
+                .filter(|element| element.name.ends_with(crate::taps::MIDDLE));
             assert_eq!(taps.count(), 2, "{}", case.name());
         }
     }

@@ -23,8 +23,6 @@ use slowpath_scenario::workload::FrameStream;
 use slowpath_scenario::{Clock, Experiment, Plan, Workload};
 use slowpath_units::Layer;
 
-use crate::blank;
-
 pub use generator::{Counted, Stream, Tally};
 
 /// Why a generator's run is not possible.
@@ -89,7 +87,10 @@ pub fn run(experiment: &str, plan: &Plan) -> Result<RunRecord, FramesError> {
 }
 
 /// The run alone, without curves.
-pub(crate) fn bare(experiment: &str, plan: &Plan) -> Result<RunRecord, FramesError> {
+///
+/// # Errors
+/// [`FramesError`].
+pub fn bare(experiment: &str, plan: &Plan) -> Result<RunRecord, FramesError> {
     let streams = streams(plan)?;
     let tally = generator::send(&plan.network, plan.seed, &streams)?;
     let mut health = Health::valid();
@@ -114,7 +115,7 @@ pub(crate) fn bare(experiment: &str, plan: &Plan) -> Result<RunRecord, FramesErr
         notes: (0..streams.len())
             .map(|index| note(&streams, index, &tally))
             .collect(),
-        ..blank::record(Origin::Simulated, experiment, plan, health)
+        ..plan.record(Origin::Simulated, experiment, health)
     })
 }
 

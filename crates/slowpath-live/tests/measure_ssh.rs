@@ -4,13 +4,13 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
-use slowpath::measure::ssh::{Method, Spec};
-use slowpath::measure::{Guard, Job, MeasureError, Remote, measure};
-use slowpath::{BitRate, ByteCount, Cancel, Duration};
-use slowpath_workload::Context;
+use slowpath_live::measure::ssh::{Method, Spec};
+use slowpath_live::measure::{Guard, Job, MeasureError, Remote, measure};
+use slowpath_units::{BitRate, ByteCount, Duration};
 use slowpath_workload::content::write_test_file;
 use slowpath_workload::external::find_program;
 use slowpath_workload::external::ssh::SshSetup;
+use slowpath_workload::{Cancel, Context};
 
 struct Folder(PathBuf);
 

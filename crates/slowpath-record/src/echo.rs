@@ -1,11 +1,13 @@
 //! What a series of echo requests came to, the same in both clocks.
 
-use slowpath_record::{FlowResult, Series};
 use slowpath_units::{Duration, Time};
+
+use crate::run::FlowResult;
+use crate::series::Series;
 
 /// The flow and the round trips of `sent` requests in packets of `bytes`, from each reply's arrival and round trip in
 /// seconds.
-pub(crate) fn result(name: &str, sent: u64, bytes: u64, points: Vec<(Time, f64)>) -> (FlowResult, Series) {
+pub fn result(name: &str, sent: u64, bytes: u64, points: Vec<(Time, f64)>) -> (FlowResult, Series) {
     let received = points.len() as u64;
     let flow = FlowResult {
         name: name.to_owned(),
@@ -25,7 +27,7 @@ pub(crate) fn result(name: &str, sent: u64, bytes: u64, points: Vec<(Time, f64)>
 }
 
 /// Mean difference of successive round trips in seconds; two replies are needed.
-pub(crate) fn jitter(points: &[(Time, f64)]) -> Option<Duration> {
+pub fn jitter(points: &[(Time, f64)]) -> Option<Duration> {
     let steps = points.windows(2).map(|pair| (pair[1].1 - pair[0].1).abs());
     let mean = steps.sum::<f64>() / points.len().checked_sub(1).filter(|count| *count > 0)? as f64;
     std::time::Duration::try_from_secs_f64(mean)
@@ -34,7 +36,7 @@ pub(crate) fn jitter(points: &[(Time, f64)]) -> Option<Duration> {
 }
 
 /// Bytes of ICMP's header for echo requests.
-pub(crate) const ICMP_HEADER: u64 = 8;
+pub const ICMP_HEADER: u64 = 8;
 
 #[cfg(test)]
 mod tests {

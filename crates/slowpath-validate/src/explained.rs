@@ -54,7 +54,7 @@ const EXPLAINED: &[(&[&str], &str)] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::standing::cells::{self, Cell};
+    use crate::cells::{self, Cell};
 
     #[test]
     fn only_cells_of_the_list_are_explained() {

@@ -1,0 +1,207 @@
+//! The standing validation: `twin` writes `docs/validation/twin.md`, `captures` writes `docs/validation/captures.md`.
+//!
+//! `cargo run --release -p slowpath-validate --example standing -- captures [--list tuned|drawn-N] [--out DIR] [--only PART]
+//! [--places N] [--page FILE]`
+//!
+//! Each list of labelled captures has a folder of its own in DIR; the page shows all that are there.
+//! Both resume what an earlier call left in DIR. With `--keep`, nothing is run: the page is made again from DIR.
+//! With `--simulated`, `twin` runs the simulated clock alone: after a change of the model, in a folder with lab runs.
+//! `twin` runs again what the machine disturbed, `--passes` times in all (3), and cells whose result is not certain more
+//! often; only the lab runs that its health accepts count.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use slowpath::Clock;
+use slowpath::run::{Event, RunError};
+use slowpath_validate::causes::List;
+use slowpath_validate::cells::PLACES;
+use slowpath_validate::{captures, twin};
+
+fn main() -> ExitCode {
+    match attempt() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("standing: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn attempt() -> Result<(), Box<dyn Error>> {
+    let mut words = std::env::args().skip(1);
+    let task = words.next().unwrap_or_default();
+    let rest: Vec<String> = words.collect();
+    match (task.as_str(), rest.as_slice()) {
+        ("bulk-worker", [job]) => {
+            slowpath_validate::worker::run(Path::new(job), &mut say)?;
+            Ok(())
+        }
+        ("worker", [job]) => {
+            slowpath::worker::run(Path::new(job), &mut say)?;
+            Ok(())
+        }
+        ("twin", rest) => run_twin(&Arguments::read(rest, "twin")?),
+        ("captures", rest) => run_captures(&Arguments::read(rest, "captures")?),
+        _ => Err(
+            "usage: standing twin|captures [--list tuned|drawn-N] [--out DIR] [--only PART]... [--places N] [--passes N] [--page FILE] [--keep] [--simulated]"
+                .into(),
+        ),
+    }
+}
+
+fn run_captures(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    let settings = |list: List| -> Result<captures::Settings, Box<dyn Error>> {
+        Ok(captures::Settings {
+            list,
+            out: arguments.out.join(list.name()),
+            only: arguments.only.clone(),
+            places: arguments.places,
+            worker: (std::env::current_exe()?, vec!["bulk-worker".to_owned()]),
+        })
+    };
+    if !arguments.keep {
+        let made = captures::make(&settings(arguments.list)?, &interrupt(), &mut |event| {
+            show(&event);
+        });
+        finished(made)?;
+    }
+    let mut lists = Vec::new();
+    for list in std::iter::once(List::Tuned).chain((1..=LISTS).map(List::Drawn)) {
+        let settings = settings(list)?;
+        if !settings.out.is_dir() {
+            continue;
+        }
+        let scored = captures::score(&settings)?;
+        let manifest = captures::manifest(&settings.out, &scored);
+        fs::write(settings.out.join("manifest.json"), manifest)?;
+        println!("{}: {:?}", list.name(), captures::Tally::of(scored.iter()));
+        lists.push(captures::Listed {
+            list,
+            missing: captures::without_run(&settings, &scored),
+            scored,
+        });
+    }
+    fs::write(&arguments.page, captures::page(&lists))?;
+    println!("{}", arguments.page.display());
+    Ok(())
+}
+
+fn run_twin(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    let settings = twin::Settings {
+        out: arguments.out.clone(),
+        only: arguments.only.clone(),
+        clocks: if arguments.simulated {
+            vec![Clock::Simulated]
+        } else {
+            vec![Clock::Simulated, Clock::Lab]
+        },
+        seed: 1,
+        places: arguments.places,
+        passes: arguments.passes,
+        worker: (std::env::current_exe()?, vec!["worker".to_owned()]),
+    };
+    if !arguments.keep {
+        finished(twin::make(&settings, &interrupt(), &mut |event| show(&event)))?;
+    }
+    let compared = twin::compare(&settings)?;
+    fs::write(&arguments.page, twin::page(&compared))?;
+    let close = compared.iter().filter(|one| one.is_close()).count();
+    println!(
+        "{}: {close} of {} cells agree",
+        arguments.page.display(),
+        compared.len()
+    );
+    Ok(())
+}
+
+/// A run that failed is missing from the page; the others are worth having.
+fn finished(result: Result<(), RunError>) -> Result<(), RunError> {
+    match result {
+        Err(error @ RunError::Failed { .. }) => {
+            eprintln!("standing: {error}");
+            Ok(())
+        }
+        other => other,
+    }
+}
+
+/// Drawn lists that the page may show.
+const LISTS: u32 = 9;
+
+struct Arguments {
+    list: List,
+    out: PathBuf,
+    page: PathBuf,
+    only: Vec<String>,
+    places: usize,
+    passes: u32,
+    keep: bool,
+    simulated: bool,
+}
+
+impl Arguments {
+    fn read(words: &[String], task: &str) -> Result<Self, Box<dyn Error>> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut arguments = Self {
+            list: captures::HELD_OUT,
+            out: root.join("target/standing").join(task),
+            page: root.join("docs/validation").join(format!("{task}.md")),
+            only: Vec::new(),
+            places: if task == "twin" { PLACES } else { 8 },
+            passes: 3,
+            keep: false,
+            simulated: false,
+        };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or_else(|| format!("{word} wants a value"));
+            match word.as_str() {
+                "--list" => {
+                    let name = value()?;
+                    arguments.list = List::named(name).ok_or_else(|| format!("there is no list {name}"))?;
+                }
+                "--out" => arguments.out = value()?.into(),
+                "--page" => arguments.page = value()?.into(),
+                "--only" => arguments.only.push(value()?.clone()),
+                "--places" => arguments.places = value()?.parse()?,
+                "--passes" => arguments.passes = value()?.parse()?,
+                "--keep" => arguments.keep = true,
+                "--simulated" => arguments.simulated = true,
+                other => return Err(format!("unknown argument {other}").into()),
+            }
+        }
+        Ok(arguments)
+    }
+}
+
+fn interrupt() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    slowpath::interrupt::on_interrupt(&flag);
+    flag
+}
+
+fn say(message: &slowpath::worker::Message) {
+    let _ = slowpath::worker::say(&mut std::io::stdout().lock(), message);
+}
+
+fn show(event: &Event<'_>) {
+    match event {
+        Event::Planned { total, resumed } => eprintln!("{total} runs, {resumed} finished before"),
+        Event::Finished { name, record } => {
+            let health = slowpath::health_word(record.health.state);
+            let rates: Vec<String> = record
+                .transfers
+                .iter()
+                .map(|transfer| format!("{:.3} Mbit/s", transfer.goodput_byte_per_s() * 8e-6))
+                .collect();
+            eprintln!("{name}: {} ({health})", rates.join(", "));
+        }
+        Event::Failed { name, error } => eprintln!("{name} failed: {error}"),
+        Event::Started { .. } | Event::Progress { .. } => {}
+    }
+}
