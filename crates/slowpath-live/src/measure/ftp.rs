@@ -13,7 +13,8 @@ use slowpath_workload::{Context, SocketOptions};
 pub use slowpath_workload::ftp::Mode;
 
 use super::address::Address;
-use super::{Answer, MeasureError, text};
+use super::answer::{Answer, MeasureError};
+use super::text;
 
 /// Which transfer to make.
 #[derive(Debug, Clone)]

@@ -11,8 +11,8 @@ pub use slowpath_scenario::workload::IPERF3_UDP_RATE;
 pub use slowpath_workload::iperf3::{Direction, Pacing, Params, Report, Transport};
 
 use super::address::Address;
+use super::answer::{Answer, MeasureError};
 use super::text;
-use super::{Answer, MeasureError};
 
 /// Which test to run.
 #[derive(Debug, Clone)]

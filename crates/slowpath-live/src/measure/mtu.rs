@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use slowpath_workload::Context;
 use slowpath_workload::probe::{self, MtuConfig, MtuReport};
 
-use super::{Answer, MeasureError, address, text};
+use super::answer::{Answer, MeasureError};
+use super::{address, text};
 
 /// Which sizes to try.
 #[derive(Debug, Clone)]

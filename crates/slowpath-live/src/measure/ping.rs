@@ -9,7 +9,8 @@ use slowpath_units::Duration;
 use slowpath_workload::Context;
 use slowpath_workload::probe::{self, PingConfig, PingReport};
 
-use super::{Answer, MeasureError, address, text};
+use super::answer::{Answer, MeasureError};
+use super::{address, text};
 
 /// Which echo requests to send.
 #[derive(Debug, Clone)]

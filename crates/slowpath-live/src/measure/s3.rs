@@ -10,7 +10,8 @@ use slowpath_workload::{Context, SocketOptions};
 pub use slowpath_workload::s3::{Authorities, Credentials, PayloadHash};
 
 use super::address::Address;
-use super::{Answer, MeasureError, text};
+use super::answer::{Answer, MeasureError};
+use super::text;
 
 /// Which requests to make.
 #[derive(Debug, Clone)]

@@ -19,7 +19,8 @@ use slowpath_workload::onlooker::{Filter, Onlooker};
 use slowpath_workload::{ConnectionLog, Context, Permission};
 
 use super::address::Address;
-use super::{Answer, MeasureError, program, text};
+use super::answer::{Answer, MeasureError};
+use super::{program, text};
 
 /// Which copies to make.
 #[derive(Debug, Clone)]

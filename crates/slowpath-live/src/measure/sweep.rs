@@ -12,8 +12,9 @@ use slowpath_workload::sweep::{self, MarkResult, SweepConfig};
 use slowpath_workload::{Cancel, Context};
 
 use super::address::Address;
+use super::answer::{Answer, MeasureError};
 use super::serve::REFLECTOR_PORT;
-use super::{Answer, MeasureError, text};
+use super::text;
 
 /// Which marks to try, and how.
 #[derive(Debug, Clone)]

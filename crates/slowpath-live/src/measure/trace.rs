@@ -11,7 +11,8 @@ use slowpath_workload::probe::{self, TraceConfig, TraceReport};
 
 pub use slowpath_workload::probe::Method;
 
-use super::{Answer, MeasureError, address, text};
+use super::answer::{Answer, MeasureError};
+use super::{address, text};
 
 /// How to trace.
 #[derive(Debug, Clone)]

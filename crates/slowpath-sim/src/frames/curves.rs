@@ -5,7 +5,7 @@ use slowpath_scenario::Plan;
 use slowpath_scenario::workload::ThroughputSearch;
 use slowpath_units::Ratio;
 
-use super::FramesError;
+use super::error::FramesError;
 use super::generator::{self, Stream, Tally};
 
 /// Loss and mean latency of each stream, and the loss of all together, with every stream at the same load in turn.

@@ -13,41 +13,18 @@
 //! between them. A frame that was cut into fragments on the way counts when all of them arrived.
 
 pub mod curves;
+mod error;
 pub mod generator;
 
 use std::fmt::Write as _;
 
-use slowpath_path::BuildError;
 use slowpath_record::{FlowResult, Health, HealthState, Origin, Reason, RunRecord};
 use slowpath_scenario::workload::FrameStream;
 use slowpath_scenario::{Clock, Experiment, Plan, Workload};
 use slowpath_units::Layer;
 
+pub use error::FramesError;
 pub use generator::{Counted, Stream, Tally};
-
-/// Why a generator's run is not possible.
-#[derive(Debug, thiserror::Error)]
-pub enum FramesError {
-    /// The network cannot be built.
-    #[error("building the network between generator and receiver: {0}")]
-    Network(#[from] BuildError),
-    /// Another kind of job beside the generator.
-    #[error(
-        "the job \"{job}\" stands beside a frame generator, which has no hosts that could do it; make all jobs of the variant `frames`, or run it as a variant of its own"
-    )]
-    OtherJob {
-        /// Its name.
-        job: String,
-    },
-    /// A job names a host without a port.
-    #[error("the job \"{job}\" uses \"{host}\", which has no port of the network")]
-    NoPort {
-        /// Its name.
-        job: String,
-        /// The host.
-        host: String,
-    },
-}
 
 /// Whether the plan's measured job is a frame generator.
 pub fn are_planned(plan: &Plan) -> bool {

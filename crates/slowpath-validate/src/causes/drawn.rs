@@ -13,13 +13,18 @@ use slowpath_path::Dice;
 use slowpath_units::{BitRate, ByteCount, Duration};
 use slowpath_workload::drain::Drain;
 
-use super::{Case, List, SPAN_MS, add, link, product};
+use super::case::{Case, SPAN_MS, add, link, product};
 use crate::bulk::{Traffic, Transfer, Writes};
 use crate::cells::Congestion;
 
+/// Seed of the numbers of list `number`, and of the dice of its paths.
+pub const fn seed(number: u32) -> u64 {
+    1_000 + number as u64
+}
+
 /// Every case of list `number`, kind by kind.
 pub fn all(number: u32) -> Vec<Case> {
-    let seed = List::Drawn(number).seed();
+    let list_seed = seed(number);
     let all = &Congestion::ALL;
     // Version 1 of BBR does not heed marks, nor losses that are none.
     let heeds: &[Congestion] = &[Congestion::Reno, Congestion::Cubic];
@@ -51,7 +56,7 @@ pub fn all(number: u32) -> Vec<Case> {
     ];
     let mut cases = Vec::new();
     for (kind, count, congestions, rule) in rules {
-        let draw = |number| rule(kind, &mut Draw(Dice::new(seed, &format!("{kind} {number}"))));
+        let draw = |number| rule(kind, &mut Draw(Dice::new(list_seed, &format!("{kind} {number}"))));
         add(&mut cases, congestions, (0..count).map(draw).collect());
     }
     cases

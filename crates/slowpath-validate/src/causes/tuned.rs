@@ -4,7 +4,7 @@ use slowpath_analyze::Limit;
 use slowpath_units::{BitRate, ByteCount, Duration};
 use slowpath_workload::drain::Drain;
 
-use super::{Case, SPAN_MS, add, link, product};
+use super::case::{Case, SPAN_MS, add, link, product};
 use crate::bulk::{Traffic, Transfer, Writes};
 use crate::cells::Congestion;
 

@@ -1,0 +1,99 @@
+//! What comes of a job, or why nothing does.
+
+use std::io::{self, Write};
+
+use serde_json::Value;
+
+use super::address::AddressError;
+
+/// What came of a job.
+pub trait Answer: Send {
+    /// Writes it for people: at most 80 columns, the answer in the first line, every figure with its unit.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()>;
+
+    /// The whole as JSON.
+    fn json(&self) -> Value;
+
+    /// Why the figures are not those of a whole measurement, if they are not.
+    fn incomplete(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Why nothing was measured.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// The target is not understood.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// Settings that make no sense together.
+    #[error("{0}")]
+    Settings(String),
+    /// The address may not be loaded.
+    #[error(
+        "{0} is not a local address, and load on it was not allowed; where the users of that path agree, allow it \
+         with --allow-remote-load and a cap such as --cap '500 MB'"
+    )]
+    Refused(std::net::IpAddr),
+    /// The tool failed.
+    #[error("measuring {target} with {tool}: {source}")]
+    Tool {
+        /// Which tool.
+        tool: &'static str,
+        /// The target as the user gave it.
+        target: String,
+        /// What it said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl MeasureError {
+    pub(super) fn tool(
+        tool: &'static str,
+        target: &impl ToString,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        let source = source.into();
+        if let Some(refused) = find_refused(source.as_ref()) {
+            return Self::Refused(refused);
+        }
+        Self::Tool {
+            tool,
+            target: target.to_string(),
+            source,
+        }
+    }
+}
+
+/// Refused load, wherever in a chain of errors it stands.
+fn find_refused(error: &(dyn std::error::Error + 'static)) -> Option<std::net::IpAddr> {
+    use slowpath_workload::Refused;
+    use slowpath_workload::ftp::FtpError;
+    use slowpath_workload::iperf3::IperfError;
+    use slowpath_workload::probe::ProbeError;
+    use slowpath_workload::s3::S3Error;
+    use slowpath_workload::stream::StreamError;
+    let ((Some(IperfError::Refused(refused)), ..)
+    | (_, Some(FtpError::Refused(refused)), ..)
+    | (_, _, Some(S3Error::Refused(refused)), ..)
+    | (_, _, _, Some(ProbeError::Refused(refused)), ..)
+    | (_, _, _, _, Some(StreamError::Refused(refused)), _)
+    | (_, _, _, _, _, Some(refused))) = (
+        error.downcast_ref::<IperfError>(),
+        error.downcast_ref::<FtpError>(),
+        error.downcast_ref::<S3Error>(),
+        error.downcast_ref::<ProbeError>(),
+        error.downcast_ref::<StreamError>(),
+        error.downcast_ref::<Refused>(),
+    )
+    else {
+        return None;
+    };
+    match refused {
+        Refused::Flag(address) => Some(*address),
+        Refused::Deadline(_) => None,
+    }
+}
