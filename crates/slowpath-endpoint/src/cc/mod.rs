@@ -53,6 +53,15 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
+    /// The threshold if a reduction came now (`tcp_current_ssthresh`).
+    pub(crate) fn threshold_now(&self, state: State) -> u32 {
+        if state == State::Cwr || state == State::Recovery {
+            self.ssthresh
+        } else {
+            self.ssthresh.max((self.cwnd >> 1) + (self.cwnd >> 2))
+        }
+    }
+
     /// Grows by `acked` up to the threshold and returns what is left (`tcp_slow_start`).
     pub(crate) fn slow_start(&mut self, acked: u32) -> u32 {
         let cwnd = self.cwnd.saturating_add(acked).min(self.ssthresh);
@@ -181,6 +190,14 @@ impl Controller {
     pub(crate) fn bbr(&mut self) -> Option<&mut Bbr> {
         match self {
             Self::Bbr(bbr) => Some(bbr),
+            _ => None,
+        }
+    }
+
+    /// The rate that the algorithm itself paces at, if it has one.
+    pub(crate) fn pacing_rate(&self) -> Option<BitRate> {
+        match self {
+            Self::Bbr(bbr) => Some(bbr.pacing_rate()),
             _ => None,
         }
     }

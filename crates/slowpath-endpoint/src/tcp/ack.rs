@@ -5,6 +5,7 @@ use slowpath_units::{Duration, Time};
 
 use super::scoreboard::{Segment, before};
 use super::sender::Sender;
+use super::timer::TimerKind;
 use crate::cc::{RateSample, State};
 use crate::wire::SackBlocks;
 
@@ -75,19 +76,19 @@ impl Sender {
         } else {
             self.update_window(now, ack, &mut found);
         }
-        let delivered_before = self.delivered;
-        let lost_before = self.lost_total;
+        let delivered_before = self.delivery.delivered();
+        let lost_before = self.delivery.lost();
         let prior_in_flight = self.in_flight();
         let had_flight = !self.board.is_empty();
-        let prior_highest = self.highest_sacked.max(self.una);
+        let prior_highest = self.sacks.highest().max(self.una);
         if self.sack && had_flight {
             self.take_sack(now, ack, &mut found);
         }
         if ack.offset > self.una {
             found.advanced = true;
             self.una = ack.offset;
-            self.stream.acknowledge(ack.offset.saturating_sub(1));
-            self.timeouts_in_a_row = 0;
+            self.queue.stream.acknowledge(ack.offset.saturating_sub(1));
+            self.timeouts.progress();
         }
         if !had_flight {
             return;
@@ -102,7 +103,7 @@ impl Sender {
             sample.prior_delivered = newest.delivered;
         }
         if found.newest.is_some() {
-            self.rack.adapt(sample.prior_delivered, self.delivered);
+            self.rack.adapt(sample.prior_delivered, self.delivery.delivered());
         }
         self.process_tail_probe(now, ack, &found);
         let unusual = !(found.carries_data || found.window_update || found.acked)
@@ -119,30 +120,31 @@ impl Sender {
         if found.set_timer {
             self.rearm(now);
         }
-        let acked_sacked = u32::try_from(self.delivered - delivered_before).unwrap_or(u32::MAX);
-        sample.losses = u32::try_from(self.lost_total - lost_before).unwrap_or(u32::MAX);
+        let acked_sacked = u32::try_from(self.delivery.delivered() - delivered_before).unwrap_or(u32::MAX);
+        sample.losses = u32::try_from(self.delivery.lost() - lost_before).unwrap_or(u32::MAX);
         sample.acked_sacked = acked_sacked;
         sample.ack_delayed = found.maybe_delayed;
-        self.rate_sample(now, &found, &mut sample);
+        let newest = found.newest.map(|newest| (newest, found.send_interval));
+        self.delivery.sample(now, newest, self.rtt.minimum(), &mut sample);
         self.adjust_window(now, &found, &sample);
         self.expand_buffer();
     }
 
     fn update_window(&mut self, now: Time, ack: &Ack<'_>, found: &mut Findings) {
         let newer = ack.offset > self.una
-            || ack.seq > self.window_seq
-            || (ack.seq == self.window_seq && (ack.window > self.peer_window || ack.window == 0));
+            || ack.seq > self.peer.said_at
+            || (ack.seq == self.peer.said_at && (ack.window > self.peer.bytes || ack.window == 0));
         if !newer {
             return;
         }
         found.window_update = true;
-        self.window_seq = ack.seq;
-        self.peer_window = ack.window;
-        self.max_peer_window = self.max_peer_window.max(ack.window);
+        self.peer.said_at = ack.seq;
+        self.peer.bytes = ack.window;
         if ack.offset + ack.window > self.nxt {
-            self.window_opened();
-        } else {
-            self.window_still_closed(now);
+            self.timer.window_opened();
+        } else if self.timer.is_for(TimerKind::Persist) {
+            // The peer answered a probe but the window stays shut: wait on (`tcp_ack_probe`).
+            self.arm_persist(now);
         }
     }
 
@@ -174,30 +176,18 @@ impl Sender {
             return;
         }
         blocks[..count].sort_unstable();
-        let cache = self.sack_cache;
         for &(left, right) in &blocks[..count] {
-            let mut cursor = left;
-            while cursor < right {
-                if let Some(known) = cache.iter().find(|known| known.0 <= cursor && cursor < known.1) {
-                    cursor = known.1;
-                    continue;
-                }
-                let next = cache
-                    .iter()
-                    .filter(|known| known.0 > cursor)
-                    .map(|known| known.0)
-                    .min();
-                let stop = right.min(next.unwrap_or(u64::MAX));
-                self.tag(now, cursor, stop, found);
-                cursor = stop;
+            let mut from = left;
+            while let Some((start, stop)) = self.sacks.unknown(from, right) {
+                self.tag(now, start, stop, found);
+                from = stop;
             }
         }
-        self.sack_cache = blocks;
-        self.highest_sacked = self.highest_sacked.max(blocks[count - 1].1);
+        self.sacks.know(blocks, blocks[count - 1].1);
         if let Some(low) = found.lowest_reordered
-            && (self.state != State::Loss || self.undo_marker.is_some())
+            && (self.state != State::Loss || self.undo.is_open())
         {
-            self.note_reordering(low);
+            self.sacks.note_reordering(low, self.mss);
         }
     }
 
@@ -207,11 +197,7 @@ impl Sender {
         let segments = u32::try_from((right.saturating_sub(left)).div_ceil(u64::from(self.mss)))
             .unwrap_or(1)
             .max(1);
-        if let (Some(marker), Some(count)) = (self.undo_marker, self.undo_retransmissions.as_mut())
-            && right > marker
-        {
-            *count = count.saturating_sub(segments);
-        }
+        self.undo.duplicate(right, segments);
         if let Some((_, true)) = self.tail_probe {
             // The probe was needless: the original had arrived.
             self.tail_probe = None;
@@ -236,7 +222,7 @@ impl Sender {
 
     fn tag_one(&mut self, now: Time, number: u32, segment: &Segment, found: &mut Findings) {
         if !segment.retransmitted && !segment.ever_retransmitted {
-            if segment.start < self.highest_sacked {
+            if segment.start < self.sacks.highest() {
                 let low = found.lowest_reordered.get_or_insert(segment.start);
                 *low = (*low).min(segment.start);
             }
@@ -247,7 +233,7 @@ impl Sender {
             found.last_sacked = Some(segment.sent);
         }
         found.data_sacked = true;
-        self.delivered += 1;
+        self.delivery.add_delivered(1);
         let min_rtt = self.rtt.minimum();
         self.rack.advance(
             now,
@@ -261,20 +247,6 @@ impl Sender {
         self.board.get_mut(number).sampled = true;
     }
 
-    /// Reordering by as many segments was seen (`tcp_check_sack_reordering`).
-    pub(crate) fn note_reordering(&mut self, low: u64) {
-        if self.highest_sacked <= low {
-            return;
-        }
-        let metric = self.highest_sacked - low;
-        if metric > u64::from(self.reordering) * u64::from(self.mss) {
-            self.reordering = u32::try_from(metric.div_ceil(u64::from(self.mss)))
-                .unwrap_or(MAX_REORDERING)
-                .min(MAX_REORDERING);
-        }
-        self.reordering_seen = true;
-    }
-
     /// Keeps the stamps of the most recently sent segment among those delivered (`tcp_rate_skb_delivered`).
     fn note_delivered(&mut self, segment: &Segment, found: &mut Findings) {
         if segment.sampled {
@@ -285,8 +257,7 @@ impl Sender {
             .is_none_or(|newest| (segment.sent, segment.end) > (newest.sent, newest.end));
         if newer {
             found.newest = Some(*segment);
-            self.first_sent = segment.sent;
-            found.send_interval = segment.sent.since(segment.first_sent);
+            found.send_interval = self.delivery.begin_sample(segment);
         }
     }
 
@@ -314,7 +285,7 @@ impl Sender {
                 found.original_acked |= segment.end <= self.high_seq;
             }
             if !segment.sacked && self.sack {
-                self.delivered += 1;
+                self.delivery.add_delivered(1);
                 let min_rtt = self.rtt.minimum();
                 self.rack.advance(
                     now,
@@ -326,13 +297,11 @@ impl Sender {
             }
             self.note_delivered(&segment, found);
         }
-        if self.highest_sacked < self.una {
-            self.highest_sacked = self.una;
-        }
+        self.sacks.raise(self.una);
         if acked == 0 {
             let sack_rtt = found.last_sacked.map(|sent| now.since(sent));
             if let (Some(first), Some(rtt)) = (found.first_sacked, sack_rtt) {
-                self.take_round_trip(now, now.since(first), rtt);
+                self.take_round_trip(now, now.since(first));
                 if self
                     .board
                     .front()
@@ -351,25 +320,26 @@ impl Sender {
             && !found.retransmission_acked
         {
             let rtt = now.since(last);
-            self.take_round_trip(now, now.since(first), rtt);
+            self.take_round_trip(now, now.since(first));
             newest = Some(rtt);
             found.maybe_delayed = acked == 1 && self.board.is_empty();
         } else if let (Some(first), Some(last)) = (found.first_sacked, found.last_sacked) {
             let rtt = now.since(last);
-            self.take_round_trip(now, now.since(first), rtt);
+            self.take_round_trip(now, now.since(first));
             newest = Some(rtt);
         } else if let Some(sent) = ack.echoed {
             let rtt = now.since(sent);
-            self.take_round_trip(now, rtt, rtt);
+            self.take_round_trip(now, rtt);
             newest = Some(rtt);
         }
         if self.sack {
-            if lowest < prior_highest && (self.state != State::Loss || self.undo_marker.is_some()) {
-                self.highest_sacked = self.highest_sacked.max(prior_highest);
-                self.note_reordering(lowest);
+            if lowest < prior_highest && (self.state != State::Loss || self.undo.is_open()) {
+                self.sacks.raise(prior_highest);
+                self.sacks.note_reordering(lowest, self.mss);
             }
         } else {
-            self.remove_reno_sacks(acked);
+            let delivered = self.sacks.remove_reno(acked, self.reno_room());
+            self.delivery.add_delivered(delivered);
             if found.retransmission_acked {
                 found.original_acked = false;
             }
@@ -380,7 +350,7 @@ impl Sender {
         newest
     }
 
-    fn take_round_trip(&mut self, now: Time, smoothed: Duration, _newest: Duration) {
+    fn take_round_trip(&mut self, now: Time, smoothed: Duration) {
         self.rtt.sample(now, smoothed, self.una, self.nxt);
         self.rtt.reset_back_off();
     }
@@ -390,59 +360,25 @@ impl Sender {
         self.control.hooks().round_trip(&view, &mut self.window, rtt);
     }
 
-    /// Duplicate acknowledgements counted as segments are taken back by what was acknowledged.
-    fn remove_reno_sacks(&mut self, acked: u32) {
-        self.delivered += u64::from(acked.saturating_sub(self.reno_sacked).max(1));
-        self.reno_sacked = if acked > self.reno_sacked {
-            0
-        } else {
-            self.reno_sacked - (acked - 1)
-        };
-        self.limit_reno_sacks();
-    }
-
     /// One more duplicate acknowledgement on a connection without SACK.
     pub(crate) fn add_reno_sack(&mut self, duplicates: u32) {
-        if duplicates > 0 {
-            let before = self.reno_sacked;
-            self.reno_sacked += duplicates;
-            self.limit_reno_sacks();
-            self.delivered += u64::from(self.reno_sacked.saturating_sub(before));
-        }
+        let delivered = self.sacks.add_reno(duplicates, self.reno_room());
+        self.delivery.add_delivered(delivered);
     }
 
-    fn limit_reno_sacks(&mut self) {
-        let holes = self.board.lost.max(1);
-        self.reno_sacked = self.reno_sacked.min(self.board.len().saturating_sub(holes));
-    }
-
-    fn rate_sample(&mut self, now: Time, found: &Findings, sample: &mut RateSample) {
-        if self.app_limited_until > 0 && self.delivered > self.app_limited_until {
-            self.app_limited_until = 0;
-        }
-        if sample.acked_sacked > 0 {
-            self.delivered_at = now;
-        }
-        let Some(newest) = found.newest else { return };
-        let ack_interval = now.since(newest.delivered_at);
-        sample.interval = ack_interval.max(found.send_interval);
-        sample.app_limited = newest.app_limited;
-        sample.prior_delivered = newest.delivered;
-        // Shorter than the path: the acknowledgements were compressed, or of another transmission.
-        if self.rtt.minimum().is_some_and(|min| sample.interval < min) {
-            return;
-        }
-        sample.delivered = Some(self.delivered - newest.delivered);
+    /// Segments that duplicate acknowledgements can stand for: all but the holes.
+    pub(crate) fn reno_room(&self) -> u32 {
+        self.board.len().saturating_sub(self.board.lost.max(1))
     }
 
     /// Reduces, raises or leaves the window (`tcp_cong_control`).
     fn adjust_window(&mut self, now: Time, found: &Findings, sample: &RateSample) {
         let view = self.view(now);
-        let delivered_at = self.delivered_at;
+        let delivered_at = self.delivery.delivered_at();
         if let Some(bbr) = self.control.bbr() {
             let probing = bbr.acknowledged(&view, &mut self.window, sample, delivered_at);
             if probing {
-                self.app_limited_until = (self.delivered + u64::from(self.in_flight())).max(1);
+                self.delivery.limit_by_application(self.in_flight());
             }
             return;
         }
@@ -450,12 +386,12 @@ impl Sender {
             self.reduce_window(sample.acked_sacked, sample.losses, found.advanced);
             return;
         }
-        let progress = if self.reordering > self.settings.duplicate_acks {
+        let progress = if self.sacks.reordering() > self.settings.duplicate_acks {
             found.acked || found.data_sacked
         } else {
             found.acked
         };
-        if progress && self.is_cwnd_limited() {
+        if progress && self.usage.is_window_limited(&self.window) {
             self.control
                 .hooks()
                 .increase(&view, &mut self.window, sample.acked_sacked);
@@ -489,5 +425,3 @@ impl Sender {
         }
     }
 }
-
-const MAX_REORDERING: u32 = 300;

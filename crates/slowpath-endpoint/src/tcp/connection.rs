@@ -6,7 +6,8 @@ use slowpath_units::{Duration, Time};
 use super::ack::Ack;
 use super::config::{Config, EcnMode};
 use super::receiver::{Receiver, ReceiverCounters};
-use super::sender::{Cut, Sender, SenderCounters};
+use super::sender::{Sender, SenderCounters};
+use super::train::Cut;
 use crate::cc::State as RecoveryState;
 use crate::wire::{Ends, Flags, Header, Options, OwnedPayload, Payload, TcpHeader, Transmit, Transport};
 
@@ -187,7 +188,7 @@ impl Connection {
 
     /// Switches Nagle's algorithm off (`TCP_NODELAY`).
     pub const fn no_delay(&mut self) {
-        self.sender.nagle = false;
+        self.sender.train.nagle = false;
     }
 
     /// Keeps received bytes for [`peek`](Self::peek); otherwise only their number is known.
@@ -218,7 +219,7 @@ impl Connection {
     /// Writes real bytes; the send buffer may be exceeded by them.
     pub fn write_bytes(&mut self, now: Time, bytes: &[u8]) {
         self.sender.about_to_write(now);
-        self.sender.stream.write_bytes(bytes);
+        self.sender.queue.stream.write_bytes(bytes);
     }
 
     /// Writes up to `len` bytes that need no content; the result is how many the send buffer took.
@@ -226,7 +227,7 @@ impl Connection {
         let taken = self.sender.writable().min(len);
         if taken > 0 {
             self.sender.about_to_write(now);
-            self.sender.stream.write_synthetic(taken);
+            self.sender.queue.stream.write_synthetic(taken);
         }
         self.write_blocked = taken < len;
         taken
@@ -254,7 +255,7 @@ impl Connection {
 
     /// No more will be written; what was written is still delivered.
     pub const fn finish(&mut self) {
-        self.sender.finish();
+        self.sender.queue.finish();
     }
 
     /// Drops the connection; the peer is told.
@@ -276,9 +277,9 @@ impl Connection {
             min_rtt: sender.rtt.minimum(),
             rto: sender.rtt.timeout(),
             mss: sender.mss,
-            peer_window: sender.peer_window,
+            peer_window: sender.peer.bytes,
             window: self.receiver.advertised(),
-            acknowledged: sender.una.saturating_sub(1).min(sender.stream.end()),
+            acknowledged: sender.una.saturating_sub(1).min(sender.queue.stream.end()),
             received: self
                 .receiver
                 .nxt
@@ -330,8 +331,7 @@ impl Connection {
             && !header.flags.has(Flags::CWR);
         self.establish(now, header);
         // The window of a SYN is not scaled.
-        self.sender.peer_window = u64::from(header.window);
-        self.sender.max_peer_window = self.sender.peer_window;
+        self.sender.peer.bytes = u64::from(header.window);
         self.receiver.ack_now = true;
     }
 
@@ -356,7 +356,7 @@ impl Connection {
             self.receiver.syn_window(self.segment_limit - self.option_bytes());
         }
         self.receiver.establish(now, shift, mss);
-        self.sender.peer_window = u64::from(syn.window);
+        self.sender.peer.bytes = u64::from(syn.window);
     }
 
     const fn option_bytes(&self) -> u32 {
@@ -445,7 +445,7 @@ impl Connection {
         {
             self.state = State::TimeWait;
             self.linger = Some(now + TIME_WAIT);
-            self.sender.timer = None;
+            self.sender.timer.stop();
             self.events.closed = true;
         }
     }
@@ -473,9 +473,7 @@ impl Connection {
         };
         match self.state {
             State::Established => {
-                if let Some((_, at)) = self.sender.timer {
-                    consider(Some(at));
-                }
+                consider(self.sender.timer.at());
                 consider(self.receiver.ack_due);
                 consider(self.sender.pace_event());
             }
@@ -508,7 +506,7 @@ impl Connection {
         }
         if self.state == State::Established {
             self.sender.fire(now);
-            if self.sender.given_up {
+            if self.sender.timeouts.given_up() {
                 self.close();
             }
         }
@@ -600,15 +598,14 @@ impl Connection {
         let mut ecn = Ecn::NotEct;
         if self.ecn && cut.len > 0 && !cut.retransmission {
             ecn = Ecn::Ect0;
-            if self.sender.cwr_pending {
-                self.sender.cwr_pending = false;
+            if self.sender.reduction.take_announcement() {
                 flags = flags.with(Flags::CWR);
             }
         }
         let payload = if cut.len == 0 {
             OwnedPayload::Synthetic(0)
         } else {
-            self.sender.stream.payload(cut.start - 1, cut.len)
+            self.sender.queue.stream.payload(cut.start - 1, cut.len)
         };
         if cut.len > 0 {
             self.receiver.note_answer(now);

@@ -1,21 +1,33 @@
 //! TCP as a state machine.
 //!
 //! * [`Config`]: which TCP, as data.
-//! * [`Connection`]: one connection; start here. Its two halves are `sender` (with `ack`, `recovery`, `rack`,
-//!   `scoreboard`, `rtt` and `stream`) and `receiver`.
+//! * [`Connection`]: one connection; start here. Its two halves are `sender`, whose documentation names its parts, and
+//!   `receiver`.
 //!
 //! Congestion control lives in the crate's `cc` module.
 
 mod ack;
 mod config;
 mod connection;
+mod delivery;
+mod losses;
+mod pacer;
+mod queue;
 mod rack;
 mod receiver;
 mod recovery;
+mod reduction;
 mod rtt;
+mod sacks;
 mod scoreboard;
 mod sender;
 mod stream;
+mod timeouts;
+mod timer;
+mod train;
+mod transmit;
+mod undo;
+mod usage;
 
 pub use config::{
     AckPolicy, CISCO_FTP_BUFFER, Config, CongestionControl, EcnMode, LINUX_SHARE, Pacing, ReceiveWindow,

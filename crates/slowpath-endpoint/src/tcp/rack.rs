@@ -2,9 +2,6 @@
 
 use slowpath_units::{Duration, Time};
 
-use super::sender::{Sender, TimerKind};
-use crate::cc::State;
-
 /// State of RACK (`struct tcp_rack_info` of Linux).
 #[derive(Debug, Clone)]
 pub(crate) struct Rack {
@@ -79,81 +76,21 @@ impl Rack {
     }
 }
 
-impl Sender {
-    /// Whether RACK decides about losses on this connection.
-    pub(crate) const fn uses_rack(&self) -> bool {
-        self.settings.rack && self.sack
+impl Rack {
+    /// How long a segment may be overtaken at a smallest round trip of `min_rtt` (`tcp_rack_reo_wnd`).
+    pub(crate) fn reordering_window(&self, min_rtt: Duration) -> Duration {
+        min_rtt / 4 * u64::from(self.steps)
     }
 
-    /// How long a segment may be overtaken before it counts as lost (`tcp_rack_reo_wnd`).
-    fn reordering_window(&self) -> Duration {
-        if !self.reordering_seen && (self.state >= State::Recovery || self.sacked_out() >= self.reordering) {
-            return Duration::ZERO;
-        }
-        let min_rtt = self.rtt.minimum().unwrap_or(Duration::ZERO);
-        let window = min_rtt / 4 * u64::from(self.rack.steps);
-        window.min(self.rtt.smoothed().unwrap_or(Duration::ZERO))
+    /// Whether a segment sent then, ending there, left after the newest one delivered: no judgement on it yet.
+    pub(crate) fn is_behind(&self, sent: Time, end: u64) -> bool {
+        (sent, end) >= (self.sent, self.end)
     }
 
-    /// Marks what RACK takes for lost and sets the reordering timer for the rest (section 6.2, step 5).
-    ///
-    /// Returns whether the reordering timer was set.
-    pub(crate) fn rack_mark_lost(&mut self, now: Time) -> bool {
-        if !self.rack.advanced {
-            return false;
-        }
-        self.rack.advanced = false;
-        let wait = self.rack_detect(now);
-        if wait > Duration::ZERO {
-            self.timer = Some((TimerKind::Reorder, now + wait + REORDER_SLACK));
-            return true;
-        }
-        false
-    }
-
-    /// Marks lost segments; the result is how long to wait for those still in doubt.
-    fn rack_detect(&mut self, now: Time) -> Duration {
-        let window = self.reordering_window();
-        let mut wait = Duration::ZERO;
-        let mut next = self.board.oldest();
-        while let Some(number) = next {
-            next = self.board.sent_after(number);
-            let segment = *self.board.get(number);
-            if (segment.sent, segment.end) >= (self.rack.sent, self.rack.end) {
-                break;
-            }
-            let deadline = segment.sent + self.rack.rtt + window;
-            if deadline <= now {
-                self.mark_lost(number);
-            } else {
-                wait = Duration::from_nanos(wait.nanos().max(deadline.since(now).nanos()));
-            }
-        }
-        wait
-    }
-
-    /// Whether RACK's time for this segment is over, taken with no reordering window.
-    pub(crate) fn rack_expired(&self, now: Time, sent: Time) -> bool {
-        sent + self.rack.rtt <= now
-    }
-
-    /// The reordering timer fired (`tcp_rack_reo_timeout`).
-    pub(crate) fn reorder_timeout(&mut self, now: Time) {
-        let before = self.in_flight();
-        self.rack_detect(now);
-        // What is lost goes out at the next poll.
-        if before != self.in_flight() && self.state != State::Recovery {
-            self.enter_recovery(now, false);
-            if !self.control.is_bbr() {
-                self.reduce_window(1, 0, false);
-            }
-        }
-        if self.timer.is_none() {
-            self.arm_retransmit(now);
-        }
+    /// When a segment sent then should have been delivered.
+    pub(crate) fn expected(&self, sent: Time) -> Time {
+        sent + self.rtt
     }
 }
 
 const PERSIST: u32 = 16;
-/// What the timer waits beyond the deadline (Linux: two ticks).
-const REORDER_SLACK: Duration = Duration::from_millis(2);

@@ -11,14 +11,15 @@ use slowpath_units::Time;
 
 use super::ack::Findings;
 use super::scoreboard::before;
-use super::sender::{Sender, TimerKind};
+use super::sender::Sender;
+use super::timer::TimerKind;
 use crate::cc::State;
 
 impl Sender {
     /// Something unusual came with an acknowledgement, or the state is unusual.
     pub(crate) fn alert(&mut self, now: Time, found: &mut Findings) {
         if found.ece {
-            self.prior_ssthresh = None;
+            self.undo.forget_threshold();
         }
         if self.leave_state(now) {
             return;
@@ -42,7 +43,7 @@ impl Sender {
             State::Open | State::Disorder | State::Cwr => {
                 if !self.sack {
                     if found.advanced {
-                        self.reno_sacked = 0;
+                        self.sacks.clear_reno();
                     }
                     self.add_reno_sack(found.duplicates);
                 }
@@ -70,7 +71,6 @@ impl Sender {
     /// Leaves CWR, recovery or loss when everything sent before it is acknowledged; true if that ends the matter.
     fn leave_state(&mut self, now: Time) -> bool {
         if self.state == State::Open {
-            self.first_retransmission = None;
             return false;
         }
         if self.una < self.high_seq {
@@ -82,7 +82,7 @@ impl Sender {
                 self.set_state(now, State::Open);
             }
             State::Recovery => {
-                self.reno_sacked = 0;
+                self.sacks.clear_reno();
                 if self.try_undo_recovery(now) {
                     return true;
                 }
@@ -93,70 +93,13 @@ impl Sender {
         false
     }
 
-    /// Marks losses by RACK, or by counting on a connection without SACK.
-    fn identify_losses(&mut self, now: Time, found: &mut Findings) {
-        if !self.sack {
-            let fresh = self.state < State::Recovery && self.reno_sacked >= self.reordering;
-            if (fresh || (self.state == State::Recovery && found.advanced)) && !self.board.is_empty() {
-                let head = self.board.first();
-                if !self.board.get(head).lost {
-                    self.mark_lost(head);
-                    self.limit_after_loss();
-                }
-            }
-        } else if self.uses_rack() {
-            let before = self.board.retransmitted;
-            if self.rack_mark_lost(now) {
-                found.set_timer = false;
-            }
-            found.lost_retransmission |= self.board.retransmitted < before;
-        }
-    }
-
-    fn limit_after_loss(&mut self) {
-        let room = self.board.len().saturating_sub(self.board.lost.max(1));
-        self.reno_sacked = self.reno_sacked.min(room);
-    }
-
-    /// Marks segments below enough SACKed ones (RFC 6675), at least the head when recovery starts.
-    fn mark_by_count(&mut self, at_least_head: bool) {
-        let mut above = self.board.sacked;
-        let mut number = self.board.first();
-        let end = self.board.end();
-        let mut marked = false;
-        while before(number, end) && above >= self.reordering {
-            let segment = self.board.get(number);
-            if segment.sacked {
-                above -= 1;
-            } else if !segment.lost {
-                self.mark_lost(number);
-                marked = true;
-            }
-            number = number.wrapping_add(1);
-        }
-        if at_least_head && !marked && self.board.lost == 0 && !self.board.is_empty() {
-            let head = self.board.first();
-            self.mark_lost(head);
-        }
-    }
-
-    pub(crate) fn mark_lost(&mut self, number: u32) {
-        if self.board.mark_lost(number) {
-            self.lost_total += 1;
-        }
-    }
-
-    fn time_to_recover(&self) -> bool {
-        self.board.lost > 0 || (!self.uses_rack() && self.sacked_out() >= self.reordering)
-    }
-
     /// Begins fast recovery (`tcp_enter_recovery`).
     pub(crate) fn enter_recovery(&mut self, now: Time, ece: bool) {
-        self.prior_ssthresh = None;
+        self.undo.forget_threshold();
         self.begin_undo();
         if self.state < State::Cwr {
             if !ece {
-                self.prior_ssthresh = Some(self.current_ssthresh());
+                self.undo.keep_threshold(self.window.threshold_now(self.state));
             }
             self.begin_reduction(now);
         }
@@ -168,9 +111,9 @@ impl Sender {
     }
 
     fn begin_undo(&mut self) {
-        self.undo_marker = self.settings.undo.then_some(self.una);
-        // Retransmissions still in flight count as well; `None` means that there is nothing to disprove yet.
-        self.undo_retransmissions = (self.board.retransmitted > 0).then_some(self.board.retransmitted);
+        // Retransmissions still in flight count as well.
+        self.undo
+            .begin(self.settings.undo, self.una, self.board.retransmitted);
     }
 
     /// The window is about to fall to a new threshold (`tcp_init_cwnd_reduction`).
@@ -179,11 +122,9 @@ impl Sender {
         self.tail_probe = None;
         self.window.count = 0;
         self.window.prior = self.window.cwnd;
-        self.prr_delivered = 0;
-        self.prr_out = 0;
+        self.reduction.begin();
         let view = self.view(now);
         self.window.ssthresh = self.control.hooks().ssthresh(&view, &self.window);
-        self.cwr_pending = true;
     }
 
     /// Proportional rate reduction (RFC 6937 with the slow start bound; `tcp_cwnd_reduction`).
@@ -196,23 +137,9 @@ impl Sender {
             return;
         }
         let in_flight = self.in_flight();
-        let ssthresh = self.window.ssthresh;
-        self.prr_delivered += acked_sacked;
-        let mut send = if in_flight > ssthresh {
-            let quota =
-                (u64::from(ssthresh) * u64::from(self.prr_delivered)).div_ceil(u64::from(self.window.prior));
-            u32::try_from(quota)
-                .unwrap_or(u32::MAX)
-                .saturating_sub(self.prr_out)
-        } else {
-            let mut send = self.prr_delivered.saturating_sub(self.prr_out).max(acked_sacked);
-            if advanced && newly_lost == 0 {
-                send += 1;
-            }
-            send.min(ssthresh - in_flight)
-        };
-        // Entering recovery always retransmits one segment.
-        send = send.max(u32::from(self.prr_out == 0));
+        let send = self
+            .reduction
+            .quota(&self.window, in_flight, acked_sacked, newly_lost, advanced);
         self.window.cwnd = in_flight + send;
     }
 
@@ -222,7 +149,7 @@ impl Sender {
             return;
         }
         let reduced = self.window.ssthresh < crate::cc::INFINITE
-            && (self.state == State::Cwr || self.undo_marker.is_some() || !self.settings.undo);
+            && (self.state == State::Cwr || self.undo.is_open() || !self.settings.undo);
         if reduced {
             self.window.cwnd = self.window.ssthresh;
         }
@@ -239,9 +166,6 @@ impl Sender {
 
     /// Nothing proves loss: Open, or Disorder while something is SACKed (`tcp_try_to_open`).
     fn try_to_open(&mut self, now: Time, ece: bool) {
-        if !self.any_retransmission_done() {
-            self.first_retransmission = None;
-        }
         if ece {
             self.enter_cwr(now);
         }
@@ -265,46 +189,38 @@ impl Sender {
 
     /// A queue marked a packet: one reduction for each window of data (`tcp_enter_cwr`; RFC 3168).
     fn enter_cwr(&mut self, now: Time) {
-        self.prior_ssthresh = None;
+        self.undo.forget_threshold();
         if self.state < State::Cwr {
-            self.undo_marker = None;
+            self.undo.close();
             self.begin_reduction(now);
             self.counters.ecn_reductions += 1;
             self.set_state(now, State::Cwr);
         }
     }
 
-    /// All retransmissions were reported as duplicates (RFC 3708).
-    fn may_undo(&self) -> bool {
-        self.undo_marker.is_some() && self.undo_retransmissions == Some(0)
-    }
-
-    fn undo(&mut self, now: Time, unmark: bool) {
+    fn take_back(&mut self, now: Time, unmark: bool) {
         if unmark {
             self.board.clear_lost();
         }
-        if let Some(prior) = self.prior_ssthresh {
+        if let Some(prior) = self.undo.threshold() {
             let view = self.view(now);
             self.window.cwnd = self.control.hooks().undo(&view, &self.window);
             if prior > self.window.ssthresh {
                 self.window.ssthresh = prior;
-                self.cwr_pending = false;
+                self.reduction.withdraw();
             }
         }
         self.counters.undone += 1;
-        self.undo_marker = None;
+        self.undo.close();
         self.rack.advanced = true;
     }
 
     fn try_undo_recovery(&mut self, now: Time) -> bool {
-        if self.may_undo() {
-            self.undo(now, false);
+        if self.undo.is_proven() {
+            self.take_back(now, false);
         }
         if self.una == self.high_seq && !self.sack {
             // Hold the state until something above is acknowledged: no false fast retransmit (RFC 6582, section 4.1).
-            if !self.any_retransmission_done() {
-                self.first_retransmission = None;
-            }
             return true;
         }
         self.set_state(now, State::Open);
@@ -312,19 +228,19 @@ impl Sender {
     }
 
     fn try_undo_dsack(&mut self, now: Time) -> bool {
-        if self.may_undo() {
-            self.undo(now, false);
+        if self.undo.is_proven() {
+            self.take_back(now, false);
             return true;
         }
         false
     }
 
     fn try_undo_loss(&mut self, now: Time, spurious: bool) -> bool {
-        if !spurious && !self.may_undo() {
+        if !spurious && !self.undo.is_proven() {
             return false;
         }
-        self.undo(now, true);
-        self.timeouts_in_a_row = 0;
+        self.take_back(now, true);
+        self.timeouts.progress();
         if spurious || self.sack {
             self.set_state(now, State::Open);
         }
@@ -337,22 +253,21 @@ impl Sender {
         if found.advanced && self.try_undo_loss(now, false) {
             return;
         }
-        if self.forward_rto {
+        if self.timeouts.doubted() {
             if found.original_acked && self.settings.undo && self.try_undo_loss(now, true) {
                 return;
             }
             if self.nxt > self.high_seq {
                 if found.data_sacked || found.duplicates > 0 {
-                    self.forward_rto = false;
+                    self.timeouts.believe();
                 }
             } else if found.advanced && !recovered {
                 self.high_seq = self.nxt;
-                let room = (self.una + self.peer_window) > self.nxt;
-                if self.write_end() > self.nxt && room {
-                    self.new_data_first = true;
+                if self.unsent() > 0 && self.room() > 0 {
+                    self.timeouts.try_new_data();
                     return;
                 }
-                self.forward_rto = false;
+                self.timeouts.believe();
             }
         }
         if recovered {
@@ -363,7 +278,7 @@ impl Sender {
             if self.nxt > self.high_seq && found.duplicates > 0 {
                 self.add_reno_sack(found.duplicates);
             } else if found.advanced {
-                self.reno_sacked = 0;
+                self.sacks.clear_reno();
             }
         }
     }
@@ -373,9 +288,7 @@ impl Sender {
         if self.board.is_empty() {
             return;
         }
-        self.timeouts_in_a_row += 1;
-        if self.timeouts_in_a_row > self.settings.retries {
-            self.given_up = true;
+        if !self.timeouts.count(self.settings.retries) {
             return;
         }
         self.counters.timeouts += 1;
@@ -383,9 +296,9 @@ impl Sender {
         let reneged = self.board.get(first).sacked;
         if reneged {
             self.board.clear_sacked();
-            self.sack_cache = [(0, 0); 4];
+            self.sacks.forget();
         } else if !self.sack {
-            self.reno_sacked = 0;
+            self.sacks.clear_reno();
         }
         let end = self.board.end();
         let mut number = first;
@@ -398,8 +311,8 @@ impl Sender {
             number = number.wrapping_add(1);
         }
         let fresh = self.state <= State::Disorder || self.una >= self.high_seq;
-        if fresh || (self.state == State::Loss && self.timeouts_in_a_row == 1) {
-            self.prior_ssthresh = Some(self.current_ssthresh());
+        if fresh || (self.state == State::Loss && self.timeouts.is_first()) {
+            self.undo.keep_threshold(self.window.threshold_now(self.state));
             self.window.prior = self.window.cwnd;
             let view = self.view(now);
             self.window.ssthresh = self.control.hooks().ssthresh(&view, &self.window);
@@ -410,12 +323,12 @@ impl Sender {
         let new_recovery = self.state < State::Recovery;
         self.set_state(now, State::Loss);
         self.high_seq = self.nxt;
-        self.cwr_pending = true;
+        self.reduction.announce();
         self.tail_probe = None;
-        self.new_data_first = false;
-        self.forward_rto =
-            self.settings.forward_rto && self.sack && (new_recovery || self.timeouts_in_a_row > 1);
+        let doubtful = new_recovery || !self.timeouts.is_first();
+        self.timeouts
+            .doubt(self.settings.forward_rto && self.sack && doubtful);
         self.rtt.back_off();
-        self.timer = Some((TimerKind::Retransmit, now + self.rtt.timeout()));
+        self.timer.set(TimerKind::Retransmit, now + self.rtt.timeout());
     }
 }
