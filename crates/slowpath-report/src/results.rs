@@ -260,7 +260,7 @@ impl Variant {
 
     /// Recomputes [`Variant::goodput_byte_per_s`] and the reference's ratio from the runs.
     pub fn summarize(&mut self) {
-        self.goodput_byte_per_s = Summary::of(&self.rates());
+        self.goodput_byte_per_s = Summary::of_rates(&self.rates());
         if let Some(reference) = &mut self.reference {
             reference.ratio = self
                 .goodput_byte_per_s
@@ -595,7 +595,7 @@ pub struct VariantComparison {
 impl VariantComparison {
     /// Compares the goodput of two variants' valid runs; `None` when one has none.
     pub fn goodput(a: &Variant, b: &Variant, unit: RateUnit) -> Option<Self> {
-        let result = Comparison::welch(&a.rates(), &b.rates())?;
+        let result = Comparison::of_rates(&a.rates(), &b.rates())?;
         let sentence = crate::compare::sentence(&a.name, &b.name, &result, unit);
         Some(Self {
             a: a.name.clone(),

@@ -458,9 +458,17 @@ struct Row {
 impl Row {
     fn of(variant: &Variant, name: &str, unit: Unit) -> Self {
         let goodput = variant.goodput_byte_per_s.as_ref();
-        let measured = match goodput.map(|g| (g, g.half_width())) {
-            Some((g, Some(half))) => format!("{} ± {}", unit.show(g.mean), unit.show(half)),
-            Some((g, None)) => unit.show(g.mean),
+        let measured = match goodput.map(|g| (g, g.even_half_width(), g.low95.zip(g.high95))) {
+            Some((g, Some(half), _)) => format!("{} ± {}", unit.show(g.mean), unit.show(half)),
+            Some((g, None, Some((low, high)))) => {
+                format!(
+                    "{} ({} to {})",
+                    unit.show(g.mean),
+                    unit.show(low),
+                    unit.show(high)
+                )
+            }
+            Some((g, None, None)) => unit.show(g.mean),
             None if variant.without_rate() == NEVER => NEVER.to_owned(),
             None => "-".to_owned(),
         };

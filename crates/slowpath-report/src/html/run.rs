@@ -240,9 +240,11 @@ impl VariantView {
                 .or_else(|| no_verdict(variant)),
             limit: variant.verdict.as_ref().map(|v| v.limit.name()),
             measured: goodput.map_or(variant.without_rate().into(), |g| unit.show(g.mean)),
-            half: goodput.and_then(Summary::half_width).map(|half| unit.show(half)),
+            half: goodput
+                .and_then(Summary::even_half_width)
+                .map(|half| unit.show(half)),
             interval: interval.map_or("–".into(), |(l, h)| {
-                format!("{} – {}", unit.show(l.max(0.0)), unit.show(h))
+                format!("{} – {}", unit.show(l), unit.show(h))
             }),
             published: reference.map(|r| unit.show(r.goodput_byte_per_s)),
             ratio: reference.and_then(|r| r.ratio).map_or("–".into(), ratio_text),
