@@ -20,6 +20,9 @@ pub struct Label {
     /// The parameters that were fitted to it, each with its value; none for a predicted figure.
     #[serde(default)]
     pub fitted: Vec<String>,
+    /// How many parameters and how many figures were fitted together with this one.
+    #[serde(default)]
+    pub together: Option<(usize, usize)>,
     /// Why the figure is not met, where that is known and declared.
     #[serde(default)]
     pub missed: Option<String>,
@@ -35,6 +38,12 @@ impl Label {
         }
     }
 
+    /// Whether as many parameters were fitted as there are figures: that explains nothing.
+    pub fn is_curve_fitting(&self) -> bool {
+        self.together
+            .is_some_and(|(parameters, figures)| parameters >= figures)
+    }
+
     /// What the label adds to a figure, as sentences: the formula, the fitted parameters, the declared miss.
     pub fn sentences(&self) -> Vec<String> {
         let mut all = Vec::new();
@@ -43,6 +52,14 @@ impl Label {
         }
         if !self.fitted.is_empty() {
             all.push(format!("Fitted to it: {}.", self.fitted.join("; ")));
+        }
+        if let Some((parameters, figures)) = self.together.filter(|_| self.is_curve_fitting()) {
+            let plural = |count: usize| if count == 1 { "" } else { "s" };
+            all.push(format!(
+                "Curve fitting, explains nothing: {parameters} parameter{} for {figures} figure{}.",
+                plural(parameters),
+                plural(figures)
+            ));
         }
         if let Some(reason) = &self.missed {
             all.push(format!("Missed: {reason}"));
@@ -134,6 +151,12 @@ mod tests {
             ..Label::default()
         };
         assert_eq!(derived.origin(), "derived");
+        let fitted = |together| Label {
+            together,
+            ..Label::default()
+        };
+        assert!(fitted(Some((5, 4))).sentences()[0].contains("5 parameters for 4 figures"));
+        assert!(!fitted(Some((1, 4))).is_curve_fitting() && !fitted(None).is_curve_fitting());
         let said = derived.sentences().join(" ");
         assert!(said.contains("x (1 - 46 %)") && said.contains("queue 64") && said.contains("Missed"));
     }

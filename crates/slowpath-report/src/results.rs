@@ -279,11 +279,15 @@ impl Variant {
     /// The goodput against the reference as a figure; `None` without a reference.
     pub fn headline(&self) -> Option<Figure> {
         let reference = self.reference.as_ref()?;
+        // Sources print goodput in bytes or in bits.
+        let printed = reference.label.printed.as_deref();
+        let bits = printed.is_some_and(|printed| printed.ends_with("bit/s"));
+        let scale = if bits { 8.0 } else { 1.0 };
         Some(Figure {
             name: "goodput".to_owned(),
-            unit: "byte/s".to_owned(),
-            published: Some(reference.goodput_byte_per_s),
-            measured: self.goodput_byte_per_s.as_ref().map(|g| g.mean),
+            unit: if bits { "bit/s" } else { "byte/s" }.to_owned(),
+            published: Some(reference.goodput_byte_per_s * scale),
+            measured: self.goodput_byte_per_s.as_ref().map(|g| g.mean * scale),
             tolerance: reference.tolerance,
             basis: self.basis,
             note: None,

@@ -352,11 +352,16 @@ fn legend(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()
         results
             .variants
             .iter()
-            .any(|v| v.basis == b && v.reference.is_some())
+            .any(|v| v.basis == b && v.reference.is_some() && mark(v) == b.mark())
     };
     let mut parts = Vec::new();
     if has(Basis::Fitted) {
         parts.push("f = a model parameter was fitted to this figure, it proves nothing");
+    }
+    if results.variants.iter().any(|v| mark(v) == CURVE_FITTING) {
+        parts.push(
+            "f! = as many parameters were fitted as there are figures: curve fitting, explains nothing",
+        );
     }
     if has(Basis::Predicted) {
         parts.push("p = predicted by a model fitted elsewhere");
@@ -372,6 +377,22 @@ fn legend(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()
     }
     style.paragraph(&parts.join("; "), "", "", Tone::Plain, out)
 }
+
+/// The mark behind a ratio: how the figure relates to the model.
+fn mark(variant: &Variant) -> &'static str {
+    let curve_fitting = |variant: &Variant| {
+        let reference = variant.reference.as_ref();
+        reference.is_some_and(|reference| reference.label.is_curve_fitting())
+    };
+    if variant.basis == Basis::Fitted && curve_fitting(variant) {
+        CURVE_FITTING
+    } else {
+        variant.basis.mark()
+    }
+}
+
+/// The mark of a figure to which as many parameters were fitted as there are figures.
+const CURVE_FITTING: &str = "f!";
 
 const fn health_tone(state: HealthState) -> Tone {
     match state {
@@ -475,7 +496,7 @@ impl Row {
         let reference = variant.reference.as_ref();
         let ratio = reference.and_then(|r| r.ratio).map_or("-".to_owned(), |r| {
             let decimals = if r >= 10.0 { 1 } else { 3 };
-            let mark = variant.basis.mark();
+            let mark = mark(variant);
             format!("{r:.decimals$}{}{mark}", if mark.is_empty() { "" } else { " " })
         });
         let health = if variant.runs.is_empty() {

@@ -1,5 +1,7 @@
 //! What a reader of an experiment's results needs beside the figures: question, source, corrections, assumptions.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use slowpath_diagnose::change::Change;
 use slowpath_report::results::{Note, Source};
@@ -137,6 +139,28 @@ impl Dossier {
             .collect()
     }
 
+    /// How many parameters and how many figures hang together with that figure: a parameter hangs together with each
+    /// figure that it has seen, and so on. `None` where no parameter has seen it.
+    ///
+    /// As many parameters as figures can be fitted to any figures: that explains nothing.
+    pub fn fitted_together(&self, variant: &str, figure: &str) -> Option<(usize, usize)> {
+        let mut figures = BTreeSet::from([format!("{variant}/{figure}")]);
+        let mut parameters = 0;
+        loop {
+            let own: Vec<&Fit> = self
+                .fits
+                .iter()
+                .filter(|fit| fit.to.iter().any(|place| figures.contains(place)))
+                .collect();
+            if own.len() == parameters {
+                break;
+            }
+            parameters = own.len();
+            figures.extend(own.iter().flat_map(|fit| fit.to.iter().cloned()));
+        }
+        (parameters > 0).then_some((parameters, figures.len()))
+    }
+
     /// Reads a dossier.
     ///
     /// # Errors
@@ -163,6 +187,18 @@ mod tests {
         let dossier = Dossier::read(text).expect("a dossier");
         assert_eq!(dossier.fitted_to("a", "goodput"), ["buffer 16 KiB"]);
         assert_eq!(dossier.fitted_to("b", "goodput"), [] as [&str; 0]);
+        assert_eq!(dossier.fitted_together("a", "goodput"), Some((1, 2)));
+        assert_eq!(dossier.fitted_together("b", "goodput"), None);
+    }
+
+    #[test]
+    fn parameters_that_share_figures_are_counted_together() {
+        let fit =
+            |name: &str, to: &str| format!("[[fits]]\nparameter = \"{name}\"\nvalue = \"1\"\nto = [{to}]\n");
+        let text = fit("rate", "\"a/x\", \"b/x\"") + &fit("queue", "\"b/x\"") + &fit("delay", "\"c/x\"");
+        let dossier = Dossier::read(&text).expect("a dossier");
+        assert_eq!(dossier.fitted_together("a", "x"), Some((2, 2)));
+        assert_eq!(dossier.fitted_together("c", "x"), Some((1, 1)));
     }
 
     #[test]

@@ -161,8 +161,14 @@ fn variant_results(
         out.basis_note = (!fitted.is_empty()).then(|| fitted.join("; "));
     }
     for figure in &variant.figures {
-        let fitted = loaded.dossier.fitted_to(&variant.name, &figure.id);
-        add_figure(&mut out, figure, fitted, &ordered, plan);
+        let label = Label {
+            printed: Some(figure.printed.clone()),
+            formula: figure.formula.clone(),
+            fitted: loaded.dossier.fitted_to(&variant.name, &figure.id),
+            together: loaded.dossier.fitted_together(&variant.name, &figure.id),
+            missed: figure.missed.clone(),
+        };
+        add_figure(&mut out, figure, label, &ordered, plan);
     }
     out.summarize();
     out.verdict = agreed(&out.runs);
@@ -209,20 +215,8 @@ fn twins(variants: &[Variant]) -> Vec<Twin> {
 }
 
 /// Compares one published figure with what the runs show.
-fn add_figure(
-    out: &mut Variant,
-    figure: &Published,
-    fitted: Vec<String>,
-    runs: &[&Analyzed],
-    plan: Option<&Plan>,
-) {
+fn add_figure(out: &mut Variant, figure: &Published, label: Label, runs: &[&Analyzed], plan: Option<&Plan>) {
     let basis = basis(figure.standing, plan);
-    let label = Label {
-        printed: Some(figure.printed.clone()),
-        formula: figure.formula.clone(),
-        fitted,
-        missed: figure.missed.clone(),
-    };
     let tolerance = figure.tolerance.map(slowpath_units::Ratio::fraction);
     if figure.id == "goodput" || figure.id == "throughput" {
         let bits = matches!(figure.value, FigureValue::BitsPerSecond(_));
@@ -292,10 +286,9 @@ fn add_ratios(variants: &mut [Variant], wishes: &[ComparisonWish]) {
                 basis,
                 note: None,
                 label: Label {
-                    printed: None,
                     formula: Some(ratio.formula.clone()),
-                    fitted: Vec::new(),
                     missed: ratio.missed.clone(),
+                    ..Label::default()
                 },
             };
             variants[b].figures.push(figure);

@@ -196,6 +196,8 @@ struct VariantView {
     half: Option<String>,
     interval: String,
     published: Option<String>,
+    /// The reference figure is arithmetic on published ones.
+    derived: bool,
     ratio: String,
     basis: &'static str,
     basis_class: &'static str,
@@ -246,11 +248,16 @@ impl VariantView {
             interval: interval.map_or("–".into(), |(l, h)| {
                 format!("{} – {}", unit.show(l), unit.show(h))
             }),
-            published: reference.map(|r| unit.show(r.goodput_byte_per_s)),
+            published: variant.headline().and_then(|figure| figure.shown().0),
+            derived: reference.is_some_and(|r| r.label.formula.is_some()),
             ratio: reference.and_then(|r| r.ratio).map_or("–".into(), ratio_text),
             basis: variant.basis.word(),
             basis_class: basis_class(variant.basis),
-            basis_note: variant.basis_note.clone(),
+            basis_note: {
+                let label = reference.map(|r| r.label.sentences()).unwrap_or_default();
+                let said: Vec<String> = label.into_iter().chain(variant.basis_note.clone()).collect();
+                (!said.is_empty()).then(|| said.join(" "))
+            },
             scaled: variant.scaled.clone(),
             run_count: variant.runs.len(),
             health: if variant.runs.is_empty() {
