@@ -31,6 +31,7 @@ fn record(goodput: f64) -> RunRecord {
         plan_digest: String::new(),
         environment: None,
         health: Health::valid(),
+        disturbances: None,
         captures: Vec::new(),
         series: Vec::new(),
         curves: Vec::new(),

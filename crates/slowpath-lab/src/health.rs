@@ -56,7 +56,7 @@
 
 use hdrhistogram::Histogram;
 use slowpath_record::health::Lateness;
-use slowpath_record::{ElementCounters, Health, HealthState, Reason};
+use slowpath_record::{Disturbances, ElementCounters, Health, HealthState, Reason, WireDisturbances};
 use slowpath_units::Duration;
 
 use crate::machine::Change;
@@ -66,8 +66,10 @@ use crate::wire::{Fault, STALL, WireStats};
 /// What a finished lab leaves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabReport {
-    /// Whether the run may be believed.
+    /// Whether the run may be believed, by the table of this module alone.
     pub health: Health,
+    /// When the machine held packets up.
+    pub disturbances: Disturbances,
     /// What went through each element of the network.
     pub elements: Vec<ElementCounters>,
     /// What happened to all packets.
@@ -217,6 +219,33 @@ pub(crate) fn judge(inputs: &Inputs<'_>) -> Health {
         judge.fault(fault);
     }
     health
+}
+
+/// What one wire did to the packets of the hosts `from` and `to`.
+pub(crate) fn disturbances(wire: WireStats, from: Vec<String>, to: Vec<String>) -> WireDisturbances {
+    let least = wire.pauses.least();
+    WireDisturbances {
+        from,
+        to,
+        least,
+        release: mean_below(&wire.lateness, least),
+        entry: mean_below(&wire.ingress_error, least),
+        spans: wire.pauses.into_spans(),
+    }
+}
+
+/// The mean of what is shorter than `least`.
+fn mean_below(histogram: &Histogram<u64>, least: Duration) -> Duration {
+    let (mut count, mut sum) = (0_u64, 0_u128);
+    let below = histogram
+        .iter_recorded()
+        .take_while(|step| step.value_iterated_to() < least.nanos());
+    for step in below {
+        count += step.count_at_value();
+        sum += u128::from(step.value_iterated_to()) * u128::from(step.count_at_value());
+    }
+    let mean = sum / u128::from(count.max(1));
+    Duration::from_nanos(u64::try_from(mean).unwrap_or(u64::MAX))
 }
 
 /// Share of the run that stalls took, or of its packets that were as late as a stall makes them.

@@ -9,13 +9,14 @@ use std::thread::JoinHandle;
 
 use slowpath_endpoint::Report;
 use slowpath_path::{Network, PortId};
+use slowpath_record::Disturbances;
 use slowpath_sys::process::Keeper;
 use slowpath_sys::{clock, namespace};
 use slowpath_units::{Duration, Time};
 
 use crate::attach::Attachment;
 use crate::error::LabError;
-use crate::health::{Inputs, LabReport, Totals, judge};
+use crate::health::{self, Inputs, LabReport, Totals, judge};
 use crate::kernel::KernelHost;
 use crate::machine::Snapshot;
 use crate::model::Model;
@@ -267,10 +268,11 @@ impl Lab {
         let elapsed = Duration::from_nanos(clock::monotonic() - self.origin);
         let machine = Snapshot::take().since(&self.before);
         self.stops.clear();
-        let mut stats = Vec::new();
+        let (mut stats, mut edges) = (Vec::new(), Vec::new());
         let mut elements = vec![None; self.elements.len()];
         for wire in self.wires.drain(..) {
             let wire = wire.join().unwrap_or_else(|panic| resume_unwind(panic));
+            edges.push(wire.edges());
             let (network, of_wire) = wire.into_parts();
             for (id, name) in network.element_names() {
                 elements[usize::from(id.0)] = network.counters(id).map(|counters| counters.to_record(name));
@@ -318,13 +320,26 @@ impl Lab {
             socket_drops,
             capture_lost: sum(|wire| wire.capture_lost),
         };
+        let peak_bytes = stats.iter().map(|wire| wire.peak_bytes).collect();
+        let wire_cpu = stats.iter().map(|wire| Duration::from_nanos(wire.cpu)).collect();
+        let names = |wanted: Vec<PortId>| {
+            let named = self.ports.iter().filter(|(_, port)| wanted.contains(port));
+            named.map(|(name, _)| name.clone()).collect()
+        };
+        let wires = stats.into_iter().zip(edges);
         LabReport {
             health,
+            disturbances: Disturbances {
+                wires: wires
+                    .map(|(wire, (from, to))| health::disturbances(wire, names(from), names(to)))
+                    .collect(),
+                ..Disturbances::default()
+            },
             elements: elements.into_iter().flatten().collect(),
             totals,
             duration: elapsed,
-            peak_bytes: stats.iter().map(|wire| wire.peak_bytes).collect(),
-            wire_cpu: stats.iter().map(|wire| Duration::from_nanos(wire.cpu)).collect(),
+            peak_bytes,
+            wire_cpu,
             reports: self
                 .reports
                 .get_mut()

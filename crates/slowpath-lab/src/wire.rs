@@ -6,6 +6,7 @@
 
 mod flows;
 mod join;
+mod pauses;
 mod sleep;
 mod stats;
 mod turn;
@@ -53,6 +54,8 @@ pub(crate) struct Wire {
     crowded_until: Time,
     /// The packet that ended the last sleep, until it has been read.
     arrived: Option<Arrived>,
+    /// How late the latest packet of this turn was.
+    latest: Duration,
 }
 
 struct Input {
@@ -108,6 +111,7 @@ impl Wire {
             next_train: 0,
             crowded_until: Time::ZERO,
             arrived: None,
+            latest: Duration::ZERO,
             network,
             inputs,
             models,
@@ -143,10 +147,16 @@ impl Wire {
         let mut sleeper = Sleeper::new(inputs, stop.as_fd(), self.settings.spin);
         loop {
             let turned = self.now();
+            let entered = self.stats.packets_sent;
+            self.latest = Duration::ZERO;
             if !self.turn()? {
                 return Ok(());
             }
-            self.note_stall(self.now().since(turned));
+            let ended = self.now();
+            self.note_stall(ended.since(turned));
+            let held = self.latest >= self.stats.pauses.least();
+            self.stats.pauses.close(self.stats.packets_sent > entered, held);
+            self.stats.pauses.add(turned, ended, false);
             let due = self
                 .next_event()
                 .map(|at| at.max(turned + self.settings.turn_gap));
@@ -158,6 +168,8 @@ impl Wire {
                 self.stats.long_waits += woken.starved;
             }
             self.note_stall(Duration::from_nanos(woken.overslept));
+            let (from, to) = (self.time(woken.stood_from), self.time(woken.woke));
+            self.stats.pauses.add(from, to, woken.first_in_time);
             self.arrived = woken.arrival;
             for input in &mut self.inputs {
                 input.empty_at = input.empty_at.max(woken.empty_at);
@@ -187,7 +199,23 @@ impl Wire {
     }
 
     fn now(&self) -> Time {
-        Time::from_nanos(clock::monotonic() - self.origin)
+        self.time(clock::monotonic())
+    }
+
+    /// The model's time of a reading of the monotonic clock.
+    fn time(&self, reading: u64) -> Time {
+        Time::from_nanos(reading.saturating_sub(self.origin))
+    }
+
+    /// Ports of hosts whose packets enter here, and of hosts to which packets are handed over here.
+    pub(crate) fn edges(&self) -> (Vec<PortId>, Vec<PortId>) {
+        let from = self.inputs.iter().map(|input| input.port).collect();
+        let to = (0_u16..)
+            .zip(&self.outputs)
+            .filter(|(_, output)| output.is_some())
+            .map(|(port, _)| PortId(port))
+            .collect();
+        (from, to)
     }
 
     pub(crate) fn into_parts(self) -> (Network, WireStats) {

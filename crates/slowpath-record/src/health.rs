@@ -25,6 +25,12 @@ pub struct Health {
     /// Share of processor time in use by anything during the run.
     #[serde(default)]
     pub processor_fraction: f64,
+    /// What the machine did to each figure of the run, by replaying its disturbances; empty where that cannot be told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<Effect>,
+    /// What the size of the machine's disturbances alone would have said, where their effect is known instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_size: Vec<Reason>,
 }
 
 impl Health {
@@ -38,6 +44,48 @@ impl Health {
         self.state = self.state.max(reason.state);
         self.reasons.push(reason);
     }
+}
+
+/// What the machine did to one figure of a run.
+///
+/// The run is simulated several times as planned, and as often with packets held up when the machine held them up; the
+/// difference is the machine's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Effect {
+    /// Which figure.
+    pub figure: FigureKind,
+    /// Its mean over the simulations as planned: bytes per second, seconds, segments, or a share.
+    pub planned: f64,
+    /// Its mean over the simulations with the disturbances.
+    pub disturbed: f64,
+    /// The change that this makes: of the planned figure, or of all packets where the figure is a share.
+    pub change: f64,
+    /// How far the mean of the change may be off, either way (95 %).
+    pub uncertainty: f64,
+    /// Low end of what one run like this one may be changed by, chance on the path included (95 %).
+    pub low: f64,
+    /// High end of the same.
+    pub high: f64,
+    /// Number of pairs of simulations.
+    pub replays: u32,
+    /// What this alone says about the figure.
+    pub state: HealthState,
+}
+
+/// A figure of a run that its health may speak about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FigureKind {
+    /// Application bytes per second at the receiver.
+    Goodput,
+    /// From asking to the last byte.
+    Duration,
+    /// Packets that the path dropped, of all sent.
+    Loss,
+    /// Median round trip of an echo.
+    DelayMedian,
+    /// Round trip that 95 % of the echoes do not exceed.
+    DelayP95,
 }
 
 /// The judgement on a run. Ordered: later is worse.

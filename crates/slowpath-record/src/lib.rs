@@ -5,6 +5,7 @@
 //!
 //! * [`run`]: [`RunRecord`], its origin, environment, captures and workload results. Start here.
 //! * [`health`]: whether the run may be believed, and why not.
+//! * [`disturbance`]: when the machine held packets up at the edges of an emulated network.
 //! * [`series`]: time series sampled during a run; [`curve`]: one quantity against another.
 //! * [`echo`]: what a series of echo requests came to.
 //! * [`packets`]: decoded packets as an analysis wants them, whoever produced them.
@@ -16,6 +17,7 @@
 
 pub mod counters;
 pub mod curve;
+pub mod disturbance;
 pub mod echo;
 pub mod health;
 pub mod marks;
@@ -25,7 +27,8 @@ pub mod series;
 
 pub use counters::{ElementCounters, Traffic};
 pub use curve::Curve;
-pub use health::{Health, HealthState, Reason};
+pub use disturbance::{Disturbances, HeldSpan, WireDisturbances};
+pub use health::{Effect, FigureKind, Health, HealthState, Reason};
 pub use marks::{MarkCount, MarkPlace, ProgramLoad};
 pub use run::{CaptureRef, Environment, FlowResult, Origin, RunRecord, TransferResult};
 pub use series::Series;

@@ -5,6 +5,7 @@ use slowpath_units::{Duration, Time};
 
 use crate::counters::ElementCounters;
 use crate::curve::Curve;
+use crate::disturbance::Disturbances;
 use crate::health::Health;
 use crate::marks::{MarkCount, ProgramLoad};
 use crate::series::Series;
@@ -37,6 +38,9 @@ pub struct RunRecord {
     pub environment: Option<Environment>,
     /// Whether the run may be believed.
     pub health: Health,
+    /// When the machine held packets up, where packets moved in real time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbances: Option<Disturbances>,
     /// Packet captures, as files beside the record.
     #[serde(default)]
     pub captures: Vec<CaptureRef>,
@@ -79,6 +83,7 @@ impl RunRecord {
             plan_digest: String::new(),
             environment: None,
             health: Health::valid(),
+            disturbances: None,
             captures: Vec::new(),
             series: Vec::new(),
             curves: Vec::new(),

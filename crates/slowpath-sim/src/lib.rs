@@ -10,6 +10,7 @@
 //! * [`spec`]: what a run consists of, as plain data.
 //! * [`simulation`]: the event loop. Start here.
 //! * [`sink`]: where packets go that are to be captured; [`Recorder`] makes records of them for an analysis.
+//! * [`edges`]: packets held up between hosts and network, as a busy machine does.
 //! * [`programs`]: what the jobs of a plan are as programs of model hosts.
 //! * [`frames`]: a frame generator's runs, which have no hosts.
 //! * [`report`]: what a run leaves behind.
@@ -17,6 +18,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod edges;
 pub mod frames;
 mod freight;
 mod known;
@@ -26,6 +28,7 @@ pub mod simulation;
 pub mod sink;
 pub mod spec;
 
+pub use edges::EdgeSpec;
 pub use report::SimReport;
 pub use simulation::Simulation;
 pub use sink::{NoSink, Point, Recorder, Sighting, Sink};

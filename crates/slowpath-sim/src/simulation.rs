@@ -10,6 +10,7 @@ use slowpath_path::{Cargo, Flags, FlowId, Network, Notice, Outcome, Packet, Pack
 use slowpath_record::Series;
 use slowpath_units::Time;
 
+use crate::edges::{EdgeSpec, HostEdges};
 use crate::freight::{Freight, fragment_header};
 use crate::known::KnownFlows;
 use crate::report::SimReport;
@@ -42,6 +43,8 @@ struct Station {
     port: PortId,
     mtu: u32,
     flows: KnownFlows,
+    /// What holds its packets up outside the network; nothing in an ordinary run.
+    edges: Option<Box<HostEdges>>,
 }
 
 #[derive(Debug)]
@@ -83,6 +86,7 @@ impl Simulation {
                 port,
                 mtu: plan.config.mtu,
                 flows: KnownFlows::default(),
+                edges: None,
             });
         }
         let sampling = spec.sample_every.map(|every| Sampling {
@@ -102,6 +106,15 @@ impl Simulation {
             report: SimReport::default(),
             open,
         })
+    }
+
+    /// The same run with packets held up between hosts and network.
+    #[must_use]
+    pub fn with_edges(mut self, spec: &EdgeSpec) -> Self {
+        for (number, station) in (0_u16..).zip(&mut self.hosts) {
+            station.edges = Some(Box::new(HostEdges::new(spec, &station.name, number)));
+        }
+        self
     }
 
     /// Runs to the end: until every program that ends has ended, nothing can happen any more, or the deadline.
@@ -136,6 +149,9 @@ impl Simulation {
             self.take(outcome, sink);
         }
         for number in 0..self.hosts.len() {
+            if self.hosts[number].edges.is_some() {
+                self.pass_edges(number, sink);
+            }
             let station = &mut self.hosts[number];
             if station.host.next_event().is_some_and(|next| next <= at) {
                 station.host.advance(at);
@@ -223,8 +239,47 @@ impl Simulation {
 
     /// The next point in time; `inside` is the network's.
     fn next_event(&self, inside: Option<Time>) -> Option<Time> {
-        let hosts = self.hosts.iter().filter_map(|station| station.host.next_event());
+        let hosts = self.hosts.iter().filter_map(|station| {
+            let held = station.edges.as_ref().and_then(|edges| edges.next_event());
+            station.host.next_event().into_iter().chain(held).min()
+        });
         hosts.chain(inside).min()
+    }
+
+    /// Lets those packets go on that a host's edges have held up until now.
+    fn pass_edges<S: Sink>(&mut self, number: usize, sink: &mut S) {
+        let now = self.now;
+        while let Some(edges) = &mut self.hosts[number].edges
+            && edges.leaving.front().is_some_and(|(at, ..)| *at <= now)
+            && let Some((at, due, port, packet)) = edges.leaving.pop_front()
+        {
+            self.hand_over(port, due, at, &packet, sink);
+            if !packet.flags.has(Flags::EMITTED) {
+                self.freight.account(packet.cargo, -1);
+            }
+        }
+        let host_number = u16::try_from(number).unwrap_or(u16::MAX);
+        let Self {
+            network,
+            hosts,
+            freight,
+            ..
+        } = self;
+        let station = &mut hosts[number];
+        let mut way = Way {
+            network,
+            freight,
+            number: host_number,
+            port: station.port,
+            mtu: station.mtu,
+        };
+        while let Some(edges) = &mut station.edges
+            && edges.entering.front().is_some_and(|(at, ..)| *at <= now)
+            && let Some((at, flow, mut transmit)) = edges.entering.pop_front()
+        {
+            transmit.at = at;
+            way.send(flow, &mut transmit, sink);
+        }
     }
 
     /// Acts on one outcome of the network.
@@ -232,7 +287,12 @@ impl Simulation {
         let packet = *outcome.packet();
         let own = !packet.flags.has(Flags::EMITTED);
         match outcome {
-            Outcome::Delivered { port, at, .. } => self.deliver(port, at, &packet, sink),
+            Outcome::Delivered { port, at, .. } => {
+                if self.holds_up(port, at, &packet) {
+                    return;
+                }
+                self.hand_over(port, at, at, &packet, sink);
+            }
             Outcome::Dropped {
                 element, cause, at, ..
             } => {
@@ -261,7 +321,25 @@ impl Simulation {
         }
     }
 
-    fn deliver<S: Sink>(&mut self, port: PortId, at: Time, packet: &Packet, sink: &mut S) {
+    /// Whether a delivered packet has to wait before its host gets it.
+    #[inline]
+    fn holds_up(&mut self, port: PortId, due: Time, packet: &Packet) -> bool {
+        let Some(number) = self.at_port.get(usize::from(port.0)).copied().flatten() else {
+            return false;
+        };
+        let Some(edges) = &mut self.hosts[usize::from(number)].edges else {
+            return false;
+        };
+        let at = edges.release.pass(due);
+        let waits = at > self.now || !edges.leaving.is_empty();
+        if waits {
+            edges.leaving.push_back((at, due, port, *packet));
+        }
+        waits
+    }
+
+    /// Gives a packet to the host at `port`, which was due there at `due` and gets it at `at`.
+    fn hand_over<S: Sink>(&mut self, port: PortId, due: Time, at: Time, packet: &Packet, sink: &mut S) {
         let Some(number) = self.at_port.get(usize::from(port.0)).copied().flatten() else {
             return;
         };
@@ -273,7 +351,7 @@ impl Simulation {
                 let payload = OwnedPayload::Synthetic(0);
                 sink.seen(&Sighting {
                     point,
-                    at,
+                    at: due,
                     id: packet.id,
                     header: &header,
                     payload: &payload,
@@ -287,7 +365,7 @@ impl Simulation {
             self.freight.show(packet, |header, payload| {
                 sink.seen(&Sighting {
                     point,
-                    at,
+                    at: due,
                     id: packet.id,
                     header,
                     payload,
@@ -337,6 +415,7 @@ impl Simulation {
             flows,
             port,
             mtu,
+            edges,
             ..
         } = &mut hosts[number];
         let mut way = Way {
@@ -355,6 +434,13 @@ impl Simulation {
             report.packets_sent += 1;
             let data = !transmit.payload.is_empty() && matches!(transmit.header.transport, Transport::Tcp(_));
             report.data_packets += u64::from(data);
+            if let Some(edges) = edges {
+                let at = edges.entry.pass(transmit.at);
+                if at > transmit.at || !edges.entering.is_empty() {
+                    edges.entering.push_back((at, flow, transmit.clone()));
+                    return;
+                }
+            }
             way.send(flow, transmit, sink);
         });
         while let Some(report) = self.hosts[number].host.poll_report() {

@@ -6,6 +6,8 @@
 //! Each list of labelled captures has a folder of its own in DIR; the page shows all that are there.
 //! Both resume what an earlier call left in DIR. With `--keep`, nothing is run: the page is made again from DIR.
 //! With `--simulated`, `twin` runs the simulated clock alone: after a change of the model, in a folder with lab runs.
+//! `noise` writes `docs/validation/noise.md`: lab runs of a machine that is disturbed on purpose (`--kind` names one way,
+//! `--most` how many cells).
 //! `twin` runs again what the machine disturbed, `--passes` times in all (3), and cells whose result is not certain more
 //! often; only the lab runs that its health accepts count.
 
@@ -20,7 +22,7 @@ use slowpath::Clock;
 use slowpath::run::{Event, RunError};
 use slowpath_validate::causes::List;
 use slowpath_validate::cells::PLACES;
-use slowpath_validate::{captures, twin};
+use slowpath_validate::{captures, noise, twin};
 
 fn main() -> ExitCode {
     match attempt() {
@@ -45,10 +47,21 @@ fn attempt() -> Result<(), Box<dyn Error>> {
             slowpath::worker::run(Path::new(job), &mut say)?;
             Ok(())
         }
+        ("stopped-worker", [job]) => {
+            let job = Path::new(job);
+            let mut stopper = noise::start_stopper(job)?;
+            let done = slowpath::worker::run(job, &mut say);
+            stopper.kill()?;
+            stopper.wait()?;
+            Ok(done?)
+        }
+        ("hog", []) => Ok(noise::hog()?),
+        ("stopper", [parent, seed]) => Ok(noise::stopper(parent.parse()?, seed.parse()?)?),
+        ("noise", rest) => run_noise(&Arguments::read(rest, "noise")?),
         ("twin", rest) => run_twin(&Arguments::read(rest, "twin")?),
         ("captures", rest) => run_captures(&Arguments::read(rest, "captures")?),
         _ => Err(
-            "usage: standing twin|captures [--list tuned|drawn-N] [--out DIR] [--only PART]... [--places N] [--passes N] [--page FILE] [--keep] [--simulated]"
+            "usage: standing twin|captures|noise [--kind as-is|one-busy|two-busy|stopped]... [--most N] [--list tuned|drawn-N] [--out DIR] [--only PART]... [--places N] [--passes N] [--page FILE] [--keep] [--simulated]"
                 .into(),
         ),
     }
@@ -88,6 +101,27 @@ fn run_captures(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     }
     fs::write(&arguments.page, captures::page(&lists))?;
     println!("{}", arguments.page.display());
+    Ok(())
+}
+
+fn run_noise(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    let settings = noise::Settings {
+        out: arguments.out.clone(),
+        only: arguments.only.clone(),
+        kinds: if arguments.kinds.is_empty() {
+            noise::Kind::ALL.to_vec()
+        } else {
+            arguments.kinds.clone()
+        },
+        most: arguments.most,
+        program: std::env::current_exe()?,
+    };
+    if !arguments.keep {
+        finished(noise::make(&settings, &interrupt(), &mut |event| show(&event)))?;
+    }
+    let scored = noise::score(&settings)?;
+    fs::write(&arguments.page, noise::page(&scored))?;
+    println!("{}: {} runs", arguments.page.display(), scored.len());
     Ok(())
 }
 
@@ -142,6 +176,8 @@ struct Arguments {
     passes: u32,
     keep: bool,
     simulated: bool,
+    kinds: Vec<noise::Kind>,
+    most: usize,
 }
 
 impl Arguments {
@@ -156,6 +192,8 @@ impl Arguments {
             passes: 3,
             keep: false,
             simulated: false,
+            kinds: Vec::new(),
+            most: 50,
         };
         let mut words = words.iter();
         while let Some(word) = words.next() {
@@ -170,6 +208,14 @@ impl Arguments {
                 "--only" => arguments.only.push(value()?.clone()),
                 "--places" => arguments.places = value()?.parse()?,
                 "--passes" => arguments.passes = value()?.parse()?,
+                "--most" => arguments.most = value()?.parse()?,
+                "--kind" => {
+                    let name = value()?;
+                    let kind = noise::Kind::ALL.into_iter().find(|kind| kind.name() == name);
+                    arguments
+                        .kinds
+                        .push(kind.ok_or_else(|| format!("there is no disturbance {name}"))?);
+                }
                 "--keep" => arguments.keep = true,
                 "--simulated" => arguments.simulated = true,
                 other => return Err(format!("unknown argument {other}").into()),

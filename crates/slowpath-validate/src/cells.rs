@@ -9,6 +9,7 @@
 
 use slowpath_scenario::plan::PlanError;
 use slowpath_scenario::{Clock, Diagnostics, Experiment, Fragments, Plan, PlanOptions};
+use slowpath_units::ByteCount;
 
 /// One path with one congestion control, run with several seeds in both clocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -258,6 +259,24 @@ name = "{name}"
     /// # Errors
     /// [`CellError`]; for a cell of [`all`] that is a mistake in this program.
     pub fn plan(&self, clock: Clock, repeat: u32, seed: u64) -> Result<Plan, CellError> {
+        self.plan_of(clock, repeat, seed, None)
+    }
+
+    /// The plan of the first run with another size of the transfer.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn short_plan(&self, clock: Clock, size: ByteCount) -> Result<Plan, CellError> {
+        self.plan_of(clock, 0, 1, Some(size))
+    }
+
+    fn plan_of(
+        &self,
+        clock: Clock,
+        repeat: u32,
+        seed: u64,
+        size: Option<ByteCount>,
+    ) -> Result<Plan, CellError> {
         let name = self.name();
         let experiment = Experiment::read(&name, &self.document(), &[])
             .map_err(|mistakes| CellError::Document(Box::new(mistakes)))?;
@@ -267,7 +286,7 @@ name = "{name}"
             seed,
             clock,
             quick: false,
-            size: None,
+            size,
         };
         Ok(experiment.plan(&options, &Fragments::new())?)
     }

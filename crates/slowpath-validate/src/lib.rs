@@ -5,6 +5,7 @@
 //! * [`twin`]: the same path in both clocks; [`cells`]: which paths; [`explained`]: why some differ.
 //! * [`captures`]: verdicts on labelled captures. [`causes`]: transfers with a known limit; [`bulk`]: their traffic;
 //!   [`taps`]: their captures; [`label`]: what they are labelled with.
+//! * [`noise`]: the lab on a machine that is disturbed on purpose.
 //! * [`worker`]: one of these transfers in a process of its own.
 
 #![forbid(unsafe_code)]
@@ -16,6 +17,7 @@ pub mod causes;
 pub mod cells;
 pub mod explained;
 pub mod label;
+pub mod noise;
 pub mod taps;
 pub mod twin;
 pub mod worker;

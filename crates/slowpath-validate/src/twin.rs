@@ -167,7 +167,10 @@ fn planned(wanted: &[(Cell, u32)], clock: Clock, seed: u64) -> Vec<(Cell, Planne
             if repeat > 0 {
                 plan.captures = Captures::None;
             }
-            let run = Planned::new(run_name(&plan), plan).taking(cell.places());
+            let twin = (clock == Clock::Lab).then(|| cell.plan(Clock::Simulated, repeat, seed).ok());
+            let run = Planned::new(run_name(&plan), plan)
+                .with_twin(twin.flatten())
+                .taking(cell.places());
             planned.push((*cell, run));
         }
     }

@@ -6,6 +6,7 @@
 //! * [`load`]: from a name or a path to a checked experiment.
 //! * [`run`](mod@run): every variant and repeat of an experiment. Start here.
 //! * [`worker`]: one lab run in a process of its own.
+//! * [`effect`]: what the machine did to a lab run's figures, by replaying its disturbances.
 //! * [`prove`]: predict, change, run again, compare.
 //! * [`real_time`]: lab and workloads joined; [`network`]: what backends add to a path; [`captures`]: files of a run.
 //! * [`schedule`]: which runs, in which order, side by side or alone.
@@ -29,6 +30,7 @@ mod counts;
 pub mod devices;
 pub mod doctor;
 pub mod dossier;
+pub mod effect;
 pub mod explain;
 pub mod folder;
 pub mod identity;

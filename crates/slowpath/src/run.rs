@@ -135,6 +135,8 @@ pub struct Planned {
     pub name: String,
     /// The plan.
     pub plan: Plan,
+    /// The same run in simulated time, where a lab run has such a twin.
+    pub twin: Option<Plan>,
     job: Job,
 }
 
@@ -147,7 +149,19 @@ impl Planned {
             rate: fastest_link(&plan),
             places: 1,
         };
-        Self { name, plan, job }
+        Self {
+            name,
+            plan,
+            twin: None,
+            job,
+        }
+    }
+
+    /// The same run, with the plan by which the machine's part in its result is told.
+    #[must_use]
+    pub fn with_twin(mut self, twin: Option<Plan>) -> Self {
+        self.twin = twin;
+        self
     }
 
     /// The same run, which takes so many of the [places](RunOptions::places) for paths side by side.
@@ -195,17 +209,20 @@ pub fn plan(loaded: &Loaded, options: &RunOptions) -> Result<Vec<Planned>, RunEr
     for clock in clocks {
         for (variant, repeat) in schedule::interleave(&repeats, options.seed) {
             let clock = clock.unwrap_or_else(|| frames::suitable_clock(&loaded.experiment, chosen[variant]));
-            let plan = loaded.experiment.plan(
-                &PlanOptions {
+            let of = |clock| {
+                let wanted = PlanOptions {
                     variant: chosen[variant].to_owned(),
                     repeat,
                     seed: options.seed,
                     clock,
                     quick: options.quick,
                     size: None,
-                },
-                &loaded.fragments,
-            )?;
+                };
+                loaded.experiment.plan(&wanted, &loaded.fragments)
+            };
+            let plan = of(clock)?;
+            // Where there is no model of it, the table of thresholds judges.
+            let twin = (clock == Clock::Lab).then(|| of(Clock::Simulated).ok()).flatten();
             planned.push(Planned {
                 name: run_name(&plan),
                 job: Job {
@@ -215,6 +232,7 @@ pub fn plan(loaded: &Loaded, options: &RunOptions) -> Result<Vec<Planned>, RunEr
                     places: 1,
                 },
                 plan,
+                twin,
             });
         }
     }
@@ -439,6 +457,7 @@ impl Pool<'_> {
             experiment: self.experiment.to_owned(),
             name: run.name.clone(),
             plan: run.plan.clone(),
+            twin: run.twin.clone(),
             folder: self.folder.root().to_owned(),
             capture: self.options.capture,
         };

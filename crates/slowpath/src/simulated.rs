@@ -16,7 +16,9 @@ use slowpath_scenario::plan::HostPlan;
 use slowpath_scenario::workload::Iperf3Protocol;
 use slowpath_scenario::{Captures as Wanted, Plan, Stack, Workload};
 use slowpath_sim::frames::{self, FramesError};
-use slowpath_sim::{NoSink, Point, Sighting, SimError, SimHost, SimReport, SimSpec, Simulation, Sink};
+use slowpath_sim::{
+    EdgeSpec, NoSink, Point, Sighting, SimError, SimHost, SimReport, SimSpec, Simulation, Sink,
+};
 use slowpath_units::{Duration, Time};
 
 use crate::captures::{CaptureSpec, Captures};
@@ -62,6 +64,26 @@ pub fn bare(experiment: &str, plan: &Plan) -> Result<RunRecord, SimulatedError> 
     spec.sample_every = None;
     let report = Simulation::new(&spec)?.run(&mut NoSink);
     Ok(record(experiment, plan, &spec, &report))
+}
+
+/// Computes one run without samples, in which packets are held up between hosts and network as `edges` says; with the
+/// number of its events, which is what it costs.
+///
+/// # Errors
+/// [`SimulatedError`]; a generator's frames have no such edges.
+pub(crate) fn replay(
+    experiment: &str,
+    plan: &Plan,
+    edges: &EdgeSpec,
+    sink: &mut impl Sink,
+) -> Result<(RunRecord, u64), SimulatedError> {
+    if frames::are_planned(plan) {
+        return Err(SimulatedError::Unsupported("a replay of a generator's frames"));
+    }
+    let mut spec = spec(plan)?;
+    spec.sample_every = None;
+    let report = Simulation::new(&spec)?.with_edges(edges).run(sink);
+    Ok((record(experiment, plan, &spec, &report), report.events))
 }
 
 /// Computes one run in simulated time; the first repeat is captured.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use slowpath_lab::Privilege;
 use slowpath_scenario::Plan;
 
+use crate::effect;
 use crate::folder::{Folder, FolderError};
 use crate::real_time::{self, LabRunError};
 
@@ -22,6 +23,10 @@ pub struct Assignment {
     pub name: String,
     /// The plan.
     pub plan: Plan,
+    /// The same run as planned for simulated time, by which the machine's part in the result is told; without one, only
+    /// the table of thresholds judges.
+    #[serde(default)]
+    pub twin: Option<Plan>,
     /// The results folder.
     pub folder: PathBuf,
     /// Whether packets are captured.
@@ -98,7 +103,10 @@ fn attempt(job: &Path, tell: &mut dyn FnMut(&Message)) -> Result<(), WorkerError
     let (assignment, privilege) = take(job)?;
     make_scratch(&assignment.folder);
     let folder = Folder::open(&assignment.folder);
-    let record = real_time::run(&assignment, privilege, tell)?;
+    let mut record = real_time::run(&assignment, privilege, tell)?;
+    if let Some(twin) = &assignment.twin {
+        effect::judge(&mut record, twin);
+    }
     folder.write_record(&assignment.name, &record)?;
     Ok(())
 }

@@ -63,6 +63,7 @@ fn run(test: &str, jobs: &str) -> Option<RunRecord> {
         experiment: "t".to_owned(),
         name: test.to_owned(),
         plan,
+        twin: None,
         folder: place,
         capture: false,
     };

@@ -37,6 +37,7 @@ fn assignment(clock: Clock, folder: PathBuf) -> Assignment {
         experiment: loaded.name,
         name: "tcp-transfer".to_owned(),
         plan: plan.unwrap_or_else(|error| panic!("{error}")),
+        twin: None,
         folder,
         capture: false,
     }

@@ -45,6 +45,12 @@ pub(crate) struct Woken {
     pub(crate) overslept: u64,
     /// How long the thread could have run and did not.
     pub(crate) starved: u64,
+    /// When the thread looked again.
+    pub(crate) woke: u64,
+    /// Since when it should have been looking: since the planned time, or since it could have run.
+    pub(crate) stood_from: u64,
+    /// Whether a packet whose time is known made it runnable then.
+    pub(crate) first_in_time: bool,
 }
 
 /// The packet that ended a sleep.
@@ -113,6 +119,9 @@ impl Sleeper {
                 arrival: None,
                 overslept: 0,
                 starved: 0,
+                woke: now,
+                stood_from: now,
+                first_in_time: false,
             }));
         }
         // What the last turn waited for a processor is not this sleep's.
@@ -141,7 +150,8 @@ impl Sleeper {
         let earlier = |span: u64| woke - span.min(woke - now);
         let mut empty_at = earlier(starved + self.wake_cost.max(WAKE_COST));
         let waited = counted.unwrap_or(0).saturating_sub(of_turn);
-        let mut came = arrived_at(earlier(waited), now + asleep, woke);
+        let waiting_since = earlier(waited);
+        let mut came = arrived_at(waiting_since, now + asleep, woke);
         let spin_from = woke;
         while ready == 0 && woke < planned {
             empty_at = woke;
@@ -154,7 +164,12 @@ impl Sleeper {
         if ready > 0 && self.set.is_ready(self.stopping) {
             return Ok(None);
         }
+        // Watching ends with the time or the packet that it waits for.
+        let runnable = if woke == spin_from { waiting_since } else { woke };
         Ok(Some(Woken {
+            woke,
+            stood_from: runnable.min(planned),
+            first_in_time: ready > 0 && runnable < planned && came == runnable,
             empty_at,
             arrival: (ready > 0).then_some(Arrived {
                 at: came,

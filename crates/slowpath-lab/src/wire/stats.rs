@@ -3,6 +3,7 @@
 use hdrhistogram::Histogram;
 use slowpath_units::{Duration, Time};
 
+use super::pauses::Pauses;
 use crate::scales::Transits;
 
 /// A wire's own account.
@@ -15,6 +16,8 @@ pub(crate) struct WireStats {
     pub(crate) stall: Duration,
     /// Sum of all such times of [`super::STALL`] and more.
     pub(crate) stalled: Duration,
+    /// Each span in which no packet was moved.
+    pub(crate) pauses: Pauses,
     /// Packets that queues, policers and devices dropped while a stall's packets, bunched together, passed them.
     pub(crate) stall_drops: u64,
     /// Packets that found a queue full.
@@ -59,6 +62,7 @@ impl Default for WireStats {
             ingress_error: histogram(),
             stall: Duration::ZERO,
             stalled: Duration::ZERO,
+            pauses: Pauses::default(),
             stall_drops: 0,
             queue_drops: 0,
             long_waits: 0,

@@ -337,6 +337,7 @@ impl Wire {
 
     fn account(&mut self, late: Duration, packets: u64, written: io::Result<()>) {
         self.stats.lateness.saturating_record_n(late.nanos(), packets);
+        self.latest = self.latest.max(late);
         self.stats.writes += 1;
         if let Err(error) = written {
             self.stats.refused += packets;

@@ -24,7 +24,7 @@ use std::path::PathBuf;
 
 use slowpath_endpoint::Report;
 use slowpath_lab::{Lab, LabError, LabSpec, PacketSink, Privilege, WireSettings};
-use slowpath_record::{Environment, FlowResult, HealthState, Origin, Reason, RunRecord};
+use slowpath_record::{Disturbances, Environment, FlowResult, HealthState, Origin, Reason, RunRecord};
 use slowpath_scenario::plan::Job;
 use slowpath_scenario::{Captures as Wanted, Plan, Workload};
 use slowpath_workload::{Context, Stop};
@@ -96,7 +96,11 @@ pub fn run(
     let lab = Lab::build(&spec, sink)?;
     let stage = Stage::new(&lab, plan);
     let context = stage.context();
-    let result = prime::prime(&lab, plan, &context).and_then(|()| all_jobs(&stage, &context, tell));
+    let mut jobs_from = lab.now();
+    let result = prime::prime(&lab, plan, &context).and_then(|()| {
+        jobs_from = lab.now();
+        all_jobs(&stage, &context, tell)
+    });
     let timed_out = context.check() == Err(Stop::Deadline);
     let unclaimed = stage.into_unclaimed();
     let attachment = lab.attachment();
@@ -122,6 +126,10 @@ pub fn run(
         flows: done.flows,
         elements: report.elements,
         notes: done.notes,
+        disturbances: Some(Disturbances {
+            jobs_from,
+            ..report.disturbances
+        }),
         ..plan.record(Origin::Lab, &assignment.experiment, report.health)
     };
     if let Some(captures) = captures {

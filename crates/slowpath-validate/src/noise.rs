@@ -1,0 +1,426 @@
+//! Noise: the twin's cells in the lab of a machine that is disturbed on purpose, and what the run's health says of it.
+//!
+//! Every chosen cell runs under four kinds of disturbance. The truth is the run's goodput against that of its twin in
+//! simulated time, which no machine disturbs; the health's interval should contain it.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration as StdDuration, Instant};
+
+use slowpath_record::{Effect, FigureKind, HealthState, RunRecord};
+use slowpath_scenario::{Captures, Clock};
+use slowpath_sys::process;
+use slowpath_units::ByteCount;
+
+use crate::cells::{self, Cell};
+use slowpath::folder::{Folder, FolderError};
+use slowpath::run::{self, Event, Planned, RunError, RunOptions, run_name};
+
+/// What disturbs the lab.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Nothing on purpose: the machine as it is.
+    AsIs,
+    /// One program that uses all of a processor.
+    OneBusy,
+    /// Two such programs.
+    TwoBusy,
+    /// The process of the wire is stopped for 50 to 500 ms at random moments.
+    Stopped,
+}
+
+impl Kind {
+    /// All, in the order of tables.
+    pub const ALL: [Self; 4] = [Self::AsIs, Self::OneBusy, Self::TwoBusy, Self::Stopped];
+
+    /// Name of its folder.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AsIs => "as-is",
+            Self::OneBusy => "one-busy",
+            Self::TwoBusy => "two-busy",
+            Self::Stopped => "stopped",
+        }
+    }
+
+    const fn title(self) -> &'static str {
+        match self {
+            Self::AsIs => "the machine as it is",
+            Self::OneBusy => "one processor kept busy",
+            Self::TwoBusy => "two processors kept busy",
+            Self::Stopped => "the wire's process stopped for 50 to 500 ms",
+        }
+    }
+
+    const fn hogs(self) -> usize {
+        match self {
+            Self::OneBusy => 1,
+            Self::TwoBusy => 2,
+            Self::AsIs | Self::Stopped => 0,
+        }
+    }
+}
+
+/// What to do and where.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where the records go, a folder for each kind; a second call goes on with what is missing.
+    pub out: PathBuf,
+    /// Only cells whose name contains one of these; empty means all.
+    pub only: Vec<String>,
+    /// The kinds to run.
+    pub kinds: Vec<Kind>,
+    /// Most cells of each kind.
+    pub most: usize,
+    /// The program that calls [`hog`], [`worker`] and the ordinary worker for these first arguments: `hog`,
+    /// `stopped-worker`, `worker`.
+    pub program: PathBuf,
+}
+
+/// Runs what is missing of the kinds that are wanted.
+///
+/// # Errors
+/// [`RunError`].
+pub fn make(
+    settings: &Settings,
+    cancel: &AtomicBool,
+    observe: &mut dyn FnMut(Event<'_>),
+) -> Result<(), RunError> {
+    for &kind in &settings.kinds {
+        let out = settings.out.join(kind.name());
+        let folder = Folder::create(&out)?;
+        let worker = if kind == Kind::Stopped {
+            "stopped-worker"
+        } else {
+            "worker"
+        };
+        let options = RunOptions {
+            clocks: vec![Clock::Lab],
+            variants: Vec::new(),
+            repeats: None,
+            seed: SEED,
+            quick: false,
+            capture: true,
+            out,
+            places: 1,
+            worker: (settings.program.clone(), vec![worker.to_owned()]),
+        };
+        let _hogs = Hogs::start(&settings.program, kind.hogs())?;
+        run::execute("noise", planned(settings), &options, &folder, cancel, observe)?;
+    }
+    Ok(())
+}
+
+/// Slow cells, spread over the matrix.
+fn chosen(settings: &Settings) -> Vec<Cell> {
+    let slow: Vec<Cell> = cells::all()
+        .into_iter()
+        .filter(|cell| cell.is_slow() && crate::is_wanted(&cell.name(), &settings.only))
+        .collect();
+    // A step that shares no divisor with the matrix' sides meets every row and column.
+    let step = 7;
+    let count = slow.len();
+    let mut order: Vec<usize> = (0..count).map(|number| number * step % count.max(1)).collect();
+    order.dedup();
+    order
+        .into_iter()
+        .take(settings.most)
+        .map(|number| slow[number])
+        .collect()
+}
+
+fn planned(settings: &Settings) -> Vec<Planned> {
+    let of = |cell: &Cell, clock| {
+        let mut plan = cell
+            .short_plan(clock, ByteCount::new(cell.bytes() / SHORTER))
+            .expect("a cell of the list can be planned");
+        plan.captures = Captures::None;
+        plan
+    };
+    chosen(settings)
+        .iter()
+        .map(|cell| {
+            let plan = of(cell, Clock::Lab);
+            Planned::new(run_name(&plan), plan).with_twin(Some(of(cell, Clock::Simulated)))
+        })
+        .collect()
+}
+
+/// Programs that keep processors busy, ended with this value.
+struct Hogs(Vec<Child>);
+
+impl Hogs {
+    fn start(program: &Path, count: usize) -> Result<Self, RunError> {
+        let mut hogs = Self(Vec::new());
+        for _ in 0..count {
+            let child = Command::new(program)
+                .arg("hog")
+                .stdin(Stdio::null())
+                .spawn()
+                .map_err(|source| RunError::Worker {
+                    program: program.to_owned(),
+                    source,
+                })?;
+            hogs.0.push(child);
+        }
+        Ok(hogs)
+    }
+}
+
+impl Drop for Hogs {
+    fn drop(&mut self) {
+        for hog in &mut self.0 {
+            let _ = hog.kill();
+            let _ = hog.wait();
+        }
+    }
+}
+
+/// Uses all of a processor until the process that started this one ends.
+///
+/// # Errors
+/// When the kernel cannot be asked to end it.
+pub fn hog() -> io::Result<()> {
+    process::set_parent_death_signal(SIGKILL)?;
+    let mut state = 1_u64;
+    loop {
+        state = std::hint::black_box(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+    }
+}
+
+/// Stops and continues the process that started this one, at moments that `seed` decides, until that one ends.
+///
+/// # Errors
+/// When a signal cannot be sent.
+pub fn stopper(parent: u32, seed: u64) -> io::Result<()> {
+    process::set_parent_death_signal(SIGKILL)?;
+    let mut state = seed;
+    let mut draw = |from: u64, to: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        StdDuration::from_millis(from + (state >> 33) % (to - from))
+    };
+    loop {
+        std::thread::sleep(draw(700, 3500));
+        process::signal(parent, SIGSTOP)?;
+        let until = Instant::now() + draw(50, 500);
+        while let Some(left) = until
+            .checked_duration_since(Instant::now())
+            .filter(|left| !left.is_zero())
+        {
+            std::thread::sleep(left);
+        }
+        process::signal(parent, SIGCONT)?;
+    }
+}
+
+/// Starts a [`stopper`] of this very process with the program that runs it, before an ordinary worker's work.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn start_stopper(job: &Path) -> io::Result<Child> {
+    // Every run has moments of its own, and the same run always the same.
+    let seed = job
+        .as_os_str()
+        .as_encoded_bytes()
+        .iter()
+        .fold(1_u64, |seed, byte| {
+            seed.wrapping_mul(31).wrapping_add(u64::from(*byte))
+        });
+    Command::new(std::env::current_exe()?)
+        .arg("stopper")
+        .arg(std::process::id().to_string())
+        .arg(seed.to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+}
+
+/// What one run came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scored {
+    /// What disturbed it.
+    pub kind: Kind,
+    /// Name of the cell.
+    pub cell: String,
+    /// Its health.
+    pub state: HealthState,
+    /// What the size of the disturbances alone says.
+    pub by_size: HealthState,
+    /// Goodput against the twin's, less one; absent where the transfer or the replay failed.
+    pub truth: Option<f64>,
+    /// What the replay says of the goodput.
+    pub effect: Option<Effect>,
+    /// Longest span and all spans together, in seconds.
+    pub held_s: (f64, f64),
+    /// Share of the processors that other guests took.
+    pub steal: f64,
+    /// Codes of its reasons.
+    pub reasons: Vec<String>,
+}
+
+impl Scored {
+    /// Whether the replay's interval contains the truth; unknown where one of them is.
+    pub fn is_hit(&self) -> Option<bool> {
+        let (truth, effect) = (self.truth?, self.effect.as_ref()?);
+        Some(effect.low <= truth && truth <= effect.high)
+    }
+}
+
+/// Scores every run in the folders.
+///
+/// # Errors
+/// [`FolderError`] if a record cannot be read.
+pub fn score(settings: &Settings) -> Result<Vec<Scored>, FolderError> {
+    let mut all = Vec::new();
+    for kind in Kind::ALL {
+        let out = settings.out.join(kind.name());
+        if !out.is_dir() {
+            continue;
+        }
+        for (_, record) in Folder::open(&out).records()? {
+            all.push(scored(kind, &record));
+        }
+    }
+    Ok(all)
+}
+
+fn scored(kind: Kind, record: &RunRecord) -> Scored {
+    let health = &record.health;
+    let effect = health
+        .effects
+        .iter()
+        .find(|effect| effect.figure == FigureKind::Goodput)
+        .cloned();
+    let own = record.transfers.first().filter(|transfer| transfer.complete);
+    let truth = own
+        .zip(effect.as_ref())
+        .map(|(transfer, effect)| transfer.goodput_byte_per_s() / effect.planned - 1.0);
+    let spans = record
+        .disturbances
+        .iter()
+        .flat_map(|all| &all.wires)
+        .flat_map(|wire| &wire.spans);
+    let lengths: Vec<f64> = spans.map(|span| span.length.seconds()).collect();
+    let states = health
+        .by_size
+        .iter()
+        .chain(&health.reasons)
+        .filter(|reason| reason.code != slowpath::effect::CODE);
+    Scored {
+        kind,
+        cell: record.variant.clone(),
+        state: health.state,
+        by_size: states.map(|reason| reason.state).max().unwrap_or_default(),
+        truth,
+        effect,
+        held_s: (lengths.iter().copied().fold(0.0, f64::max), lengths.iter().sum()),
+        steal: health.steal_fraction,
+        reasons: health.reasons.iter().map(|reason| reason.code.clone()).collect(),
+    }
+}
+
+/// The page of the validation.
+pub fn page(scored: &[Scored]) -> String {
+    let mut text = String::from(INTRODUCTION);
+    let _ = writeln!(
+        text,
+        "| disturbance | runs | truth in the interval | valid, off by more than 5 % | valid | degraded | invalid | the same by size alone | worst truth | longest span |\n|---|---|---|---|---|---|---|---|---|---|"
+    );
+    let groups = Kind::ALL
+        .into_iter()
+        .map(|kind| (kind.title(), Some(kind)))
+        .chain([("all", None)]);
+    for (title, kind) in groups {
+        let own: Vec<&Scored> = scored
+            .iter()
+            .filter(|one| kind.is_none_or(|kind| one.kind == kind))
+            .collect();
+        if own.is_empty() {
+            continue;
+        }
+        let told = own.iter().filter_map(|one| one.is_hit()).count();
+        let hits = own.iter().filter(|one| one.is_hit() == Some(true)).count();
+        let lies = own
+            .iter()
+            .filter(|one| {
+                one.state == HealthState::Valid && one.truth.is_some_and(|truth| truth.abs() > 0.05)
+            })
+            .count();
+        let count = |state| own.iter().filter(|one| one.state == state).count();
+        let size = |state| own.iter().filter(|one| one.by_size == state).count();
+        let worst = own
+            .iter()
+            .filter_map(|one| one.truth)
+            .max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        let longest = own.iter().map(|one| one.held_s.0).fold(0.0, f64::max);
+        let _ = writeln!(
+            text,
+            "| {title} | {} | {hits} of {told} ({:.0} %) | {lies} | {} | {} | {} | {} / {} / {} | {} | {:.0} ms |",
+            own.len(),
+            100.0 * hits as f64 / told.max(1) as f64,
+            count(HealthState::Valid),
+            count(HealthState::Degraded),
+            count(HealthState::Invalid),
+            size(HealthState::Valid),
+            size(HealthState::Degraded),
+            size(HealthState::Invalid),
+            worst.map_or("-".to_owned(), |worst| format!("{:+.1} %", worst * 100.0)),
+            longest * 1e3,
+        );
+    }
+    let _ = writeln!(
+        text,
+        "\n## Every run\n\nTruth and effect are changes of the goodput in per cent; `held` is the longest span and all spans together, in ms.\n\n\
+         | disturbance | cell | truth | effect | give or take | interval | state | by size | held | steal | reasons |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|"
+    );
+    for one in scored {
+        let percent = |share: f64| format!("{:+.2}", share * 100.0);
+        let told = one.effect.as_ref().map_or_else(
+            || "- | - | -".to_owned(),
+            |effect| {
+                format!(
+                    "{} | {:.2} | {} to {}{}",
+                    percent(effect.change),
+                    effect.uncertainty * 100.0,
+                    percent(effect.low),
+                    percent(effect.high),
+                    if one.is_hit() == Some(false) { " !" } else { "" }
+                )
+            },
+        );
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {told} | {} | {} | {:.0} / {:.0} | {:.0} % | {} |",
+            one.kind.name(),
+            one.cell,
+            one.truth.map_or("-".to_owned(), percent),
+            slowpath::health_word(one.state),
+            slowpath::health_word(one.by_size),
+            one.held_s.0 * 1e3,
+            one.held_s.1 * 1e3,
+            one.steal * 100.0,
+            one.reasons.join(", ")
+        );
+    }
+    text
+}
+
+const INTRODUCTION: &str = "# A disturbed machine\n\n\
+Cells of the twin, transfers a third as long, in the lab of a machine that is disturbed in four ways; written by\n\
+`cargo run --release -p slowpath-validate --example standing -- noise`. The truth is the lab's goodput against that of the same\n\
+run in simulated time, less one: it contains what the two clocks differ by on a quiet machine. The effect is what the\n\
+run's own health says of its goodput, by replaying the recorded spans; the interval is that of one run (95 %).\n\n";
+
+/// The experiment's seed.
+const SEED: u64 = 1;
+/// By how much the transfers are shorter than the twin's.
+const SHORTER: u64 = 3;
+const SIGKILL: i32 = 9;
+const SIGCONT: i32 = 18;
+const SIGSTOP: i32 = 19;
