@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::facts::{Counters, FlowFacts, Graphs, QueueFit};
+use crate::ledger::{Hints, Ledger};
 use crate::verdict::{Interval, Verdict};
 
 /// Version of the JSON form.
@@ -149,6 +150,12 @@ pub struct Connection {
     pub verdict: Verdict,
     /// What limited it when.
     pub intervals: Vec<Interval>,
+    /// Where its time went.
+    #[serde(default)]
+    pub ledger: Ledger,
+    /// What the ledger was made from beside the timeline of the facts.
+    #[serde(skip)]
+    pub basis: Hints,
     /// Counters as tcptrace prints them, client to server first.
     pub counters: [Counters; 2],
     /// What the verdict was made from.
@@ -165,6 +172,18 @@ pub struct Connection {
     #[serde(skip)]
     pub graphs: Graphs,
 }
+
+impl Connection {
+    /// Books the ledger again for a path whose capacity is known: `rate_bit_per_s` counts Ethernet frames with FCS.
+    pub fn with_capacity(&mut self, rate_bit_per_s: f64) {
+        let segment = f64::from(self.facts.segment_size.max(1));
+        let payload = rate_bit_per_s / 8.0 * segment / (segment + FRAME_OVERHEAD);
+        self.ledger = crate::ledger::book(&self.facts.timeline, &self.basis, Some(payload));
+    }
+}
+
+/// Bytes of a frame that are no payload: Ethernet with FCS, IPv4, TCP with timestamps.
+pub(crate) const FRAME_OVERHEAD: f64 = 70.0;
 
 /// What the two ends offered.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

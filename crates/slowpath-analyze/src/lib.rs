@@ -10,6 +10,7 @@
 //! * [`analysis`]: [`Analysis`] and its parts.
 //! * [`limit`]: the vocabulary of limits, flags and reasons.
 //! * [`verdict`]: what limited a connection, with evidence and rejected alternatives.
+//! * [`ledger`]: where the time went.
 //! * [`taps`]: two captures of one connection; [`compare`](mod@compare): what transfers that differ prove together.
 //! * [`facts`]: what a connection did, without judgement.
 //! * [`wireshark`]: what Wireshark says of the same segments, and why not.
@@ -23,6 +24,7 @@ pub mod analyzer;
 pub mod compare;
 pub mod facts;
 mod judge;
+pub mod ledger;
 pub mod limit;
 pub mod taps;
 mod track;
@@ -31,5 +33,6 @@ pub mod wireshark;
 
 pub use analysis::{Analysis, Connection, Quality, Side, Tap};
 pub use analyzer::Analyzer;
+pub use ledger::Ledger;
 pub use limit::{Flag, Limit, Reason};
 pub use verdict::{Evidence, Interval, Parameters, Rejected, Verdict};

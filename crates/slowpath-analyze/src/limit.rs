@@ -115,6 +115,14 @@ pub enum Flag {
     SharedWithOtherFlows,
     /// The congestion controller's own losses or another cause was present for a part of the time.
     Mixed,
+    /// Slow start ended before the path was full, without a loss.
+    EarlyExit,
+    /// The queue before the link is so short that its overflows leave the link idle.
+    ShortQueue,
+    /// The link's rate is not constant.
+    VariableRate,
+    /// The capacity is what this transfer alone got of a full link: others may have had the rest.
+    OwnRate,
 }
 
 /// Why a limit was not chosen. The names are stable in JSON.

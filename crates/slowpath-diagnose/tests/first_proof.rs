@@ -104,6 +104,8 @@ fn connection(limit: Limit, goodput: f64, lost: u64, parameters: Parameters) -> 
         intervals: Vec::new(),
         counters: [receiver, sender],
         facts: FlowFacts::default(),
+        ledger: slowpath_analyze::Ledger::default(),
+        basis: slowpath_analyze::ledger::Hints::default(),
         parallel_flows: 0,
         shared_queue: None,
         wireshark: Vec::new(),

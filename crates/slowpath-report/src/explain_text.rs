@@ -170,6 +170,16 @@ fn connection(
         bit_rate(c.goodput_bit_per_s)
     );
     style.paragraph(&transfer, "  transfer   ", "             ", Tone::Plain, out)?;
+    if !c.ledger.sentence.is_empty() {
+        style.paragraph(
+            &c.ledger.sentence,
+            "  ledger     ",
+            "             ",
+            Tone::Plain,
+            out,
+        )?;
+        crate::ledger::write(&c.ledger, style, out)?;
+    }
     if let Some(next) = &v.next_step {
         style.paragraph(next, "  to learn more: ", "    ", Tone::Care, out)?;
     }

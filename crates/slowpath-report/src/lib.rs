@@ -28,6 +28,7 @@ pub mod graphs;
 pub mod html;
 pub mod json;
 pub mod label;
+pub mod ledger;
 pub mod quantity;
 pub mod results;
 pub mod svg;

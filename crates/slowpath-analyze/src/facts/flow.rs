@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::distribution::Distribution;
 use super::queue::QueueFit;
+use super::timeline::Timeline;
 use crate::analysis::{EcnMode, Side, Tap};
 
 /// Facts about the data of one direction of one connection. Times in seconds, sizes in bytes of payload.
@@ -66,6 +67,9 @@ pub struct FlowFacts {
     /// Round trips, or longer spans where there are very many; in order.
     #[serde(skip)]
     pub rounds: Vec<Round>,
+    /// The transfer over time, in steps of the least round trip.
+    #[serde(skip)]
+    pub timeline: Timeline,
 }
 
 /// How the time from the first data to the last acknowledgement was spent, in seconds.

@@ -74,7 +74,8 @@ fn measure_now(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -> Measu
     let handshake_rtt = handshake[0].unwrap_or(0.0) + handshake[1].unwrap_or(0.0);
     let typical = if rtt.count > 0 { rtt.median } else { handshake_rtt };
     let (shift, scale_known) = window_shift(conn, from);
-    let walked = walk::walk(half, &split, typical, shift, origin, keep_graphs);
+    let least = least_round_trip(rtt.min, handshake_rtt, &split);
+    let walked = walk::walk(half, &split, (typical, least), shift, origin, keep_graphs);
     let items = items(half, rtt.min, &split);
     let active_s = walked.time.total_s;
     let mut facts = FlowFacts {
@@ -117,12 +118,28 @@ fn measure_now(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -> Measu
     facts.arrival_local_bit_per_s = local_rate(&items);
     facts.queue = queue::fit(&items, typical);
     facts.rounds = walked.rounds;
+    let at_sender = split.tap == Tap::Sender;
+    facts.timeline = walked
+        .drawn
+        .complete(half, &rtts, typical.max(0.001), at_sender, (origin, conn.span.0));
     Measured {
         facts,
         flight: walked.flight,
         items,
         rtts,
     }
+}
+
+/// The least round trip, seconds: of data or the handshake, and no less than the shortest ways on both sides of the tap
+/// where the handshake took both; 0 if nothing tells.
+fn least_round_trip(data: f64, handshake: f64, split: &Split) -> f64 {
+    let least = [data, handshake]
+        .into_iter()
+        .filter(|rtt| *rtt > 0.0)
+        .fold(f64::INFINITY, f64::min);
+    let least = if least.is_finite() { least } else { 0.0 };
+    let ways = split.to_receiver + split.to_sender;
+    if handshake >= ways { least.max(ways) } else { least }
 }
 
 /// How the round trip of the data that `from` sent splits at the tap.

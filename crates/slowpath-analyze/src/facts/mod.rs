@@ -2,6 +2,7 @@
 //!
 //! * [`flow`]: [`FlowFacts`], everything a verdict is made from. Start here.
 //! * [`queue`]: the virtual-queue fit.
+//! * [`timeline`]: the flow over time, in steps of the least round trip.
 //! * [`counters`]: counters by the names tcptrace uses.
 //! * [`graphs`]: data of the five graphs people know from Wireshark.
 //! * [`Distribution`] holds quantiles.
@@ -14,6 +15,7 @@ mod measure;
 mod pauses;
 pub mod queue;
 mod tap;
+pub mod timeline;
 mod walk;
 
 pub use counters::Counters;
@@ -22,3 +24,4 @@ pub use flow::{FlowFacts, Round};
 pub use graphs::{Graphs, IoPoint, Point, SackPoint, SegmentPoint};
 pub(crate) use measure::{Early, Measured, measure, measure_early, split_of, window_shift};
 pub use queue::QueueFit;
+pub use timeline::{Event, Happening, Step, Timeline};

@@ -8,6 +8,7 @@ use crate::track::log::{Ack, Tx, TxFlags};
 
 use super::pauses;
 use super::tap::{self, Split};
+use super::timeline::{Drawn, Line};
 
 /// Most rounds kept of one flow; longer transfers get longer rounds.
 const ROUNDS: f64 = 20_000.0;
@@ -29,11 +30,13 @@ pub(crate) struct Walked {
     /// Flight at each transmission, for the graph: seconds and bytes.
     pub(crate) flight: Vec<(f64, u64)>,
     pub(crate) timeouts: u64,
+    /// The transfer over time.
+    pub(crate) drawn: Drawn,
 }
 
 /// What the sender waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Waiting {
+pub(super) enum Waiting {
     Nothing,
     Idle,
     Full,
@@ -80,13 +83,15 @@ struct Walker<'a> {
     /// First and last time at which the window held the sender back: time and right edge.
     held: Option<[(i64, u64); 2]>,
     half: &'a Half,
+    line: Line,
 }
 
-/// Walks through the data of `half`. `origin` is the start of the capture, `shift` the window scale in force.
+/// Walks through the data of `half`. `origin` is the start of the capture, `shift` the window scale in force; round trips
+/// are the typical and the least one, seconds.
 pub(crate) fn walk(
     half: &Half,
     split: &Split,
-    rtt: f64,
+    (rtt, least): (f64, f64),
     shift: u8,
     origin: i64,
     keep_flight: bool,
@@ -135,6 +140,7 @@ pub(crate) fn walk(
         last_len: 0,
         held: None,
         half,
+        line: Line::new(half, from, until, least, origin),
     };
     // Acknowledgements reach the sender later than the tap by `to_sender` and a queue on the way; the current
     // value comes from the timestamps of the data.
@@ -208,6 +214,7 @@ impl Walker<'_> {
             }
             if retransmission && silent > (1.5 * self.rtt).max(0.19) {
                 self.out.timeouts += 1;
+                self.line.timed_out(self.last_sent.max(self.last_ack), tx.at);
             }
         }
         if self.end <= self.una && self.idle_since.is_some() {
@@ -244,6 +251,9 @@ impl Walker<'_> {
         let sent = u64::from(tx.len);
         let lost = u64::from(tx.lost);
         let rtt = f64::from(tx.rtt);
+        let pipe = flight.saturating_sub(self.sacked);
+        let answers = tx.flags.has(TxFlags::ANSWERS);
+        self.line.sent(tx.at, sent, retransmission, lost, pipe, answers);
         let round = self.round(tx.at);
         round.sent += sent;
         round.lost += lost;
@@ -275,8 +285,9 @@ impl Walker<'_> {
         let window = u64::from(ack.window) << scale;
         let advance = ack.to.saturating_sub(self.una);
         let delivered = (ack.to - self.half.first.min(ack.to)) + u64::from(ack.sacked);
-        if delivered > self.delivered {
-            let fresh = delivered - self.delivered;
+        let fresh = delivered.saturating_sub(self.delivered);
+        self.line.delivered(arrival, fresh, u64::from(ack.marks), window);
+        if fresh > 0 {
             self.delivered = delivered;
             self.round(arrival).delivered += fresh;
         }
@@ -372,6 +383,7 @@ impl Walker<'_> {
             self.ratio_sum += span * ratio;
         }
         let shrunk = ratio < 0.75;
+        self.line.waited(waiting, shrunk, self.now, at);
         let mut from = self.now;
         while from < at {
             let index = self.index(from).min(1 << 40);
@@ -504,6 +516,7 @@ impl Walker<'_> {
             // Those of the other direction are not known here.
             ..Clocking::default()
         };
+        self.out.drawn = self.line.finish();
         self.out
     }
 }

@@ -20,6 +20,7 @@ use crate::analysis::{Analysis, Capture, Connection, DscpSeen, Handshake, RttSum
 use crate::analyzer::Seen;
 use crate::facts::queue::{self, Item};
 use crate::facts::{Counters, FlowFacts, Graphs, Measured, QueueFit, measure};
+use crate::ledger;
 use crate::track::Conn;
 
 use policing::Policing;
@@ -209,6 +210,8 @@ fn connection(
 ) -> Connection {
     let facts = &measured.facts;
     let (verdict, intervals) = rules::judge(facts, surroundings);
+    let basis = rules::hints::hints(facts, surroundings);
+    let ledger = ledger::book(&facts.timeline, &basis, None);
     let sides = [Side::Client, Side::Server];
     let half = sides.map(|side| conn.half(side));
     let graphs = if with_graphs {
@@ -258,6 +261,8 @@ fn connection(
         tap: facts.tap,
         verdict,
         intervals,
+        ledger,
+        basis,
         counters: sides.map(|side| counters(conn, side)),
         wireshark,
         facts: measured.facts,

@@ -10,6 +10,7 @@
 mod against;
 mod capture;
 pub(crate) mod cutoff;
+pub(crate) mod hints;
 mod hosts;
 mod losses;
 mod queues;
@@ -69,30 +70,7 @@ pub(crate) struct Case<'a> {
 
 /// Judges one flow.
 pub(crate) fn judge(facts: &FlowFacts, around: &Surroundings) -> (Verdict, Vec<Interval>) {
-    let base_rtt = [facts.rtt.min, facts.handshake_rtt_s]
-        .into_iter()
-        .filter(|rtt| *rtt > 0.0)
-        .fold(f64::INFINITY, f64::min);
-    let base_rtt = if base_rtt.is_finite() { base_rtt } else { 0.0 };
-    // No round trip is shorter than the shortest ways that the handshake and many packets took; away from the sender a
-    // sample is put together from two ways, which may belong to different round trips.
-    let ways = facts.to_receiver_s + facts.to_sender_s;
-    let base_rtt = if facts.handshake_rtt_s >= ways {
-        base_rtt.max(ways)
-    } else {
-        base_rtt
-    };
-    let case = Case {
-        facts,
-        around,
-        total: facts.time.total_s.max(1e-9),
-        base_rtt,
-        rtt: if facts.rtt.count > 0 {
-            facts.rtt.median
-        } else {
-            base_rtt
-        },
-    };
+    let case = Case::of(facts, around);
     let rules: [fn(&Case) -> Option<Finding>; 14] = [
         capture::unusable,
         losses::black_hole,
@@ -127,6 +105,35 @@ pub(crate) fn judge(facts: &FlowFacts, around: &Surroundings) -> (Verdict, Vec<I
         next_step: found.next_step,
     };
     (verdict, intervals)
+}
+
+impl<'a> Case<'a> {
+    fn of(facts: &'a FlowFacts, around: &'a Surroundings) -> Self {
+        let base_rtt = [facts.rtt.min, facts.handshake_rtt_s]
+            .into_iter()
+            .filter(|rtt| *rtt > 0.0)
+            .fold(f64::INFINITY, f64::min);
+        let base_rtt = if base_rtt.is_finite() { base_rtt } else { 0.0 };
+        // No round trip is shorter than the shortest ways that the handshake and many packets took; away from the sender a
+        // sample is put together from two ways, which may belong to different round trips.
+        let ways = facts.to_receiver_s + facts.to_sender_s;
+        let base_rtt = if facts.handshake_rtt_s >= ways {
+            base_rtt.max(ways)
+        } else {
+            base_rtt
+        };
+        Self {
+            facts,
+            around,
+            total: facts.time.total_s.max(1e-9),
+            base_rtt,
+            rtt: if facts.rtt.count > 0 {
+                facts.rtt.median
+            } else {
+                base_rtt
+            },
+        }
+    }
 }
 
 impl Case<'_> {

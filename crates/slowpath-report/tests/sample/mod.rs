@@ -397,6 +397,8 @@ pub(crate) fn explanation() -> Explanation {
         ],
         counters: [Counters::default(); 2],
         facts: FlowFacts::default(),
+        ledger: slowpath_analyze::Ledger::default(),
+        basis: slowpath_analyze::ledger::Hints::default(),
         parallel_flows: 0,
         shared_queue: None,
         wireshark: Vec::new(),

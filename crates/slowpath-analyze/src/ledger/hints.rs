@@ -1,0 +1,36 @@
+//! What the whole of a transfer's facts says, for the parts to lean on.
+
+use crate::limit::Limit;
+
+/// What is known of a transfer beside its timeline.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Hints {
+    /// Payload bytes of a full segment.
+    pub segment: u32,
+    /// Unit of the capture clock, seconds.
+    pub clock_s: f64,
+    /// Whether the tap shows what only the sender knows.
+    pub at_sender: bool,
+    /// Whether the advertised window's scale is known.
+    pub window_known: bool,
+    /// A token bucket explains the losses: its rate in payload bytes per second.
+    pub policed: Option<f64>,
+    /// The reader of the data is slow: a full window is its doing.
+    pub slow_reader: bool,
+    /// What holds a flight that stays constant.
+    pub constant: Option<Limit>,
+    /// That flight, bytes; 0 where it is no fixed amount.
+    pub constant_bytes: u64,
+    /// Packets overtake each other, and the sender takes that for loss.
+    pub disorder: bool,
+    /// Other traffic fills the queue, or other flows of these hosts share the link.
+    pub shared: bool,
+    /// Payload rate of the queue that explains the delays, bytes per second.
+    pub delay_rate: Option<f64>,
+    /// The flow's own load explains its losses.
+    pub losses_follow_load: bool,
+    /// Losses come at any backlog.
+    pub losses_ignore_load: bool,
+    /// What makes the whole of the transfer untellable, or is it: a capture that misses too much, a black hole.
+    pub whole: Option<Limit>,
+}

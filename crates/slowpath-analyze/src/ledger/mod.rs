@@ -1,0 +1,193 @@
+//! Where the time of a transfer went: every instant belongs to one state and one cause.
+//!
+//! Pure functions over the flow's [`Timeline`]; no packet, no clock. Two columns: `time_s` says how long a cause held, and
+//! sums to the duration; `lost_s` says what would be saved without it, and sums to the duration together with `floor_s`,
+//! the time that the link itself needs, where the capacity is known or measured.
+//!
+//! * [`book`]: from a timeline to a [`Ledger`]. Start here.
+//! * [`capacity`]: what the path carries, and how that is known.
+//! * `deficits`: which event made the congestion window small, and what regrowth has paid back of it.
+//! * `events`: what caused a loss.
+//! * `words`: the ledger in a sentence.
+
+mod account;
+mod booking;
+pub mod capacity;
+mod deficits;
+mod events;
+pub(crate) mod hints;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use serde::{Deserialize, Serialize};
+
+use crate::limit::{Flag, Limit};
+
+pub use booking::book;
+pub use capacity::{Capacity, CapacityIs};
+pub use hints::Hints;
+
+/// Where the time of one transfer went, from its first packet to the acknowledgement of its last byte.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Ledger {
+    /// From the first packet to the acknowledgement of the last byte.
+    pub duration_s: f64,
+    /// Payload that the path carries per second, in bits; `None` if nothing was delivered.
+    pub capacity_bit_per_s: Option<f64>,
+    /// How that is known.
+    pub capacity_is: CapacityIs,
+    /// Where the capacity varies: seconds after the start of the capture, and payload bits per second from then on.
+    #[serde(default)]
+    pub capacity_series: Vec<(f64, f64)>,
+    /// What the transfer takes at least on this path: its bytes at the capacity, one handshake, ideal slow start.
+    pub floor_s: Option<f64>,
+    /// Parts of the duration, the longest first.
+    pub entries: Vec<Entry>,
+    /// The ledger in a sentence: every part of a tenth or more.
+    pub sentence: String,
+}
+
+/// One part of a transfer's time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// What held the transfer.
+    pub cause: Limit,
+    /// What is remarkable about it.
+    #[serde(default)]
+    pub flags: Vec<Flag>,
+    /// What the sender did meanwhile.
+    pub state: State,
+    /// When the event happened that cost most, seconds after the start of the capture; `None` for what is no event.
+    pub event_at_s: Option<f64>,
+    /// How many events.
+    #[serde(default)]
+    pub events: u64,
+    /// Segments that they concerned.
+    #[serde(default)]
+    pub segments: u64,
+    /// How long it held.
+    pub time_s: f64,
+    /// What would be saved without it.
+    pub lost_s: Option<f64>,
+}
+
+/// What a sender did while something held it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// Opened the connection, or waited for a request.
+    Handshake,
+    /// Doubled its congestion window for the first time.
+    Start,
+    /// Let its congestion window grow after something had made it small.
+    Growth,
+    /// Sent again what was lost.
+    Repair,
+    /// Was silent until a retransmission timeout.
+    Timeout,
+    /// Kept a link full.
+    Link,
+    /// Waited for the receiver's window.
+    Window,
+    /// Waited for an answer of the other end's program.
+    Answer,
+    /// Had nothing to send.
+    Idle,
+    /// Sent at its program's pace.
+    Pace,
+    /// Kept a fixed amount in flight.
+    Buffer,
+    /// What it did cannot be told.
+    Unknown,
+}
+
+impl State {
+    /// The stable name, as in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Handshake => "handshake",
+            Self::Start => "start",
+            Self::Growth => "growth",
+            Self::Repair => "repair",
+            Self::Timeout => "timeout",
+            Self::Link => "link",
+            Self::Window => "window",
+            Self::Answer => "answer",
+            Self::Idle => "idle",
+            Self::Pace => "pace",
+            Self::Buffer => "buffer",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl Ledger {
+    /// Time that a cause held, seconds.
+    pub fn time_of(&self, cause: Limit) -> f64 {
+        let of = self.entries.iter().filter(|entry| entry.cause == cause);
+        of.map(|entry| entry.time_s).sum()
+    }
+
+    /// Time that would be saved without a cause, seconds; `None` where the capacity is only bounded.
+    pub fn lost_to(&self, cause: Limit) -> Option<f64> {
+        self.floor_s?;
+        let of = self.entries.iter().filter(|entry| entry.cause == cause);
+        Some(of.filter_map(|entry| entry.lost_s).sum())
+    }
+
+    /// What limited the transfer by this account: a ceiling that held for half of the time or more; else the avoidable
+    /// cause that cost most, if that is a fifth of the duration or more; else the link. Without a capacity: the cause
+    /// that held for most of the time.
+    pub fn limit(&self) -> Option<Limit> {
+        let causes: std::collections::BTreeSet<Limit> =
+            self.entries.iter().map(|entry| entry.cause).collect();
+        let most = |value: &dyn Fn(Limit) -> f64| {
+            causes
+                .iter()
+                .map(|cause| (value(*cause), *cause))
+                .max_by(|a, b| a.0.total_cmp(&b.0))
+        };
+        let (_, longest) = most(&|cause| self.time_of(cause))?;
+        if self.floor_s.is_none() {
+            return Some(longest);
+        }
+        let is_ceiling = |cause: Limit| self.ceiling_time_of(cause) >= CEILING * self.duration_s;
+        if let Some(ceiling) = causes.iter().copied().find(|cause| is_ceiling(*cause)) {
+            return Some(ceiling);
+        }
+        let (lost, costliest) = most(&|cause| self.lost_to(cause).unwrap_or(0.0))?;
+        if lost >= AVOIDABLE * self.duration_s {
+            return Some(costliest);
+        }
+        let shared = self.time_of(Limit::SharedBottleneck) > self.time_of(Limit::BottleneckBandwidth);
+        Some(if shared {
+            Limit::SharedBottleneck
+        } else {
+            Limit::BottleneckBandwidth
+        })
+    }
+
+    /// Time that a cause held as a ceiling other than the link, seconds.
+    fn ceiling_time_of(&self, cause: Limit) -> f64 {
+        let ceiling = |entry: &&Entry| {
+            entry.cause == cause
+                && (cause == Limit::Policed
+                    || matches!(
+                        entry.state,
+                        State::Window | State::Buffer | State::Pace | State::Answer | State::Idle
+                    ))
+                && !matches!(cause, Limit::BottleneckBandwidth | Limit::SharedBottleneck)
+        };
+        self.entries
+            .iter()
+            .filter(ceiling)
+            .map(|entry| entry.time_s)
+            .sum()
+    }
+}
+
+/// Share of the duration from which a ceiling is the limit.
+const CEILING: f64 = 0.5;
+/// Share of the duration from which what could be avoided is the limit.
+const AVOIDABLE: f64 = 0.2;

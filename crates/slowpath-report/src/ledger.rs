@@ -1,0 +1,183 @@
+//! Where the time of a transfer went, for people: one bar and its parts.
+
+use std::io::{self, Write};
+
+use slowpath_analyze::Limit;
+use slowpath_analyze::ledger::{CapacityIs, Entry, Ledger};
+
+use crate::quantity::{bit_rate, seconds};
+use crate::text::{Style, Tone, left};
+
+/// One part of a bar.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// What took the time; `None` for the least that the path allows.
+    pub cause: Option<Limit>,
+    /// Seconds.
+    pub seconds: f64,
+}
+
+/// The parts of a ledger, the floor first and then by size: what each cause costs where the capacity is told, and how
+/// long it held where not. They sum to the duration.
+pub fn parts(ledger: &Ledger) -> Vec<Part> {
+    let told = ledger.floor_s.is_some();
+    let mut out: Vec<Part> = Vec::new();
+    for entry in &ledger.entries {
+        let seconds = if told {
+            entry.lost_s.unwrap_or(0.0)
+        } else {
+            entry.time_s
+        };
+        match out.iter_mut().find(|part| part.cause == Some(entry.cause)) {
+            Some(part) => part.seconds += seconds,
+            None => out.push(Part {
+                cause: Some(entry.cause),
+                seconds,
+            }),
+        }
+    }
+    out.retain(|part| part.seconds > 0.0);
+    out.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    if let Some(floor) = ledger.floor_s {
+        out.insert(
+            0,
+            Part {
+                cause: None,
+                seconds: floor,
+            },
+        );
+    }
+    out
+}
+
+/// Writes a ledger as a bar of the style's width and a line for each entry that matters.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(ledger: &Ledger, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    if ledger.entries.is_empty() || ledger.duration_s <= 0.0 {
+        return Ok(());
+    }
+    let width = style.width.saturating_sub(INDENT.len() + 2).clamp(20, 100);
+    writeln!(out, "{LABEL}[{}]", bar(ledger, width))?;
+    let capacity = ledger.capacity_bit_per_s.map(|rate| {
+        let how = match ledger.capacity_is {
+            CapacityIs::Known => "as told",
+            CapacityIs::Measured => "as measured",
+            CapacityIs::AtLeast => "or more",
+        };
+        format!("{} of payload, {how}", bit_rate(rate))
+    });
+    if let (Some(floor), Some(capacity)) = (ledger.floor_s, &capacity) {
+        let line = format!("= {} the link itself ({capacity})", left(&seconds(floor), 7));
+        style.paragraph(&line, INDENT, "                       ", Tone::Plain, out)?;
+    }
+    for (place, (mark, entries)) in marked(ledger).into_iter().enumerate() {
+        if place >= LINES {
+            break;
+        }
+        let (time, lost) = sums(&entries);
+        let line = match lost {
+            Some(lost) => format!(
+                "{mark} {} {} (held {})",
+                left(&seconds(lost), 7),
+                words(&entries),
+                seconds(time)
+            ),
+            None => format!("{mark} {} {}", left(&seconds(time), 7), words(&entries)),
+        };
+        style.paragraph(&line, INDENT, "                       ", Tone::Plain, out)?;
+    }
+    Ok(())
+}
+
+/// The entries of each cause, the costliest cause first, with the letter that stands for it in the bar.
+fn marked(ledger: &Ledger) -> Vec<(char, Vec<&Entry>)> {
+    let mut out: Vec<(char, Vec<&Entry>)> = Vec::new();
+    for part in parts(ledger) {
+        let Some(cause) = part.cause.filter(|_| part.seconds >= LEAST * ledger.duration_s) else {
+            continue;
+        };
+        let mark = MARKS[out.len().min(MARKS.len() - 1)];
+        out.push((
+            mark,
+            ledger
+                .entries
+                .iter()
+                .filter(|entry| entry.cause == cause)
+                .collect(),
+        ));
+    }
+    out
+}
+
+fn sums(entries: &[&Entry]) -> (f64, Option<f64>) {
+    let time = entries.iter().map(|entry| entry.time_s).sum();
+    let lost = entries.iter().map(|entry| entry.lost_s).sum::<Option<f64>>();
+    (time, lost)
+}
+
+/// A cause with its states: `random-loss: growth 1.2 s, repair 0.4 s; 3 events, the costliest at 7.8 s`.
+fn words(entries: &[&Entry]) -> String {
+    let Some(first) = entries.first() else {
+        return String::new();
+    };
+    let states: Vec<String> = entries
+        .iter()
+        .map(|entry| format!("{} {}", entry.state.name(), seconds(entry.time_s)))
+        .collect();
+    let mut flags: Vec<String> = Vec::new();
+    for flag in entries.iter().flat_map(|entry| &entry.flags) {
+        let name = crate::verdict::flag_name(*flag);
+        if !flags.contains(&name) {
+            flags.push(name);
+        }
+    }
+    let flags = if flags.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", flags.join(", "))
+    };
+    let events = entries.iter().map(|entry| entry.events).max().unwrap_or(0);
+    let when = entries.iter().find_map(|entry| entry.event_at_s);
+    let events = match (events, when) {
+        (1, Some(at)) => format!("; at {}", seconds(at)),
+        (2.., Some(at)) => format!("; {events} events, the costliest at {}", seconds(at)),
+        _ => String::new(),
+    };
+    format!("{}{flags}: {}{events}", first.cause.name(), states.join(", "))
+}
+
+/// One character for each hundredth or so of the duration.
+fn bar(ledger: &Ledger, width: usize) -> String {
+    let marks = marked(ledger);
+    let mark_of = |cause: Option<Limit>| match cause {
+        None => '=',
+        Some(cause) => marks
+            .iter()
+            .find(|(_, entries)| entries.first().is_some_and(|entry| entry.cause == cause))
+            .map_or('.', |(mark, _)| *mark),
+    };
+    let mut out = String::new();
+    let (mut sum, mut drawn) = (0.0, 0);
+    for part in parts(ledger) {
+        sum += part.seconds;
+        let until = ((sum / ledger.duration_s * width as f64).round() as usize).min(width);
+        out.extend(std::iter::repeat_n(
+            mark_of(part.cause),
+            until.saturating_sub(drawn),
+        ));
+        drawn = drawn.max(until);
+    }
+    out
+}
+
+const LABEL: &str = "  time went  ";
+const INDENT: &str = "             ";
+/// Most lines beside that of the link.
+const LINES: usize = 6;
+/// Share of the duration from which a cause has a letter.
+const LEAST: f64 = 0.01;
+/// Letters of the causes, the costliest first.
+const MARKS: [char; 8] = ['a', 'b', 'c', 'd', 'e', 'f', 'g', '.'];
