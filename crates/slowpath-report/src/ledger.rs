@@ -163,7 +163,7 @@ fn bar(ledger: &Ledger, width: usize) -> String {
     let (mut sum, mut drawn) = (0.0, 0);
     for part in parts(ledger) {
         sum += part.seconds;
-        let until = ((sum / ledger.duration_s * width as f64).round() as usize).min(width);
+        let until = cells(sum / ledger.duration_s, width);
         out.extend(std::iter::repeat_n(
             mark_of(part.cause),
             until.saturating_sub(drawn),
@@ -171,6 +171,12 @@ fn bar(ledger: &Ledger, width: usize) -> String {
         drawn = drawn.max(until);
     }
     out
+}
+
+/// A share of a bar in whole characters.
+#[allow(clippy::cast_sign_loss)] // a share of a bar is positive
+fn cells(share: f64, width: usize) -> usize {
+    ((share * width as f64).round().max(0.0) as usize).min(width)
 }
 
 const LABEL: &str = "  time went  ";
