@@ -17,6 +17,7 @@ pub fn result(name: &str, sent: u64, bytes: u64, points: Vec<(Time, f64)>) -> (F
         received_bytes: received * bytes,
         jitter: jitter(&points),
         goodput_byte_per_s: 0.0,
+        lost: Vec::new(),
     };
     let series = Series {
         name: format!("{name}/round-trip"),

@@ -201,6 +201,20 @@ pub struct FlowResult {
     /// Application bytes per second at the receiver.
     #[serde(default)]
     pub goodput_byte_per_s: f64,
+    /// Where its packets were lost, most first, as far as the path counts them by flow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<LostPackets>,
+}
+
+/// Packets of one flow that one element of the path dropped for one cause.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct LostPackets {
+    /// The element's name in the plan.
+    pub element: String,
+    /// Why, as in [`crate::ElementCounters::dropped`].
+    pub cause: String,
+    /// How many.
+    pub packets: u64,
 }
 
 impl FlowResult {

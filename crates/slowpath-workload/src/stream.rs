@@ -427,6 +427,7 @@ pub fn flow_result(config: &StreamConfig, sent: &Sent, received: &Received) -> F
         } else {
             0.0
         },
+        lost: Vec::new(),
     }
 }
 

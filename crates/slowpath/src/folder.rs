@@ -4,6 +4,7 @@
 //! DIR/experiment.toml        what was run, as written
 //! DIR/runs/NAME.json         one RunRecord for each finished run, written when it finished
 //! DIR/captures/NAME.POINT.pcapng
+//! DIR/analyses/NAME.json     what the packets of a run said of which no capture was kept
 //! DIR/result.json            the contract slowpath/run/1, made again after every run
 //! DIR/report.html            made again at the end
 //! ```
@@ -15,6 +16,8 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
+use slowpath_analyze::Analysis;
 use slowpath_record::RunRecord;
 
 /// A results folder that can be written.
@@ -69,7 +72,7 @@ impl Folder {
         let folder = Self {
             root: root.to_owned(),
         };
-        for part in [folder.runs(), folder.captures()] {
+        for part in [folder.runs(), folder.captures(), folder.analyses()] {
             fs::create_dir_all(&part).map_err(|source| FolderError::Write {
                 path: part.clone(),
                 source,
@@ -101,6 +104,29 @@ impl Folder {
     /// Where the captures lie.
     pub fn captures(&self) -> PathBuf {
         self.root.join("captures")
+    }
+
+    /// Where the analyses of runs without captures lie.
+    fn analyses(&self) -> PathBuf {
+        self.root.join("analyses")
+    }
+
+    /// Writes what the packets of a run said, as `analyses/NAME.json`.
+    ///
+    /// # Errors
+    /// [`FolderError::Write`].
+    pub fn write_analysis(&self, name: &str, analysis: &Analysis) -> Result<(), FolderError> {
+        let mut text = serde_json::to_vec(analysis).expect("an analysis can always be written as JSON");
+        text.push(b'\n');
+        self.write(&format!("analyses/{name}.json"), &text).map(drop)
+    }
+
+    /// What the packets of a run said, if that was kept.
+    ///
+    /// # Errors
+    /// [`FolderError::Read`] or [`FolderError::Form`].
+    pub fn analysis(&self, name: &str) -> Result<Option<Analysis>, FolderError> {
+        self.read_json(self.analyses().join(format!("{name}.json")))
     }
 
     /// Writes a file under its relative `name`, whole or not at all.
@@ -141,7 +167,11 @@ impl Folder {
     /// # Errors
     /// [`FolderError::Read`] or [`FolderError::Form`].
     pub fn record(&self, name: &str) -> Result<Option<RunRecord>, FolderError> {
-        let path = self.runs().join(format!("{name}.json"));
+        self.read_json(self.runs().join(format!("{name}.json")))
+    }
+
+    /// The document at `path`, or `None` if there is none.
+    fn read_json<T: DeserializeOwned>(&self, path: PathBuf) -> Result<Option<T>, FolderError> {
         match fs::read(&path) {
             Ok(text) => serde_json::from_slice(&text)
                 .map(Some)

@@ -54,8 +54,13 @@ pub fn analyze_run(folder: &Folder, name: String, record: RunRecord) -> Analyzed
     if analyzed.record.health.state == HealthState::Invalid {
         return analyzed;
     }
-    // The first capture is the one beside the data's sender.
-    if let Some(capture) = analyzed.record.captures.first() {
+    // The first capture is the one beside the data's sender; of a run without captures the analysis itself was kept.
+    if analyzed.record.captures.is_empty() {
+        match folder.analysis(&analyzed.name) {
+            Ok(analysis) => analyzed.analysis = analysis,
+            Err(error) => analyzed.problem = Some(error.to_string()),
+        }
+    } else if let Some(capture) = analyzed.record.captures.first() {
         match import::analyze_file(&folder.root().join(&capture.file)) {
             Ok(analysis) => analyzed.analysis = Some(analysis),
             Err(error) => analyzed.problem = Some(error.to_string()),

@@ -1,5 +1,6 @@
 //! Runs in simulated time: from a plan to a record, with captures of the same form as the lab's.
 
+mod beside_sender;
 mod echoes;
 mod notes;
 mod ssh;
@@ -21,8 +22,9 @@ use slowpath_sim::{
 };
 use slowpath_units::{Duration, Time};
 
+use self::beside_sender::BesideSender;
 use crate::captures::{CaptureSpec, Captures};
-use crate::folder::Folder;
+use crate::folder::{Folder, FolderError};
 use crate::marks::{Counting, Marks};
 use crate::network;
 use crate::real_time::ftp;
@@ -46,6 +48,9 @@ pub enum SimulatedError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The results folder cannot be written.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
     /// The simulator cannot do this job.
     #[error("the simulator cannot do {0} in this version; see LIMITATIONS.md")]
     Unsupported(&'static str),
@@ -86,7 +91,8 @@ pub(crate) fn replay(
     Ok((record(experiment, plan, &spec, &report), report.events))
 }
 
-/// Computes one run in simulated time; the first repeat is captured.
+/// Computes one run in simulated time; the first repeat is captured. A run of which nothing is captured is analysed
+/// as it goes, by what its data's sender sends and receives; the analysis is left in the folder.
 ///
 /// # Errors
 /// [`SimulatedError`].
@@ -122,6 +128,11 @@ pub fn run(
         let report = simulation.run(&mut sink);
         let marks = marks.counts(&ports, &elements);
         (report, captures.close(0).map_err(failed)?, marks)
+    } else if let Some(sender) = sender(plan, &spec) {
+        let mut sink = BesideSender::new(sender, NoSink);
+        let report = simulation.run(&mut sink);
+        folder.write_analysis(name, &sink.analysis())?;
+        (report, Vec::new(), Vec::new())
     } else {
         (simulation.run(&mut NoSink), Vec::new(), Vec::new())
     };
@@ -206,6 +217,12 @@ fn datagrams(plan: &Plan) -> bool {
         Workload::Iperf3(test) => test.protocol == Iperf3Protocol::Udp,
         _ => false,
     }
+}
+
+/// The number of the host that sends the data, where acknowledgements tell what became of it.
+fn sender(plan: &Plan, spec: &SimSpec) -> Option<u16> {
+    let place = spec.hosts.iter().position(|host| host.name == plan.sender())?;
+    u16::try_from(place).ok().filter(|_| !datagrams(plan))
 }
 
 /// The host whose program says what was transferred: iperf3's sender, otherwise the client.

@@ -155,6 +155,7 @@ fn flow(stream: &Stream, counted: &Counted) -> FlowResult {
         } else {
             0.0
         },
+        lost: Vec::new(),
     }
 }
 

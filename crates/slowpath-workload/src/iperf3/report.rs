@@ -420,6 +420,7 @@ impl Report {
                 received_bytes: bytes(received.arrived),
                 jitter: Some(received.jitter),
                 goodput_byte_per_s: rate(stream.delivered(), stream.delivery_time()) / 8.0,
+                lost: Vec::new(),
             })
         };
         self.streams.iter().filter_map(flow).collect()

@@ -101,6 +101,7 @@ impl Output {
             received_bytes: with_headers(payload, arrived),
             jitter: jitter.map(Duration::from),
             goodput_byte_per_s: payload as f64 / span(received).seconds().max(1e-9),
+            lost: Vec::new(),
         })
     }
 

@@ -88,6 +88,7 @@ mod tests {
                 received_bytes: 900 * (1_448 + 28),
                 jitter: Some(Duration::from_micros(250)),
                 goodput_byte_per_s: 900.0 * 1_448.0 / 2.0,
+                lost: Vec::new(),
             }
         );
         assert_eq!(
