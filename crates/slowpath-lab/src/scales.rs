@@ -95,7 +95,7 @@ pub(crate) fn bottleneck_queue(network: &NetworkSpec) -> Option<Duration> {
 fn rate(link: &Link) -> Option<u64> {
     match &link.rate {
         Rate::Fixed(rate) | Rate::Bucket { rate, .. } => Some(rate.bits_per_s()),
-        Rate::Steps(_) | Rate::Trace(_) => None,
+        Rate::Steps(_) | Rate::Trace(_) | Rate::Markov(_) => None,
     }
 }
 

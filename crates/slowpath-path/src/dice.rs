@@ -20,6 +20,14 @@ impl Dice {
         Self(rng)
     }
 
+    /// A stream of its own for one more purpose of the same element.
+    pub(crate) fn beside(&self, purpose: &str) -> Self {
+        let mut rng = self.0.clone();
+        rng.set_stream(self.0.get_stream() ^ fnv1a(purpose.as_bytes()));
+        rng.set_word_pos(0);
+        Self(rng)
+    }
+
     pub(crate) fn roll(&mut self) -> u64 {
         self.0.next_u64()
     }
@@ -43,6 +51,16 @@ pub(crate) struct Chance(Option<u64>);
 impl From<Ratio> for Chance {
     fn from(ratio: Ratio) -> Self {
         Self(ratio.threshold())
+    }
+}
+
+impl Chance {
+    /// `part` in `whole`; always, from the whole on.
+    pub(crate) const fn of(part: u64, whole: u64) -> Self {
+        if part >= whole {
+            return Self(None);
+        }
+        Self(Some((((part as u128) << 64) / whole as u128) as u64))
     }
 }
 

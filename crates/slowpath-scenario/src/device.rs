@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use slowpath_path::{Classify, ElementKind};
+use slowpath_path::{Classify, ElementKind, Trace};
 use slowpath_units::BitRate;
 
 use crate::host::HostSettings;
@@ -55,11 +55,12 @@ impl DevicePart {
     }
 }
 
-/// Everything that the caller has read from device configurations for an experiment.
+/// Everything that the caller has read from other files for an experiment: device configurations, recorded rates.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Fragments {
     hosts: BTreeMap<String, HostSettings>,
     devices: BTreeMap<DeviceUse, DeviceElements>,
+    traces: BTreeMap<String, Trace>,
 }
 
 impl Fragments {
@@ -78,6 +79,15 @@ impl Fragments {
         self.devices.insert(device, elements);
     }
 
+    /// What the file called `name` recorded of a link's rate.
+    pub fn insert_trace(&mut self, name: String, trace: Trace) {
+        self.traces.insert(name, trace);
+    }
+
+    pub(crate) fn trace(&self, name: &str) -> Option<&Trace> {
+        self.traces.get(name)
+    }
+
     pub(crate) fn host(&self, name: &str) -> Option<&HostSettings> {
         self.hosts.get(name)
     }
@@ -91,7 +101,7 @@ impl<const N: usize> From<[(String, HostSettings); N]> for Fragments {
     fn from(hosts: [(String, HostSettings); N]) -> Self {
         Self {
             hosts: hosts.into(),
-            devices: BTreeMap::new(),
+            ..Self::default()
         }
     }
 }

@@ -121,6 +121,19 @@ impl Experiment {
         uses
     }
 
+    /// The recorded rates that the caller must read before planning, each once.
+    pub fn trace_files(&self) -> Vec<&str> {
+        let mut files: Vec<&str> = Vec::new();
+        for variant in &self.variants {
+            for file in variant.network.trace_files() {
+                if !files.contains(&file) {
+                    files.push(file);
+                }
+            }
+        }
+        files
+    }
+
     /// The configurations of hosts that the caller must read before planning, each once.
     pub fn config_files(&self) -> Vec<&ConfigFile> {
         let mut files: Vec<&ConfigFile> = Vec::new();

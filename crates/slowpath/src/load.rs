@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use slowpath_path::Trace;
 use slowpath_scenario::{Diagnostics, Experiment, Fragments, HostSettings, System};
 
 use crate::catalog::{self, Builtin};
@@ -62,6 +63,14 @@ pub enum LoadError {
     /// A device on a path does not fit its configuration.
     #[error(transparent)]
     Device(#[from] slowpath_vendor::device::DeviceError),
+    /// A recorded rate cannot be read.
+    #[error("{file}: {source}")]
+    Trace {
+        /// Which file.
+        file: String,
+        /// What is wrong.
+        source: slowpath_path::TraceError,
+    },
     /// A device configuration that the experiment names is of no known system.
     #[error(
         "the configuration {file} belongs to a host of system \"{system}\", for which there is no reader"
@@ -173,6 +182,13 @@ impl Loaded {
                 files.push((wanted.file.clone(), text));
             }
         }
+        for wanted in experiment.trace_files() {
+            let text = file(wanted)?;
+            fragments.insert_trace(wanted.to_owned(), trace(wanted, &text)?);
+            if !files.iter().any(|(name, _)| name == wanted) {
+                files.push((wanted.to_owned(), text));
+            }
+        }
         Ok(Self {
             name: name.to_owned(),
             text: text.to_owned(),
@@ -193,7 +209,15 @@ fn settings(file: &str, system: System, text: &str) -> Result<HostSettings, Load
     })
 }
 
-fn read(path: &Path) -> Result<String, LoadError> {
+/// The recorded rate in a file of mahimahi's format.
+pub(crate) fn trace(file: &str, text: &str) -> Result<Trace, LoadError> {
+    Trace::parse(text).map_err(|source| LoadError::Trace {
+        file: file.to_owned(),
+        source,
+    })
+}
+
+pub(crate) fn read(path: &Path) -> Result<String, LoadError> {
     fs::read_to_string(path).map_err(|source| LoadError::Read {
         path: path.to_owned(),
         source,

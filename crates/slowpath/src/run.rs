@@ -571,6 +571,7 @@ fn fastest_link(plan: &Plan) -> Option<u64> {
                 Rate::Fixed(rate) | Rate::Bucket { rate, .. } => Some(rate.bits_per_s()),
                 Rate::Steps(steps) => steps.iter().map(|step| step.rate.bits_per_s()).max(),
                 // A trace's rate is not stated; it gets the machine for itself.
+                Rate::Markov(markov) => (markov.levels.iter()).map(|level| level.rate.bits_per_s()).max(),
                 Rate::Trace(_) => None,
             };
             fastest = fastest.max(Some(rate.unwrap_or(u64::MAX)));

@@ -9,10 +9,11 @@ use slowpath_lab::{
 };
 use slowpath_path::NetworkSpec;
 use slowpath_record::CaptureRef;
-use slowpath_scenario::Diagnostics;
 use slowpath_scenario::plan::network_spec;
+use slowpath_scenario::{Diagnostics, Fragments};
 
 use crate::captures::{CaptureSpec, Captures};
+use crate::load::{self, LoadError};
 use crate::network::with_cards;
 
 /// What to run over which path.
@@ -49,6 +50,9 @@ pub enum ShellError {
     /// The path has mistakes.
     #[error("{0}")]
     Path(Box<Diagnostics>),
+    /// A file that the path names cannot be read.
+    #[error(transparent)]
+    File(#[from] LoadError),
     /// The path has an element that is not modelled.
     #[error("`{0}` is not modelled by this version; see LIMITATIONS.md")]
     NotModelled(&'static str),
@@ -71,11 +75,16 @@ pub enum ShellError {
 /// Reads and checks a path.
 ///
 /// # Errors
-/// [`ShellError::Path`] or [`ShellError::NotModelled`].
+/// [`ShellError::Path`], [`ShellError::File`] or [`ShellError::NotModelled`].
 pub fn network(path: &str) -> Result<NetworkSpec, ShellError> {
     let document =
         slowpath_scenario::parse_path(path).map_err(|mistakes| ShellError::Path(Box::new(mistakes)))?;
-    let spec = network_spec(&document, NEAR, FAR).map_err(|missing| ShellError::NotModelled(missing.what))?;
+    let mut fragments = Fragments::new();
+    for file in document.trace_files() {
+        fragments.insert_trace(file.to_owned(), load::trace(file, &load::read(file.as_ref())?)?);
+    }
+    let spec = network_spec(&document, NEAR, FAR, &fragments)
+        .map_err(|missing| ShellError::NotModelled(missing.what))?;
     spec.check().map_err(LabError::from)?;
     Ok(with_cards(spec, false))
 }

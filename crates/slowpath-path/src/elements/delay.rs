@@ -5,9 +5,9 @@ use std::collections::BinaryHeap;
 
 use serde::{Deserialize, Serialize};
 use slowpath_record::Traffic;
-use slowpath_units::{Duration, Time};
+use slowpath_units::{Duration, Ratio, Time};
 
-use crate::dice::Dice;
+use crate::dice::{Chance, Dice};
 use crate::element::{Released, Step};
 use crate::packet::Packet;
 use crate::ring::Ring;
@@ -69,6 +69,13 @@ pub enum JitterShape {
         /// The standard deviation.
         deviation: Duration,
     },
+    /// A share of the packets is held back for a fixed time, the others not at all.
+    Share {
+        /// The share.
+        share: Ratio,
+        /// The time.
+        extra: Duration,
+    },
     /// Extra delay by quantiles: the first entry is the least, the last the most, evenly spaced in probability
     /// and joined by straight lines. A measured distribution goes here.
     Quantiles {
@@ -89,7 +96,7 @@ impl Delay {
     /// How long it holds each packet at least.
     pub(crate) fn least(&self) -> Duration {
         let below = match self.jitter.as_ref().map(|jitter| &jitter.shape) {
-            None | Some(JitterShape::Quantiles { .. }) => Duration::ZERO,
+            None | Some(JitterShape::Quantiles { .. } | JitterShape::Share { .. }) => Duration::ZERO,
             Some(JitterShape::Uniform { spread }) => *spread,
             Some(JitterShape::Normal { deviation }) => *deviation * 6,
         };
@@ -102,7 +109,7 @@ impl Delay {
         }
         let least = self.delay.least();
         let spread = match self.jitter.as_ref().map(|jitter| &jitter.shape) {
-            None => Duration::ZERO,
+            None | Some(JitterShape::Share { .. }) => Duration::ZERO,
             Some(JitterShape::Uniform { spread }) => *spread,
             Some(JitterShape::Normal { deviation }) => *deviation * 6,
             Some(JitterShape::Quantiles { extra }) => {
@@ -299,6 +306,13 @@ impl JitterShape {
                 let draw: u64 = (0..12).map(|_| dice.below(wide)).sum();
                 (base + Duration::from_nanos(draw)).saturating_sub(*deviation * 6)
             }
+            Self::Share { share, extra } => {
+                if dice.hits(Chance::from(*share)) {
+                    base + *extra
+                } else {
+                    base
+                }
+            }
             Self::Quantiles { extra } => {
                 let steps = extra.len() as u64 - 1;
                 let place = u128::from(dice.roll()) * u128::from(steps);
@@ -401,6 +415,10 @@ mod tests {
             JitterShape::Quantiles {
                 extra: vec![ms(0), ms(1), ms(9)],
             },
+            JitterShape::Share {
+                share: Ratio::from_ppb(250_000_000).unwrap(),
+                extra: ms(8),
+            },
         ];
         for shape in shapes {
             for reorder in [false, true] {
@@ -417,16 +435,17 @@ mod tests {
                         JitterShape::Uniform { .. } => (15 * MS, 25 * MS),
                         JitterShape::Normal { .. } => (2 * MS, 38 * MS),
                         JitterShape::Quantiles { .. } => (20 * MS, 29 * MS),
+                        JitterShape::Share { .. } => (20 * MS, 28 * MS),
                     };
                     let mean = delays.clone().sum::<u64>() / 2000;
                     assert!(
                         delays.clone().all(|delay| (least..=most).contains(&delay)),
                         "{shape:?}"
                     );
-                    let expected = if matches!(shape, JitterShape::Quantiles { .. }) {
-                        22_750
-                    } else {
-                        20_000
+                    let expected = match shape {
+                        JitterShape::Quantiles { .. } => 22_750,
+                        JitterShape::Share { .. } => 22_000,
+                        _ => 20_000,
                     };
                     assert!(mean.abs_diff(expected * 1000) < 300_000, "{shape:?}: mean {mean}");
                 }

@@ -20,7 +20,7 @@ pub use classify::{Addresses, Classify, Match, Rule};
 pub use delay::{Delay, Jitter, JitterShape, Span, SpanStep};
 pub use device::{Cost, Device};
 pub use duplicate::Duplicate;
-pub use link::{Class, Classes, Codel, Fifo, FqCodel, Limit, Link, Pie, Queue, Red, Surplus};
+pub use link::{Class, Classes, Codel, Fifo, FqCodel, Level, Limit, Link, Markov, Pie, Queue, Red, Surplus};
 pub use loss::{DropUnit, Loss, LossModel};
 pub use mtu::Mtu;
 pub use police::{Action, Meter, Police};

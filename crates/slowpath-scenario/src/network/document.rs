@@ -1,12 +1,14 @@
 //! The `[network]` table of an experiment file.
 
 use slowpath_packet::Dscp;
+use slowpath_path as path;
 use slowpath_units::{ByteCount, Duration, Layer, Ratio};
 
 use crate::device::{DeviceUse, known_system};
 use crate::diagnostic::{Diagnostic, Issues};
 use crate::fields::{Fields, words};
-use crate::network::element::{Discipline, Element, ElementKind, LossModel, Match, QueueSize};
+use crate::network::element::{Discipline, Element, ElementKind, LinkRate, LossModel, Match, QueueSize};
+use crate::network::varying;
 use crate::tree::{Node, Value};
 
 /// What a document says about the network: a chain of elements for each direction.
@@ -18,6 +20,22 @@ pub struct NetworkDocument {
     pub up: Vec<Element>,
     /// From server to client.
     pub down: Vec<Element>,
+}
+
+impl NetworkDocument {
+    /// The recorded rates that it names, as often as it does.
+    pub fn trace_files(&self) -> Vec<&str> {
+        let elements = self.up.iter().chain(&self.down);
+        elements
+            .filter_map(|element| match &element.kind {
+                ElementKind::Link {
+                    rate: LinkRate::Trace(file),
+                    ..
+                } => Some(file.as_str()),
+                _ => None,
+            })
+            .collect()
+    }
 }
 
 /// One of the two directions of a path.
@@ -142,7 +160,7 @@ fn read_kind(kind: &str, fields: &Fields<'_>) -> Option<ElementKind> {
                 );
             }
             Some(ElementKind::Link {
-                rate: fields.positive("rate")?.value,
+                rate: varying::rate(fields)?,
                 layer,
                 queue,
                 queue_given,
@@ -151,21 +169,23 @@ fn read_kind(kind: &str, fields: &Fields<'_>) -> Option<ElementKind> {
             })
         }
         "delay" => {
-            let jitter = fields.quantity::<Duration>("jitter");
+            let jitter = varying::jitter(fields);
+            let jitter_at = fields.entry("jitter").map(|entry| entry.node.span);
             let reorder = fields.flag("reorder");
-            let delay = fields.quantity::<Duration>("delay")?.value;
-            if let Some(jitter) = jitter
-                && jitter.value > delay
+            let delay = varying::delay(fields)?;
+            if let (Some(path::JitterShape::Uniform { spread }), path::Span::Fixed(delay), Some(at)) =
+                (&jitter, &delay, jitter_at)
+                && spread > delay
             {
                 fields.issues().push(
                     Diagnostic::error(
-                        jitter.span,
-                        format!("a jitter of {} is more than the delay of {delay}", jitter.value),
+                        at,
+                        format!("a jitter of {spread} is more than the delay of {delay}"),
                     )
                     .help("jitter varies the delay to either side: make it smaller than `delay`"),
                 );
             }
-            if let (Some(reorder), None) = (reorder, jitter)
+            if let (Some(reorder), None) = (reorder, jitter_at)
                 && reorder.value
             {
                 fields.issues().push(
@@ -175,7 +195,7 @@ fn read_kind(kind: &str, fields: &Fields<'_>) -> Option<ElementKind> {
             }
             Some(ElementKind::Delay {
                 delay,
-                jitter: jitter.map_or(Duration::ZERO, |j| j.value),
+                jitter,
                 reorder: reorder.is_some_and(|r| r.value),
             })
         }
@@ -197,12 +217,9 @@ fn read_kind(kind: &str, fields: &Fields<'_>) -> Option<ElementKind> {
         "police" => {
             let burst = burst(fields);
             let layer = layer(fields);
-            Some(ElementKind::Police {
-                rate: fields.positive("police")?.value,
-                burst: burst?,
-                layer,
-            })
+            varying::police(fields, burst, layer).map(ElementKind::Police)
         }
+        "treat" => varying::treat(fields).map(ElementKind::Treat),
         "shape" => {
             let burst = burst(fields);
             let layer = layer(fields);
@@ -469,6 +486,7 @@ const KINDS: &[&str] = &[
     "loss",
     "duplicate",
     "police",
+    "treat",
     "shape",
     "mark",
     "mtu",

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::str::FromStr;
 
 use slowpath_packet::Dscp;
+use slowpath_path as path;
 use slowpath_units::{BitRate, ByteCount, Duration, Layer, ParseError, Ratio};
 
 use crate::device::DeviceUse;
@@ -29,7 +30,7 @@ pub enum ElementKind {
     /// A link: packets leave at a rate and wait in a tail-drop queue.
     Link {
         /// The rate.
-        rate: BitRate,
+        rate: LinkRate,
         /// Which bytes the rate counts.
         layer: Layer,
         /// How much may wait.
@@ -43,10 +44,10 @@ pub enum ElementKind {
     },
     /// Propagation delay.
     Delay {
-        /// The fixed part.
-        delay: Duration,
-        /// Uniform variation to either side.
-        jitter: Duration,
+        /// The fixed part, which may change with time.
+        delay: path::Span,
+        /// Random variation.
+        jitter: Option<path::JitterShape>,
         /// Whether variation may change the order of packets.
         reorder: bool,
     },
@@ -61,15 +62,10 @@ pub enum ElementKind {
         /// For how long.
         by: Duration,
     },
-    /// A single-rate policer: drops what exceeds rate and bucket, without a queue.
-    Police {
-        /// The rate.
-        rate: BitRate,
-        /// Size of the bucket.
-        burst: ByteCount,
-        /// Which bytes the rate counts.
-        layer: Layer,
-    },
+    /// A policer: drops, marks or passes what exceeds one rate and bucket or two, without a queue.
+    Police(path::Police),
+    /// Treats code points apart.
+    Treat(Vec<path::Treatment>),
     /// A token-bucket shaper: delays what exceeds rate and bucket.
     Shape {
         /// The rate.
@@ -124,7 +120,8 @@ impl ElementKind {
             Self::Loss(_) => "loss",
             Self::Duplicate(_) => "duplicate",
             Self::Reorder { .. } => "reorder",
-            Self::Police { .. } => "police",
+            Self::Police(_) => "police",
+            Self::Treat(_) => "treat",
             Self::Shape { .. } => "shape",
             Self::Mark(_) => "mark",
             Self::Mtu { .. } => "mtu",
@@ -137,6 +134,19 @@ impl ElementKind {
             Self::Tap => "tap",
         }
     }
+}
+
+/// How fast a link sends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LinkRate {
+    /// Always at the same rate.
+    Fixed(BitRate),
+    /// At each step's rate from its time on.
+    Steps(Vec<path::RateStep>),
+    /// At the moments listed in a file, named as the document names it.
+    Trace(String),
+    /// Between levels, by chance.
+    Markov(path::Markov),
 }
 
 /// How a queue manages itself.

@@ -3,8 +3,9 @@
 mod document;
 mod element;
 mod one_line;
+mod varying;
 
 pub(crate) use document::read_network;
 pub use document::{NetworkDocument, Way};
-pub use element::{Discipline, Element, ElementKind, LossModel, Match, QueueSize};
+pub use element::{Discipline, Element, ElementKind, LinkRate, LossModel, Match, QueueSize};
 pub use one_line::parse_path;

@@ -110,6 +110,11 @@ fn read_elements(body: &str, start: usize, source: SourceId, issues: &Issues) ->
             },
             value: plain_value(value),
         };
+        let (key, node) = if key == "trace" {
+            ("rate", within("trace", key_span, node))
+        } else {
+            (key, node)
+        };
         match tables.last_mut() {
             Some((table, whole)) if PARTS.contains(&key) && table.entry(key).is_none() => {
                 table.push(key, key_span, node);
@@ -137,6 +142,17 @@ fn read_elements(body: &str, start: usize, source: SourceId, issues: &Issues) ->
         .collect()
 }
 
+/// A table with the one entry `key`.
+fn within(key: &str, key_span: Span, node: Node) -> Node {
+    let span = node.span;
+    let mut table = Table::default();
+    table.push(key, key_span, node);
+    Node {
+        span,
+        value: Value::Table(table),
+    }
+}
+
 /// A word without units that stands for a number or a truth value; everything else stays text.
 fn plain_value(value: &str) -> Value {
     match value {
@@ -153,8 +169,14 @@ const PARTS: &[&str] = &[
     "queue",
     "layer",
     "discipline",
+    "ecn",
     "jitter",
     "burst",
+    "excess_burst",
+    "peak",
+    "peak_burst",
+    "exceed",
+    "violate",
     "by",
     "black_hole",
     "name",
@@ -163,7 +185,8 @@ const PARTS: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::{ElementKind, LossModel, QueueSize};
+    use crate::network::{ElementKind, LinkRate, LossModel, QueueSize};
+    use slowpath_path as path;
     use slowpath_units::{BitRate, Duration, Ratio};
 
     #[test]
@@ -172,10 +195,12 @@ mod tests {
         assert_eq!(network.up, network.down);
         let kinds: Vec<_> = network.up.iter().map(|element| element.kind.clone()).collect();
         assert!(matches!(
-            kinds[0],
-            ElementKind::Link { rate, queue: QueueSize::Packets(100), .. } if rate == BitRate::new(50_000_000)
+            &kinds[0],
+            ElementKind::Link { rate: LinkRate::Fixed(rate), queue: QueueSize::Packets(100), .. } if *rate == BitRate::new(50_000_000)
         ));
-        assert!(matches!(kinds[1], ElementKind::Delay { delay, .. } if delay == Duration::from_millis(50)));
+        assert!(
+            matches!(&kinds[1], ElementKind::Delay { delay: path::Span::Fixed(delay), .. } if *delay == Duration::from_millis(50))
+        );
         assert_eq!(
             kinds[2],
             ElementKind::Loss(LossModel::Random(Ratio::from_ppb(100_000).unwrap()))
@@ -189,6 +214,16 @@ mod tests {
             parse_path("up: rate 10 Mbit/s; down: rate 50 Mbit/s, delay 20 ms, jitter 2 ms").unwrap();
         assert_eq!((network.up.len(), network.down.len()), (1, 2));
         assert_eq!(parse_path("").unwrap(), NetworkDocument::default());
+    }
+
+    #[test]
+    fn a_recorded_rate_is_a_link_with_a_queue() {
+        let network = parse_path("trace lte.down, queue 200 packets, delay 20 ms").unwrap();
+        assert_eq!(network.up.len(), 2);
+        assert!(matches!(
+            &network.up[0].kind,
+            ElementKind::Link { rate: LinkRate::Trace(file), queue: QueueSize::Packets(200), .. } if file == "lte.down"
+        ));
     }
 
     #[test]

@@ -7,7 +7,9 @@ use slowpath_path::{self as path, ElementKind as Spec, ElementSpec, NetworkSpec,
 use slowpath_units::{BitRate, ByteCount, Duration, Layer, Ratio};
 
 use crate::device::{DeviceElements, Fragments};
-use crate::network::{Discipline, Element, ElementKind, LossModel, Match, NetworkDocument, QueueSize};
+use crate::network::{
+    Discipline, Element, ElementKind, LinkRate, LossModel, Match, NetworkDocument, QueueSize,
+};
 use crate::span::Span;
 
 /// An element that this version of the network model does not have, or whose configuration was not read.
@@ -19,7 +21,7 @@ pub struct NotModelled {
     pub span: Span,
 }
 
-/// The network of a document between the ports `client` and `server`, without configured devices.
+/// The network of a document between the ports `client` and `server`; `fragments` holds what other files say.
 ///
 /// Elements without a name are called after their direction and kind: `up.rate`, `down.loss`, `down.loss2`.
 /// An element for some packets only gets a classifier in front, called `NAME.only`. Messages of routers and
@@ -31,9 +33,10 @@ pub fn network_spec(
     document: &NetworkDocument,
     client: &str,
     server: &str,
+    fragments: &Fragments,
 ) -> Result<NetworkSpec, NotModelled> {
     let ends = [(client, ROUTER), (server, ROUTER)];
-    network(document, &ends[..1], &ends[1..], &Fragments::new())
+    network(document, &ends[..1], &ends[1..], fragments)
 }
 
 /// The network of a document between the hosts `near` and `far`, each with its address.
@@ -117,7 +120,7 @@ impl<'d> Chain<'d> {
                 let name = element.name.as_deref().unwrap_or(element.kind.key());
                 chain.push(
                     &format!("{way}.{name}"),
-                    does(element, router)?,
+                    does(element, router, fragments)?,
                     element.only.map(only),
                 );
             }
@@ -221,7 +224,7 @@ impl<'d> Chain<'d> {
 }
 
 /// `router` is the address of whoever has something to say and is given none.
-fn does(element: &Element, router: IpAddr) -> Result<Spec, NotModelled> {
+fn does(element: &Element, router: IpAddr, fragments: &Fragments) -> Result<Spec, NotModelled> {
     Ok(match &element.kind {
         ElementKind::Link {
             rate,
@@ -230,25 +233,34 @@ fn does(element: &Element, router: IpAddr) -> Result<Spec, NotModelled> {
             discipline,
             ecn,
             ..
-        } => Spec::Link(path::Link {
-            rate: path::Rate::Fixed(*rate),
-            layer: *layer,
-            queue: disciplined(*discipline, *queue, *rate, *ecn),
-        }),
+        } => {
+            let missing = NotModelled {
+                what: "trace",
+                span: element.span,
+            };
+            let rate = match rate {
+                LinkRate::Fixed(rate) => path::Rate::Fixed(*rate),
+                LinkRate::Steps(steps) => path::Rate::Steps(steps.clone()),
+                LinkRate::Trace(file) => path::Rate::Trace(fragments.trace(file).ok_or(missing)?.clone()),
+                LinkRate::Markov(markov) => path::Rate::Markov(markov.clone()),
+            };
+            Spec::Link(path::Link {
+                layer: *layer,
+                queue: disciplined(*discipline, *queue, rate.nominal(), *ecn),
+                rate,
+            })
+        }
         ElementKind::Delay {
             delay,
             jitter,
             reorder,
-        } => {
-            let mut spec = path::Delay::fixed(*delay);
-            if *jitter > Duration::ZERO {
-                spec.jitter = Some(path::Jitter {
-                    shape: path::JitterShape::Uniform { spread: *jitter },
-                    reorder: *reorder,
-                });
-            }
-            Spec::Delay(spec)
-        }
+        } => Spec::Delay(path::Delay {
+            delay: delay.clone(),
+            jitter: jitter.clone().map(|shape| path::Jitter {
+                shape,
+                reorder: *reorder,
+            }),
+        }),
         ElementKind::Loss(model) => Spec::Loss(path::Loss {
             model: loss(model),
             unit: path::DropUnit::Packet,
@@ -260,13 +272,20 @@ fn does(element: &Element, router: IpAddr) -> Result<Spec, NotModelled> {
                 span: element.span,
             });
         }
-        ElementKind::Reorder { .. } => {
-            return Err(NotModelled {
-                what: "reorder",
-                span: element.span,
-            });
-        }
-        ElementKind::Police { rate, burst, layer } => Spec::Police(path::Police::new(*rate, *burst, *layer)),
+        ElementKind::Reorder { share, by } => Spec::Delay(path::Delay {
+            delay: path::Span::Fixed(Duration::ZERO),
+            jitter: Some(path::Jitter {
+                shape: path::JitterShape::Share {
+                    share: *share,
+                    extra: *by,
+                },
+                reorder: true,
+            }),
+        }),
+        ElementKind::Police(police) => Spec::Police(police.clone()),
+        ElementKind::Treat(treatments) => Spec::Treat(path::Treat {
+            treatments: treatments.clone(),
+        }),
         ElementKind::Shape {
             rate,
             burst,

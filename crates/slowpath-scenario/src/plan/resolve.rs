@@ -68,16 +68,19 @@ impl Experiment {
             })?;
         let (near, far) = (ends(variant, true), ends(variant, false));
         let network = lower::network(&variant.network, &near, &far, fragments).map_err(|missing| {
-            let (message, help) = if missing.what == "device" {
-                (
+            let (message, help) = match missing.what {
+                "device" => (
                     "the configuration of this device was not read".to_owned(),
                     "read the files of `device_uses` first",
-                )
-            } else {
-                (
-                    format!("`{}` is not modelled by this version", missing.what),
+                ),
+                "trace" => (
+                    "the recorded rate of this link was not read".to_owned(),
+                    "read the files of `trace_files` first",
+                ),
+                other => (
+                    format!("`{other}` is not modelled by this version"),
                     "see LIMITATIONS.md for what is planned",
-                )
+                ),
             };
             self.document_error(missing.span, message, help)
         })?;

@@ -9,6 +9,7 @@ use slowpath_units::{Layer, Time};
 
 use super::server::Server;
 use super::{Limit, Link};
+use crate::dice::Dice;
 use crate::element::Step;
 use crate::elements::loss::{DropUnit, TrainVerdict};
 use crate::outcome::DropCause;
@@ -50,9 +51,9 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(super) fn new(config: &Link, fifo: &Fifo) -> Self {
+    pub(super) fn new(config: &Link, fifo: &Fifo, rate_dice: &Dice) -> Self {
         Self {
-            server: Server::new(&config.rate),
+            server: Server::new(&config.rate, rate_dice),
             layer: config.layer,
             limit: fifo.limit,
             trains: fifo.unit == DropUnit::Train,

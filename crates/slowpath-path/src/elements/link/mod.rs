@@ -4,6 +4,7 @@ mod classes;
 mod codel;
 mod fifo;
 mod fq_codel;
+mod markov;
 mod pie;
 mod red;
 mod served;
@@ -18,6 +19,7 @@ pub use classes::{Class, Classes, Surplus};
 pub use codel::Codel;
 pub use fifo::Fifo;
 pub use fq_codel::FqCodel;
+pub use markov::{Level, Markov};
 pub use pie::Pie;
 pub use red::Red;
 pub use server::{Rate, RateStep};
@@ -103,9 +105,10 @@ pub(crate) enum State {
 
 impl State {
     pub(crate) fn new(config: &Link, dice: Dice) -> Self {
+        let rate_dice = dice.beside("rate");
         match (&config.queue, served::State::new(config, dice)) {
             (_, Some(state)) => Self::Served(Box::new(state)),
-            (Queue::Fifo(fifo), None) => Self::Fifo(fifo::State::new(config, fifo)),
+            (Queue::Fifo(fifo), None) => Self::Fifo(fifo::State::new(config, fifo, &rate_dice)),
             (_, None) => unreachable!("every other discipline has a served state"),
         }
     }

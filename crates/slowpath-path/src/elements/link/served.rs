@@ -50,6 +50,7 @@ pub(crate) struct State {
 impl State {
     /// A link with a queue that chooses; `None` for first-in-first-out, which has its own state.
     pub(super) fn new(config: &Link, dice: Dice) -> Option<Self> {
+        let server = Server::new(&config.rate, &dice.beside("rate"));
         let discipline = match &config.queue {
             Queue::Fifo(_) => return None,
             Queue::Classes(classes) => Discipline::Classes(ClassQueue::new(classes)),
@@ -58,7 +59,6 @@ impl State {
             Queue::FqCodel(fair) => Discipline::FqCodel(FairQueue::new(fair)),
             Queue::Pie(pie) => Discipline::Pie(PieQueue::new(pie, dice)),
         };
-        let server = Server::new(&config.rate);
         Some(Self {
             server,
             layer: config.layer,

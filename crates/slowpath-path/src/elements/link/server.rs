@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use slowpath_units::{BitRate, ByteCount, Duration, Time};
 
+use super::markov::{Chain, Markov};
 use super::trace::{Opportunities, Trace};
+use crate::dice::Dice;
 use crate::elements::delay::rising;
 use crate::elements::police::Bucket;
 use crate::spec::SettingError;
@@ -19,6 +21,8 @@ pub enum Rate {
     Steps(Vec<RateStep>),
     /// Only at the moments that a recorded trace lists.
     Trace(Trace),
+    /// Between levels, by chance; a packet under way goes on at the new rate.
+    Markov(Markov),
     /// A token-bucket shaper: at once while tokens last, at the rate on average. A packet larger than the bucket
     /// waits until the tokens would have sufficed (Linux's TBF drops it).
     Bucket {
@@ -40,6 +44,20 @@ pub struct RateStep {
 }
 
 impl Rate {
+    /// One number for it: the rate itself, the mean of a trace or of random levels, the highest of steps.
+    pub fn nominal(&self) -> BitRate {
+        match self {
+            Self::Fixed(rate) | Self::Bucket { rate, .. } => *rate,
+            Self::Steps(steps) => steps
+                .iter()
+                .map(|step| step.rate)
+                .max()
+                .unwrap_or(BitRate::new(0)),
+            Self::Trace(trace) => trace.mean(),
+            Self::Markov(markov) => markov.mean(),
+        }
+    }
+
     pub(super) fn check(&self) -> Result<(), SettingError> {
         match self {
             Self::Fixed(rate) | Self::Bucket { rate, .. } if rate.bits_per_s() == 0 => {
@@ -48,6 +66,7 @@ impl Rate {
             Self::Fixed(_) | Self::Bucket { .. } => Ok(()),
             Self::Steps(steps) => rising("rate", steps.iter().map(|step| step.from)),
             Self::Trace(trace) => trace.check(),
+            Self::Markov(markov) => markov.check(),
         }
     }
 }
@@ -67,6 +86,7 @@ enum Pace {
     Fixed { rate: u64, recent: [Recent; 2] },
     Steps { steps: Vec<RateStep>, current: usize },
     Trace(Opportunities),
+    Markov(Chain),
     Bucket(Bucket),
 }
 
@@ -79,7 +99,8 @@ struct Recent {
 }
 
 impl Server {
-    pub(crate) fn new(rate: &Rate) -> Self {
+    /// `dice` decide what the rate leaves to chance.
+    pub(crate) fn new(rate: &Rate, dice: &Dice) -> Self {
         let pace = match rate {
             Rate::Fixed(rate) => Pace::Fixed {
                 rate: rate.bits_per_s(),
@@ -90,6 +111,7 @@ impl Server {
                 current: 0,
             },
             Rate::Trace(trace) => Pace::Trace(Opportunities::new(trace)),
+            Rate::Markov(markov) => Pace::Markov(Chain::new(markov, dice.clone())),
             Rate::Bucket { rate, burst } => Pace::Bucket(Bucket::new(*rate, *burst)),
         };
         Self {
@@ -132,6 +154,9 @@ impl Server {
             Pace::Steps { steps, current } => {
                 (self.idle_from, self.carry) =
                     by_steps(steps, current, self.idle_from, work(bytes) + self.carry);
+            }
+            Pace::Markov(chain) => {
+                (self.idle_from, self.carry) = chain.send(self.idle_from, work(bytes) + self.carry);
             }
             Pace::Trace(opportunities) => self.idle_from = opportunities.send(self.idle_from, bytes),
             Pace::Bucket(bucket) => self.idle_from = bucket.take_by(self.idle_from, bytes),
@@ -182,8 +207,12 @@ fn by_steps(steps: &[RateStep], current: &mut usize, mut at: Time, mut work: u64
 mod tests {
     use super::*;
 
+    fn server(rate: &Rate) -> Server {
+        Server::new(rate, &Dice::new(1, "link"))
+    }
+
     fn fixed(rate: u64) -> Server {
-        Server::new(&Rate::Fixed(BitRate::new(rate)))
+        server(&Rate::Fixed(BitRate::new(rate)))
     }
 
     #[test]
@@ -214,11 +243,11 @@ mod tests {
         };
         // 1000 bytes: half at 4 Mbit/s in 1 ms, nothing for 2 ms, the rest at 8 Mbit/s in 0.5 ms.
         let rate = Rate::Steps(vec![step(0, 4_000_000), step(1, 0), step(3, 8_000_000)]);
-        let mut server = Server::new(&rate);
+        let mut server = server(&rate);
         assert_eq!(server.send(Time::ZERO, 1000).nanos(), 3_500_000);
         assert_eq!(server.send(Time::ZERO, 1000).nanos(), 4_500_000);
         let dead = Rate::Steps(vec![step(0, 8_000_000), step(1, 0)]);
-        assert_eq!(Server::new(&dead).send(Time::ZERO, 1001), Time::MAX);
+        assert_eq!(server(&dead).send(Time::ZERO, 1001), Time::MAX);
     }
 
     #[test]
@@ -228,7 +257,7 @@ mod tests {
             rate: BitRate::new(8_000_000),
             burst: ByteCount::new(2500),
         };
-        let mut server = Server::new(&rate);
+        let mut server = server(&rate);
         let sent =
             |server: &mut Server, at: u64| server.send(Time::from_nanos(at * 1000), 1000).nanos() / 1000;
         let times: Vec<u64> = (0..4).map(|_| sent(&mut server, 0)).collect();
@@ -239,7 +268,7 @@ mod tests {
             [11_500, 11_500]
         );
         assert_eq!(sent(&mut server, 11_500), 12_000);
-        let mut small = Server::new(&Rate::Bucket {
+        let mut small = server(&Rate::Bucket {
             rate: BitRate::new(8_000_000),
             burst: ByteCount::new(400),
         });
@@ -254,7 +283,7 @@ mod tests {
         };
         let rate = 123_456_789;
         let steps = Rate::Steps((0..50).map(|at| step(at * 1_000_007, rate)).collect());
-        let (mut plain, mut stepped) = (fixed(rate), Server::new(&steps));
+        let (mut plain, mut stepped) = (fixed(rate), server(&steps));
         for number in 0..1000_u32 {
             let (at, bytes) = (
                 Time::from_nanos(u64::from(number) * 60_000),

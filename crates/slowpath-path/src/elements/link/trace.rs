@@ -9,7 +9,7 @@
 //! | clock | milliseconds, as the process wakes up | milliseconds exactly | model time |
 
 use serde::{Deserialize, Serialize};
-use slowpath_units::Time;
+use slowpath_units::{BitRate, Time};
 
 use crate::spec::SettingError;
 
@@ -55,6 +55,13 @@ impl Trace {
             millis,
             bytes: opportunity_bytes(),
         })
+    }
+
+    /// The rate of its opportunities, all used, over one period.
+    pub fn mean(&self) -> BitRate {
+        let bits = self.millis.len() as u128 * u128::from(self.bytes) * 8_000;
+        let period = self.millis.last().copied().unwrap_or(0).max(1);
+        BitRate::new(u64::try_from(bits / u128::from(period)).unwrap_or(u64::MAX))
     }
 
     pub(super) fn check(&self) -> Result<(), SettingError> {
