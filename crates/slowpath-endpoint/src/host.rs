@@ -1,107 +1,22 @@
 //! A machine with addresses, connections and programs.
 
-use std::collections::VecDeque;
-use std::net::{IpAddr, SocketAddr};
+mod report;
+mod settings;
 
-use serde::{Deserialize, Serialize};
-use slowpath_record::{FlowResult, TransferResult};
-use slowpath_units::{Duration, Time};
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+use slowpath_record::FlowResult;
+use slowpath_units::Time;
+
+pub use report::{AppId, ConnId, Report};
+pub use settings::{HostConfig, InputLimit};
 
 use crate::app::{self, Behaviour, Program};
 use crate::system::{Sockets, System};
 use crate::tcp;
 use crate::timers::{Timer, Timers};
 use crate::wire::{Echo, Ends, Flags, Header, OwnedPayload, Payload, TcpHeader, Transmit, Transport};
-
-/// What a host is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct HostConfig {
-    /// Its addresses; the first of each family is the source of what it opens.
-    pub addresses: Vec<IpAddr>,
-    /// Its TCP.
-    pub tcp: tcp::Config,
-    /// Largest IP packet in bytes.
-    pub mtu: u32,
-    /// How long receiving a packet keeps the host busy, and how many may wait meanwhile; without it not at all.
-    #[serde(default)]
-    pub input: Option<InputLimit>,
-}
-
-/// The cost of receiving packets on a slow machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct InputLimit {
-    /// How long a packet keeps the host from taking the next one.
-    pub per_packet: Duration,
-    /// Packets that may wait; one more is dropped.
-    pub queue: u32,
-}
-
-impl InputLimit {
-    /// A virtual IOS-XE router's own TCP: 15 Mbit/s of 1514-byte frames are 1239 packets a second.
-    ///
-    /// *Fitted* to the plateau that a tuned router's FTP download was seen to reach; the published data do not decide
-    /// what sets it. The queue is the default hold queue.
-    pub const CISCO_IOS_XE: Self = Self {
-        per_packet: Duration::from_micros(807),
-        queue: 375,
-    };
-
-    /// A virtual IOS router's own TCP: 4.5 Mbit/s of 1514-byte frames are 370 packets a second.
-    ///
-    /// *Fitted* to a tuned router's FTP download before its window closes: about 4 Mbit/s, for 5 to 6 s. The queue is the default
-    /// hold queue.
-    pub const CISCO_IOS: Self = Self {
-        per_packet: Duration::from_micros(2_700),
-        queue: 75,
-    };
-}
-
-/// Names one program of a host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AppId(pub u32);
-
-/// What a program achieved.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Report {
-    /// A transfer came to its end.
-    Transfer {
-        /// The program.
-        app: AppId,
-        /// What it transferred.
-        result: TransferResult,
-    },
-    /// A flow of datagrams came to its end, or its counters were asked for.
-    Flow {
-        /// The program.
-        app: AppId,
-        /// What was counted.
-        result: FlowResult,
-    },
-    /// A round trip was measured.
-    RoundTrip {
-        /// The program.
-        app: AppId,
-        /// Number of the request.
-        sequence: u16,
-        /// When the reply came.
-        at: Time,
-        /// How long it took.
-        time: Duration,
-    },
-    /// A program ended; no more reports of it will come.
-    Ended {
-        /// The program.
-        app: AppId,
-        /// When.
-        at: Time,
-    },
-}
-
-/// Names one connection of a host; places are used again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ConnId(pub u32);
 
 /// A machine with addresses, connections and programs.
 ///

@@ -45,6 +45,7 @@
 
 mod calendar;
 mod carried;
+mod context;
 pub mod counters;
 mod dice;
 mod element;
@@ -55,6 +56,7 @@ pub mod outcome;
 pub mod packet;
 mod parts;
 mod ring;
+mod setting;
 pub mod spec;
 
 pub use counters::Counters;
@@ -65,4 +67,5 @@ pub use elements::*;
 pub use network::Network;
 pub use outcome::{DropCause, Edit, ElementId, Notice, Outcome, PortId};
 pub use packet::{Arrival, Cargo, Flags, FlowId, Packet, PacketId, Slot};
-pub use spec::{BuildError, ElementKind, ElementSpec, NetworkSpec, PortSpec, SettingError, Target};
+pub use setting::SettingError;
+pub use spec::{BuildError, ElementKind, ElementSpec, NetworkSpec, PortSpec, Target};

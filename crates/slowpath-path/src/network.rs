@@ -7,8 +7,9 @@ use slowpath_packet::FlowKey;
 use slowpath_units::{Duration, Time};
 
 use crate::calendar::Calendar;
+use crate::context::Shared;
 use crate::counters::Counters;
-use crate::element::{Element, Shared};
+use crate::element::Element;
 use crate::outcome::{ElementId, Outcome, PortId};
 use crate::packet::{FlowId, Packet, PacketId};
 use crate::parts;

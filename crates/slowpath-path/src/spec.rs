@@ -8,6 +8,7 @@ use crate::elements::{
     Adjust, Classify, Decapsulate, Delay, Device, Duplicate, Encapsulate, Framing, Link, Loss, Mtu, Police,
     Remark, Router, Tap, Treat,
 };
+use crate::setting::SettingError;
 
 /// A whole network: what [`Network::build`](crate::Network::build) builds from.
 ///
@@ -331,40 +332,5 @@ pub enum BuildError {
         element: String,
         /// What is wrong.
         source: SettingError,
-    },
-}
-
-/// An impossible setting of one element.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SettingError {
-    /// The number must be at least 1.
-    #[error("{setting} is zero; it must be at least 1")]
-    Zero {
-        /// The setting.
-        setting: &'static str,
-    },
-    /// A list of settings is empty.
-    #[error("{setting} is empty; give at least one entry")]
-    Empty {
-        /// The setting.
-        setting: &'static str,
-    },
-    /// Times in a list must rise.
-    #[error("{setting}: the times must start at 0 and rise; entry {entry} does not")]
-    NotRising {
-        /// The setting.
-        setting: &'static str,
-        /// Which entry, from 1.
-        entry: usize,
-    },
-    /// One setting contradicts another.
-    #[error("{setting} {found}, but {limit}")]
-    Contradiction {
-        /// The setting.
-        setting: &'static str,
-        /// What it is, as text.
-        found: String,
-        /// What it must not contradict.
-        limit: String,
     },
 }

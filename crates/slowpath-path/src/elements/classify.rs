@@ -6,10 +6,10 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 use slowpath_packet::{Dscp, Ecn, FlowKey, Protocol};
 
-use crate::element::Step;
+use crate::context::Step;
 use crate::flows::Flows;
 use crate::packet::Packet;
-use crate::spec::SettingError;
+use crate::setting::SettingError;
 
 /// Gives each packet a class, or sends it out of one of several outputs, by the first rule that matches.
 ///

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use slowpath_record::Traffic;
 use slowpath_units::{Duration, Ratio, Time};
 
+use crate::context::{Released, Step};
 use crate::dice::{Chance, Dice};
-use crate::element::{Released, Step};
 use crate::packet::Packet;
 use crate::ring::Ring;
-use crate::spec::SettingError;
+use crate::setting::{SettingError, rising};
 
 /// Holds each packet for a time that does not depend on load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,25 +143,6 @@ impl Span {
             Self::Steps(steps) => steps.iter().map(|step| step.delay).min().unwrap_or_default(),
         }
     }
-}
-
-/// Checks that a schedule starts at 0 and rises.
-pub(crate) fn rising(
-    setting: &'static str,
-    times: impl Iterator<Item = Duration>,
-) -> Result<(), SettingError> {
-    let mut previous = None;
-    for (entry, time) in times.enumerate() {
-        let fits = previous.map_or(time == Duration::ZERO, |previous| time > previous);
-        if !fits {
-            return Err(SettingError::NotRising {
-                setting,
-                entry: entry + 1,
-            });
-        }
-        previous = Some(time);
-    }
-    previous.map(|_| ()).ok_or(SettingError::Empty { setting })
 }
 
 #[derive(Debug)]

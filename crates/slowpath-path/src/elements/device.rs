@@ -9,11 +9,11 @@ use slowpath_record::Traffic;
 use slowpath_units::{Duration, Layer, Time};
 
 use super::classify::{self, Classify};
-use crate::element::{Context, Released, Step};
+use crate::context::{Context, Released, Step};
 use crate::outcome::DropCause;
 use crate::packet::Packet;
 use crate::ring::Ring;
-use crate::spec::SettingError;
+use crate::setting::SettingError;
 
 /// One processor that forwards for several inputs; output number n belongs to input number n.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

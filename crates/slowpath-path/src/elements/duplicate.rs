@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use slowpath_units::{Ratio, Time};
 
+use crate::context::{Context, Step};
 use crate::dice::{Chance, Dice};
-use crate::element::{Context, Step};
 use crate::outcome::Outcome;
 use crate::packet::Packet;
 

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use slowpath_units::Ratio;
 
+use crate::context::Step;
 use crate::dice::{Chance, Dice};
-use crate::element::Step;
 use crate::outcome::DropCause;
 use crate::packet::Packet;
-use crate::spec::SettingError;
+use crate::setting::SettingError;
 
 /// Loses packets by a rule that knows nothing of queues.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use slowpath_units::Time;
 
 use super::router::Answers;
-use crate::element::{Context, Step};
+use crate::context::{Context, Step};
 use crate::outcome::{DropCause, Notice, Outcome};
 use crate::packet::{Flags, Packet, Slot};
-use crate::spec::SettingError;
+use crate::setting::SettingError;
 
 /// Lets packets of at most `mtu` IP bytes pass.
 ///

@@ -11,10 +11,10 @@ use slowpath_packet::Dscp;
 use slowpath_units::{BitRate, ByteCount, Duration, Layer, Time};
 
 use super::remark::write;
-use crate::element::{Context, Step};
+use crate::context::{Context, Step};
 use crate::outcome::DropCause;
 use crate::packet::Packet;
-use crate::spec::SettingError;
+use crate::setting::SettingError;
 
 /// Meters packets against one or two rates and acts on the colour.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use slowpath_packet::{Dscp, Ecn};
 use slowpath_units::Time;
 
 use super::classify::Match;
-use crate::element::{Context, Step};
+use crate::context::{Context, Step};
 use crate::outcome::Edit;
 use crate::packet::Packet;
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use slowpath_packet::{FlowKey, Protocol};
 use slowpath_units::{Duration, Time};
 
-use crate::element::{Context, Step};
+use crate::context::{Context, Step};
 use crate::outcome::{DropCause, Notice, Outcome};
 use crate::packet::{Arrival, Flags, Packet};
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use slowpath_units::Time;
 
-use crate::element::{Context, Step};
+use crate::context::{Context, Step};
 use crate::outcome::Outcome;
 use crate::packet::Packet;
 

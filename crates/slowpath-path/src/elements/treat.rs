@@ -5,11 +5,11 @@ use slowpath_packet::Dscp;
 use slowpath_units::{Ratio, Time};
 
 use super::police::{self, Police};
+use crate::context::{Context, Step};
 use crate::dice::{Chance, Dice};
-use crate::element::{Context, Step};
 use crate::outcome::DropCause;
 use crate::packet::Packet;
-use crate::spec::SettingError;
+use crate::setting::SettingError;
 
 /// Treats packets by their code point; codes that are not listed pass.
 ///

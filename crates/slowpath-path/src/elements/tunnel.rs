@@ -18,11 +18,11 @@ use slowpath_packet::{Dscp, Ecn, FlowKey};
 use slowpath_record::Traffic;
 use slowpath_units::{Duration, Time};
 
-use crate::element::{Context, Released, Step};
+use crate::context::{Context, Released, Step};
 use crate::flows::Flows;
 use crate::outcome::{DropCause, Outcome};
 use crate::packet::{Flags, FlowId, Packet, Slot};
-use crate::spec::SettingError;
+use crate::setting::SettingError;
 
 /// The entry of a tunnel: packets become larger and get the tunnel's addresses.
 ///

@@ -4,9 +4,10 @@ use slowpath_units::{Duration, Time};
 
 use super::{Network, Node, Port, Schedule, Wire};
 use crate::calendar::Calendar;
+use crate::context::Shared;
 use crate::counters::Counters;
 use crate::dice::Dice;
-use crate::element::{Element, Shared};
+use crate::element::Element;
 use crate::outcome::{ElementId, PortId};
 use crate::ring::Ring;
 use crate::spec::{ElementKind, NetworkSpec, Target};

@@ -3,7 +3,7 @@
 use slowpath_units::Time;
 
 use super::{Network, Schedule, Wire};
-use crate::element::{Context, Released, Step};
+use crate::context::{Context, Released, Step};
 use crate::outcome::Outcome;
 use crate::packet::{Cargo, FlowId, Packet};
 

@@ -18,11 +18,11 @@ use slowpath_packet::Dscp;
 use slowpath_units::{BitRate, ByteCount, Duration, Layer, Ratio, Time};
 
 use super::served::Next;
-use crate::element::Context;
+use crate::context::Context;
 use crate::outcome::DropCause;
 use crate::packet::Packet;
 use crate::ring::Ring;
-use crate::spec::SettingError;
+use crate::setting::SettingError;
 
 /// A queue for each class.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

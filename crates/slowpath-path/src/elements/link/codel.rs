@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use slowpath_units::{ByteCount, Duration, Time};
 
 use super::served::{AQM, Next, Waiting, mark};
-use crate::element::Context;
+use crate::context::Context;
 use crate::outcome::DropCause;
 use crate::packet::Packet;
 use crate::ring::Ring;
-use crate::spec::SettingError;
+use crate::setting::SettingError;
 
 /// Settings of CoDel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

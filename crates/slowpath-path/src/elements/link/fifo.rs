@@ -9,8 +9,8 @@ use slowpath_units::{Layer, Time};
 
 use super::server::Server;
 use super::{Limit, Link};
+use crate::context::Step;
 use crate::dice::Dice;
-use crate::element::Step;
 use crate::elements::loss::{DropUnit, TrainVerdict};
 use crate::outcome::DropCause;
 use crate::packet::Packet;

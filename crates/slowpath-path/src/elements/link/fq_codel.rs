@@ -16,12 +16,12 @@ use slowpath_units::Time;
 
 use super::codel::{Codel, Control, Line};
 use super::served::Next;
+use crate::context::Context;
 use crate::dice::fnv1a;
-use crate::element::Context;
 use crate::flows::Flows;
 use crate::outcome::DropCause;
 use crate::packet::{FlowId, Packet};
-use crate::spec::SettingError;
+use crate::setting::SettingError;
 
 /// Settings of FQ-CoDel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

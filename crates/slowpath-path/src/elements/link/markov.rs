@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use slowpath_units::{BitRate, Duration, Time};
 
 use crate::dice::{Chance, Dice};
-use crate::spec::SettingError;
+use crate::setting::SettingError;
 
 /// A Markov-modulated rate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

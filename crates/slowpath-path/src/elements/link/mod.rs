@@ -24,10 +24,10 @@ pub use pie::Pie;
 pub use red::Red;
 pub use server::{Rate, RateStep};
 
+use crate::context::{Context, Released, Step};
 use crate::dice::Dice;
-use crate::element::{Context, Released, Step};
 use crate::packet::Packet;
-use crate::spec::SettingError;
+use crate::setting::SettingError;
 
 /// Sends packets one at a time at a rate, holding the others in a queue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,11 +13,11 @@ use slowpath_units::{ByteCount, Duration, Time};
 
 use super::codel::Line;
 use super::served::{AQM, Next, mark};
+use crate::context::Context;
 use crate::dice::Dice;
-use crate::element::Context;
 use crate::outcome::DropCause;
 use crate::packet::Packet;
-use crate::spec::SettingError;
+use crate::setting::SettingError;
 
 /// Settings of PIE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 use slowpath_units::{BitRate, ByteCount, Ratio, Time};
 
 use super::served::{AQM, Next, Waiting, mark};
+use crate::context::Context;
 use crate::dice::Dice;
-use crate::element::Context;
 use crate::outcome::DropCause;
 use crate::packet::Packet;
 use crate::ring::Ring;
-use crate::spec::SettingError;
+use crate::setting::SettingError;
 
 /// Settings of RED; bytes are counted at the link's layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,8 +10,8 @@ use super::pie::PieQueue;
 use super::red::RedQueue;
 use super::server::Server;
 use super::{Link, Queue};
+use crate::context::{Context, Released, Step};
 use crate::dice::Dice;
-use crate::element::{Context, Released, Step};
 use crate::outcome::DropCause;
 use crate::packet::Packet;
 

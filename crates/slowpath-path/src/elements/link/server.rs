@@ -6,9 +6,8 @@ use slowpath_units::{BitRate, ByteCount, Duration, Time};
 use super::markov::{Chain, Markov};
 use super::trace::{Opportunities, Trace};
 use crate::dice::Dice;
-use crate::elements::delay::rising;
 use crate::elements::police::Bucket;
-use crate::spec::SettingError;
+use crate::setting::{SettingError, rising};
 
 /// How fast a link sends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

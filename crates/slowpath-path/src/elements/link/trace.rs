@@ -11,7 +11,7 @@
 use serde::{Deserialize, Serialize};
 use slowpath_units::{BitRate, Time};
 
-use crate::spec::SettingError;
+use crate::setting::SettingError;
 
 /// A trace: at each listed millisecond one opportunity to send [`bytes`](Self::bytes).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
