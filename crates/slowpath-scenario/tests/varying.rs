@@ -184,6 +184,7 @@ fn mistakes_say_what_to_write() {
             "{ police = \"1 Mbit/s\", burst = \"64 KiB\", peak_burst = \"1 MiB\" }",
             "no effect without `peak`",
         ),
+        ("{ treat = [{ drop = \"1 %\" }] }", "which code points are meant"),
         (
             "{ treat = [{ codes = [\"cs1\"] }] }",
             "what becomes of these codes",

@@ -5,7 +5,7 @@ use slowpath_path as path;
 use slowpath_units::{BitRate, ByteCount, Duration, Layer, Ratio};
 
 use crate::diagnostic::Diagnostic;
-use crate::fields::Fields;
+use crate::fields::{Fields, Quantity};
 use crate::network::element::LinkRate;
 use crate::tree::{Node, Value};
 
@@ -21,8 +21,12 @@ pub(super) fn rate(fields: &Fields<'_>) -> Option<LinkRate> {
             .map(|file| LinkRate::Trace(file.value.to_owned())),
         "steps" => each(&inner, "steps", |step| {
             Some(path::RateStep {
-                from: step.quantity("from")?.value,
-                rate: step.quantity("rate")?.value,
+                from: needed(step, "from", FROM)?,
+                rate: needed(
+                    step,
+                    "rate",
+                    "write the rate from then on, such as rate = \"20 Mbit/s\"",
+                )?,
             })
         })
         .map(LinkRate::Steps),
@@ -30,8 +34,16 @@ pub(super) fn rate(fields: &Fields<'_>) -> Option<LinkRate> {
             let slot = inner.positive::<Duration>("slot");
             each(&inner, "markov", |level| {
                 Some(path::Level {
-                    rate: level.quantity::<BitRate>("rate")?.value,
-                    stay: level.positive::<Duration>("stay")?.value,
+                    rate: needed::<BitRate>(
+                        level,
+                        "rate",
+                        "write the rate of this level, such as rate = \"50 Mbit/s\"",
+                    )?,
+                    stay: needed(
+                        level,
+                        "stay",
+                        "write how long the link stays at it on average, such as stay = \"2 s\"",
+                    )?,
                 })
             })
             .map(|levels| {
@@ -61,8 +73,12 @@ pub(super) fn delay(fields: &Fields<'_>) -> Option<path::Span> {
     )?;
     let steps = each(&inner, "steps", |step| {
         Some(path::SpanStep {
-            from: step.quantity("from")?.value,
-            delay: step.quantity("delay")?.value,
+            from: needed(step, "from", FROM)?,
+            delay: needed(
+                step,
+                "delay",
+                "write the delay from then on, such as delay = \"90 ms\"",
+            )?,
         })
     });
     inner.finish();
@@ -149,6 +165,12 @@ pub(super) fn police(fields: &Fields<'_>, burst: Option<ByteCount>, layer: Layer
 /// Reads `treat = [{ codes = ["cs1"], drop = "10 %" }, { codes = ["ef"], police = "1 Mbit/s", burst = "16 KiB" }]`.
 pub(super) fn treat(fields: &Fields<'_>) -> Option<Vec<path::Treatment>> {
     each(fields, "treat", |one| {
+        if !one.has("codes") {
+            one.missing(
+                "codes",
+                "write which code points are meant, such as codes = [\"cs1\"]",
+            );
+        }
         let codes = one.list("codes")?.value.into_iter().map(|(path, node)| {
             let Value::Text(text) = &node.value else {
                 one.issues().push(
@@ -219,6 +241,15 @@ fn one_form(fields: &Fields<'_>, node: &Node, forms: &[&'static str], help: &str
     None
 }
 
+/// A quantity that must be there.
+fn needed<T: Quantity>(fields: &Fields<'_>, key: &'static str, help: &str) -> Option<T> {
+    let found = fields.quantity::<T>(key);
+    if !fields.has(key) {
+        fields.missing(key, help);
+    }
+    found.map(|found| found.value)
+}
+
 /// Reads a list of tables.
 fn each<T>(
     fields: &Fields<'_>,
@@ -236,5 +267,7 @@ fn each<T>(
         })
         .collect()
 }
+
+const FROM: &str = "write from when on, since the start of the run, such as from = \"10 s\"";
 
 const RATE_FORMS: &str = "write \"50 Mbit/s\", { trace = \"FILE\" }, { steps = [{ from = \"0 s\", rate = \"50 Mbit/s\" }, ...] } or { markov = [{ rate = \"50 Mbit/s\", stay = \"2 s\" }, { rate = \"5 Mbit/s\", stay = \"500 ms\" }] }";

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use slowpath_packet::Dscp;
 use slowpath_units::{BitRate, ByteCount, Duration, Layer, Ratio, Time};
 
-use super::served::Next;
+use super::waiting::Next;
 use crate::context::Context;
 use crate::outcome::DropCause;
 use crate::packet::Packet;

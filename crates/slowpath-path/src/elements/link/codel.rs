@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 use slowpath_units::{ByteCount, Duration, Time};
 
-use super::served::{AQM, Next, Waiting, mark};
+use super::waiting::{AQM, Next, Waiting, mark};
 use crate::context::Context;
 use crate::outcome::DropCause;
 use crate::packet::Packet;

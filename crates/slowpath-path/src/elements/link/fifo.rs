@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use slowpath_record::Traffic;
 use slowpath_units::{Layer, Time};
 
-use super::server::Server;
-use super::{Limit, Link};
+use super::limit::Limit;
+use super::server::{Rate, Server};
 use crate::context::Step;
 use crate::dice::Dice;
 use crate::elements::loss::{DropUnit, TrainVerdict};
@@ -51,10 +51,10 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(super) fn new(config: &Link, fifo: &Fifo, rate_dice: &Dice) -> Self {
+    pub(super) fn new(rate: &Rate, layer: Layer, fifo: &Fifo, rate_dice: &Dice) -> Self {
         Self {
-            server: Server::new(&config.rate, rate_dice),
-            layer: config.layer,
+            server: Server::new(rate, rate_dice),
+            layer,
             limit: fifo.limit,
             trains: fifo.unit == DropUnit::Train,
             verdicts: TrainVerdict::default(),
@@ -161,13 +161,14 @@ struct Sending {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::elements::link::Link;
     use crate::packet::{Cargo, FlowId};
     use slowpath_units::{BitRate, Duration};
 
     /// 1000 bytes each at 8 Mbit/s take 1 ms; returns which of `arrivals` (in us) are accepted.
     fn accepted(limit: Limit, arrivals: &[u64]) -> Vec<bool> {
         let link = Link::fifo(BitRate::new(8_000_000), Layer::Ip, limit);
-        let mut state = State::new(&link, &Fifo::new(limit));
+        let mut state = State::new(&link.rate, link.layer, &Fifo::new(limit), &Dice::new(1, "link"));
         let mut verdicts = Vec::new();
         for at in arrivals.iter().map(|us| Time::ZERO + Duration::from_micros(*us)) {
             while state.next_event() < at {
@@ -204,7 +205,7 @@ mod tests {
             unit: DropUnit::Train,
         };
         let link = Link::fifo(BitRate::new(8_000_000), Layer::Ip, fifo.limit);
-        let mut state = State::new(&link, &fifo);
+        let mut state = State::new(&link.rate, link.layer, &fifo, &Dice::new(1, "link"));
         let mut taken = |at: u64, train| {
             let at = Time::ZERO + Duration::from_micros(at);
             while state.next_event() < at {

@@ -15,7 +15,7 @@ use slowpath_packet::FlowKey;
 use slowpath_units::Time;
 
 use super::codel::{Codel, Control, Line};
-use super::served::Next;
+use super::waiting::Next;
 use crate::context::Context;
 use crate::dice::fnv1a;
 use crate::flows::Flows;

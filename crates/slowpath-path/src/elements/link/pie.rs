@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use slowpath_units::{ByteCount, Duration, Time};
 
 use super::codel::Line;
-use super::served::{AQM, Next, mark};
+use super::waiting::{AQM, Next, mark};
 use crate::context::Context;
 use crate::dice::Dice;
 use crate::outcome::DropCause;

@@ -11,7 +11,7 @@
 use serde::{Deserialize, Serialize};
 use slowpath_units::{BitRate, ByteCount, Ratio, Time};
 
-use super::served::{AQM, Next, Waiting, mark};
+use super::waiting::{AQM, Next, Waiting, mark};
 use crate::context::Context;
 use crate::dice::Dice;
 use crate::outcome::DropCause;

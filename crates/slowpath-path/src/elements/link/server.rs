@@ -85,7 +85,7 @@ enum Pace {
     Fixed { rate: u64, recent: [Recent; 2] },
     Steps { steps: Vec<RateStep>, current: usize },
     Trace(Opportunities),
-    Markov(Chain),
+    Markov(Box<Chain>),
     Bucket(Bucket),
 }
 
@@ -110,7 +110,7 @@ impl Server {
                 current: 0,
             },
             Rate::Trace(trace) => Pace::Trace(Opportunities::new(trace)),
-            Rate::Markov(markov) => Pace::Markov(Chain::new(markov, dice.clone())),
+            Rate::Markov(markov) => Pace::Markov(Box::new(Chain::new(markov, dice.clone()))),
             Rate::Bucket { rate, burst } => Pace::Bucket(Bucket::new(*rate, *burst)),
         };
         Self {
@@ -206,12 +206,12 @@ fn by_steps(steps: &[RateStep], current: &mut usize, mut at: Time, mut work: u64
 mod tests {
     use super::*;
 
-    fn server(rate: &Rate) -> Server {
+    fn serving(rate: &Rate) -> Server {
         Server::new(rate, &Dice::new(1, "link"))
     }
 
     fn fixed(rate: u64) -> Server {
-        server(&Rate::Fixed(BitRate::new(rate)))
+        serving(&Rate::Fixed(BitRate::new(rate)))
     }
 
     #[test]
@@ -242,11 +242,11 @@ mod tests {
         };
         // 1000 bytes: half at 4 Mbit/s in 1 ms, nothing for 2 ms, the rest at 8 Mbit/s in 0.5 ms.
         let rate = Rate::Steps(vec![step(0, 4_000_000), step(1, 0), step(3, 8_000_000)]);
-        let mut server = server(&rate);
+        let mut server = serving(&rate);
         assert_eq!(server.send(Time::ZERO, 1000).nanos(), 3_500_000);
         assert_eq!(server.send(Time::ZERO, 1000).nanos(), 4_500_000);
         let dead = Rate::Steps(vec![step(0, 8_000_000), step(1, 0)]);
-        assert_eq!(server(&dead).send(Time::ZERO, 1001), Time::MAX);
+        assert_eq!(serving(&dead).send(Time::ZERO, 1001), Time::MAX);
     }
 
     #[test]
@@ -256,7 +256,7 @@ mod tests {
             rate: BitRate::new(8_000_000),
             burst: ByteCount::new(2500),
         };
-        let mut server = server(&rate);
+        let mut server = serving(&rate);
         let sent =
             |server: &mut Server, at: u64| server.send(Time::from_nanos(at * 1000), 1000).nanos() / 1000;
         let times: Vec<u64> = (0..4).map(|_| sent(&mut server, 0)).collect();
@@ -267,7 +267,7 @@ mod tests {
             [11_500, 11_500]
         );
         assert_eq!(sent(&mut server, 11_500), 12_000);
-        let mut small = server(&Rate::Bucket {
+        let mut small = serving(&Rate::Bucket {
             rate: BitRate::new(8_000_000),
             burst: ByteCount::new(400),
         });
@@ -282,7 +282,7 @@ mod tests {
         };
         let rate = 123_456_789;
         let steps = Rate::Steps((0..50).map(|at| step(at * 1_000_007, rate)).collect());
-        let (mut plain, mut stepped) = (fixed(rate), server(&steps));
+        let (mut plain, mut stepped) = (fixed(rate), serving(&steps));
         for number in 0..1000_u32 {
             let (at, bytes) = (
                 Time::from_nanos(u64::from(number) * 60_000),
