@@ -120,7 +120,6 @@ const NOT_YET: &[&str] = &[
     "slowpath-packet",
     "slowpath-scenario",
     "slowpath-vendor",
-    "slowpath-workload",
 ];
 
 #[cfg(test)]

@@ -9,9 +9,8 @@ use slowpath_units::{BitRate, Duration, Time};
 
 use super::params::{Pacing, Params, Transport};
 use super::report::{Interval, StreamReport, TcpState, UdpCounts};
-use super::server::TOTAL_RATE;
 use super::tally::{Bursts, Counts, Phase, Stage, Tally};
-use super::wire::{Control, IperfError, State};
+use super::wire::{Control, IperfError, State, TOTAL_RATE};
 use super::{tcp, udp};
 use crate::context::{Context, Stop};
 use crate::socket::SocketFacts;

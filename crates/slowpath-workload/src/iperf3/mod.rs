@@ -26,6 +26,8 @@ mod client;
 mod clockwork;
 #[cfg(any(test, feature = "conversation"))]
 pub mod conversation;
+mod greeting;
+mod number;
 mod params;
 mod report;
 mod results;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use slowpath_packet::mark::Dscp;
 use slowpath_units::{BitRate, ByteCount, Duration};
 
-use super::wire::integer;
+use super::number::integer;
 use crate::socket::SocketOptions;
 
 /// TCP or UDP.

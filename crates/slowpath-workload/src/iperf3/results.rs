@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 use slowpath_units::Duration;
 
+use super::number::{integer, number};
 use super::report::{RemoteStream, StreamReport, UdpCounts};
-use super::wire::{IperfError, integer, number};
+use super::wire::IperfError;
 
 /// What one side tells besides its streams.
 #[derive(Debug, Clone, Default)]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use slowpath_units::Time;
 
-use super::http::{Head, HttpError, Length, Reader};
+use super::error::HttpError;
+use super::http::{Head, Kind, Length, Reader};
 use super::sign::{self, Credentials, PayloadHash, Request};
 use super::tls::{ClientTls, Wire};
 use crate::content::Content;
@@ -342,16 +343,14 @@ impl<'a> Client<'a> {
             sent => sent,
         };
         // A server that refuses may answer and close before it has read everything: its answer counts.
-        let answer = reader.head(stream, context);
+        let answer = reader.head(Kind::Answer, stream, context);
         let first_byte = context.now();
         let head = match (answer, sent) {
             (Ok(Some(head)), _) => head,
             (_, Err(error)) | (Err(error), Ok(())) => return Err(error.into()),
             (Ok(None), Ok(())) => return Err(HttpError::Closed("before its answer").into()),
         };
-        let status = head
-            .status()
-            .ok_or_else(|| HttpError::Malformed(head.first.clone()))?;
+        let status = head.status;
         let length = if method == "HEAD" || status == 204 {
             Length::Known(0)
         } else {

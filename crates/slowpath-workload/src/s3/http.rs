@@ -1,76 +1,77 @@
 //! HTTP/1.1 (RFC 9112), as much of it as object stores need: bodies with a length or in chunks.
+//!
+//! `httparse` reads heads and the sizes of chunks; which socket they come from, and when, stays ours.
 
+use super::error::HttpError;
 use super::tls::Wire;
 use crate::context::Context;
-use crate::socket::SocketError;
-
-/// A message that is not HTTP, or more of it than is sensible.
-#[derive(Debug, thiserror::Error)]
-pub enum HttpError {
-    /// The connection failed or the context ended.
-    #[error(transparent)]
-    Socket(#[from] SocketError),
-    /// The two sides do not agree on TLS, or the certificate is not believed.
-    #[error("TLS with {peer}: {source}; {}", tls_hint(source))]
-    Tls {
-        /// The other end.
-        peer: std::net::SocketAddr,
-        /// What rustls found.
-        source: rustls::Error,
-    },
-    /// The other side does not speak TLS.
-    #[error("{0} did not finish a TLS handshake within {1}; does the store speak TLS on this port?")]
-    NoTls(std::net::SocketAddr, slowpath_units::Duration),
-    /// The other side closed the connection in the middle.
-    #[error("the other side closed the connection {0}")]
-    Closed(&'static str),
-    /// The message cannot be read.
-    #[error("not an HTTP message: {0}")]
-    Malformed(String),
-}
-
-fn tls_hint(error: &rustls::Error) -> &'static str {
-    match error {
-        rustls::Error::InvalidCertificate(
-            rustls::CertificateError::UnknownIssuer | rustls::CertificateError::BadSignature,
-        ) => "its authority is not among those believed: give the authority's certificate",
-        rustls::Error::InvalidCertificate(_) => {
-            "the certificate must be valid now, and for the name in the address"
-        }
-        rustls::Error::InvalidMessage(_) => "does the store speak TLS on this port?",
-        _ => "the store's own log may say more",
-    }
-}
 
 /// The first line and the headers of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Head {
-    /// Request line or status line.
-    pub(super) first: String,
+    /// Of a request; empty in an answer.
+    pub(super) method: String,
+    pub(super) target: String,
+    /// Of an answer; 0 in a request.
+    pub(super) status: u16,
     /// Names in lower case.
     pub(super) headers: Vec<(String, String)>,
 }
 
+/// What kind of message is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Request,
+    Answer,
+}
+
 impl Head {
+    /// Reads a head from the beginning of `held`, with its length; nothing while it is not complete.
+    fn parse(kind: Kind, held: &[u8]) -> Result<Option<(Self, usize)>, HttpError> {
+        let mut space = [httparse::EMPTY_HEADER; MAX_HEADERS];
+        let malformed = |error: httparse::Error| HttpError::Malformed(error.to_string());
+        let (mut head, used) = match kind {
+            Kind::Request => {
+                let mut request = httparse::Request::new(&mut space);
+                let status = request.parse(held).map_err(malformed)?;
+                let httparse::Status::Complete(used) = status else {
+                    return Ok(None);
+                };
+                let head = Self {
+                    method: request.method.unwrap_or_default().to_owned(),
+                    target: request.path.unwrap_or_default().to_owned(),
+                    ..Self::default()
+                };
+                (head, used)
+            }
+            Kind::Answer => {
+                let mut answer = httparse::Response::new(&mut space);
+                let status = answer.parse(held).map_err(malformed)?;
+                let httparse::Status::Complete(used) = status else {
+                    return Ok(None);
+                };
+                let head = Self {
+                    status: answer.code.unwrap_or_default(),
+                    ..Self::default()
+                };
+                (head, used)
+            }
+        };
+        let given = space.iter().filter(|header| !header.name.is_empty());
+        head.headers = given
+            .map(|header| {
+                let value = String::from_utf8_lossy(header.value).trim().to_owned();
+                (header.name.to_ascii_lowercase(), value)
+            })
+            .collect();
+        Ok(Some((head, used)))
+    }
+
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers
             .iter()
             .find(|(own, _)| own == name)
             .map(|(_, value)| value.as_str())
-    }
-
-    /// The status code of an answer.
-    pub(super) fn status(&self) -> Option<u16> {
-        let mut words = self.first.split(' ');
-        words.next().filter(|version| version.starts_with("HTTP/1."))?;
-        words.next()?.parse().ok()
-    }
-
-    /// Method and target of a request.
-    pub(super) fn request(&self) -> Option<(&str, &str)> {
-        let mut words = self.first.split(' ');
-        let (method, target, version) = (words.next()?, words.next()?, words.next()?);
-        version.starts_with("HTTP/1.").then_some((method, target))
     }
 
     /// Whether the connection ends with this message.
@@ -172,29 +173,47 @@ impl Reader {
     }
 
     /// The next message's head; nothing if the other side closed before it.
-    pub(super) fn head(&mut self, stream: &mut Wire, context: &Context) -> Result<Option<Head>, HttpError> {
-        let Some(first) = self.line(stream, context)? else {
-            return Ok(None);
-        };
-        let mut head = Head {
-            first,
-            headers: Vec::new(),
-        };
+    pub(super) fn head(
+        &mut self,
+        kind: Kind,
+        stream: &mut Wire,
+        context: &Context,
+    ) -> Result<Option<Head>, HttpError> {
         loop {
-            let line = self
-                .line(stream, context)?
-                .ok_or(HttpError::Closed("within the headers"))?;
-            if line.is_empty() {
+            let held = &self.buffer[self.start..self.end];
+            if let Some((head, used)) = Head::parse(kind, held)? {
+                self.start += used;
                 return Ok(Some(head));
             }
-            let (name, value) = line
-                .split_once(':')
-                .ok_or_else(|| HttpError::Malformed(format!("header {line:?}")))?;
-            if head.headers.len() >= MAX_HEADERS {
-                return Err(HttpError::Malformed(format!("more than {MAX_HEADERS} headers")));
+            if held.len() > MAX_HEAD {
+                return Err(HttpError::Malformed(format!(
+                    "a head of more than {MAX_HEAD} bytes"
+                )));
             }
-            head.headers
-                .push((name.trim().to_ascii_lowercase(), value.trim().to_owned()));
+            let empty = held.is_empty();
+            if self.fill(stream, context)? == 0 {
+                return if empty {
+                    Ok(None)
+                } else {
+                    Err(HttpError::Closed("within the headers"))
+                };
+            }
+        }
+    }
+
+    /// The size of the next chunk, from the line before it.
+    fn chunk_size(&mut self, stream: &mut Wire, context: &Context) -> Result<u64, HttpError> {
+        loop {
+            let held = &self.buffer[self.start..self.end];
+            let read = httparse::parse_chunk_size(held)
+                .map_err(|error| HttpError::Malformed(format!("the size of a chunk: {error}")))?;
+            if let httparse::Status::Complete((used, size)) = read {
+                self.start += used;
+                return Ok(size);
+            }
+            if held.len() > MAX_LINE || self.fill(stream, context)? == 0 {
+                return Err(HttpError::Closed("between chunks"));
+            }
         }
     }
 
@@ -223,12 +242,7 @@ impl Reader {
             Length::Chunked => {
                 let mut total = 0;
                 loop {
-                    let line = self
-                        .line(stream, context)?
-                        .ok_or(HttpError::Closed("between chunks"))?;
-                    let size = line.split(';').next().unwrap_or_default().trim();
-                    let size = u64::from_str_radix(size, 16)
-                        .map_err(|_| HttpError::Malformed(format!("chunk size {line:?}")))?;
+                    let size = self.chunk_size(stream, context)?;
                     if size == 0 {
                         // Trailers, up to the empty line.
                         while self.line(stream, context)?.is_some_and(|line| !line.is_empty()) {}
@@ -264,6 +278,7 @@ impl Reader {
 
 const BUFFER: usize = 128 * 1024;
 const MAX_LINE: usize = 16 * 1024;
+const MAX_HEAD: usize = 64 * 1024;
 const MAX_HEADERS: usize = 100;
 
 #[cfg(test)]
@@ -281,7 +296,7 @@ mod tests {
         let context = Context::new().with_timeout(slowpath_units::Duration::from_secs(5));
         let mut reader = Reader::new();
         let head = reader
-            .head(&mut stream, &context)?
+            .head(Kind::Answer, &mut stream, &context)?
             .ok_or(HttpError::Closed("at once"))?;
         let mut body = Vec::new();
         reader.body(Length::of_response(&head)?, &mut stream, &context, &mut |bytes| {
@@ -294,15 +309,15 @@ mod tests {
     #[test]
     fn reads_every_kind_of_body() {
         let (head, body) = read(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello").unwrap();
-        assert_eq!((head.status(), body.as_slice()), (Some(200), b"hello".as_slice()));
+        assert_eq!((head.status, body.as_slice()), (200, b"hello".as_slice()));
         let (_, body) =
             read(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nhel\r\n2\r\nlo\r\n0\r\nT: 1\r\n\r\n")
                 .unwrap();
         assert_eq!(body, b"hello");
         let (head, body) = read(b"HTTP/1.0 404 Not Found\nConnection: close\n\nhello").unwrap();
         assert_eq!(
-            (head.status(), head.closes(), body.as_slice()),
-            (Some(404), true, b"hello".as_slice())
+            (head.status, head.closes(), body.as_slice()),
+            (404, true, b"hello".as_slice())
         );
     }
 

@@ -14,6 +14,7 @@
 //! result, not something to hide).
 
 pub mod client;
+mod error;
 mod http;
 pub mod load;
 pub mod server;

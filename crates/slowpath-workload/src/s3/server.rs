@@ -11,7 +11,8 @@ use std::thread::JoinHandle;
 use slowpath_units::Duration;
 
 use super::client::element;
-use super::http::{Head, HttpError, Length, Reader};
+use super::error::HttpError;
+use super::http::{Head, Kind, Length, Reader};
 use super::sign::{Credentials, Request};
 use super::tls::{ServerTls, Wire};
 use crate::context::{Cancel, Context};
@@ -201,7 +202,7 @@ fn serve(shared: &Shared, stream: TcpStream, peer: SocketAddr, context: &Context
     let mut reader = Reader::new();
     loop {
         let idle = context.clone().with_timeout(IDLE);
-        let Some(head) = reader.head(stream, &idle)? else {
+        let Some(head) = reader.head(Kind::Request, stream, &idle)? else {
             return Ok(());
         };
         if head
@@ -234,7 +235,7 @@ fn serve(shared: &Shared, stream: TcpStream, peer: SocketAddr, context: &Context
                 .map_err(|stop| SocketError::stopped("thinking", stop))?;
         }
         let closing = shared.config.close || head.closes();
-        let is_head = head.request().is_some_and(|(method, _)| method == "HEAD");
+        let is_head = head.method == "HEAD";
         send(stream, &response, closing, is_head, context)?;
         if closing {
             return Ok(());
@@ -286,9 +287,7 @@ impl Shared {
     }
 
     fn answer(&self, head: &Head, body: Vec<u8>) -> Response {
-        let Some((method, target)) = head.request() else {
-            return Response::error(400, "BadRequest");
-        };
+        let (method, target) = (head.method.as_str(), head.target.as_str());
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let query: Vec<(String, String)> = query
             .split('&')

@@ -9,7 +9,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 
 use slowpath_units::Duration;
 
-use super::http::HttpError;
+use super::error::HttpError;
 use crate::context::Context;
 use crate::socket;
 
