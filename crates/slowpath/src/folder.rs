@@ -7,6 +7,8 @@
 //! DIR/analyses/NAME.json     what the packets of a run said of which no capture was kept
 //! DIR/result.json            the contract slowpath/run/1, made again after every run
 //! DIR/report.html            made again at the end
+//! DIR/runs.csv, figures.csv  its tables
+//! DIR/graphs/NAME.N.csv      the points of its graphs
 //! ```
 //!
 //! Every file is written beside its place and renamed into it, so that an interruption or a full disk never
@@ -160,6 +162,16 @@ impl Folder {
         let mut text = serde_json::to_vec(record).expect("a record can always be written as JSON");
         text.push(b'\n');
         self.write(&format!("runs/{name}.json"), &text).map(drop)
+    }
+
+    /// Writes the points of one run's graphs.
+    ///
+    /// # Errors
+    /// [`FolderError::Write`].
+    pub fn write_graphs(&self, name: &str, text: &[u8]) -> Result<(), FolderError> {
+        let path = self.root.join("graphs");
+        fs::create_dir_all(&path).map_err(|source| FolderError::Write { path, source })?;
+        self.write(&format!("graphs/{name}.csv"), text).map(drop)
     }
 
     /// The record of a finished run, or `None` if there is none of that name.

@@ -6,7 +6,7 @@ use std::path::Path;
 use slowpath_report::compare::FolderComparison;
 use slowpath_report::graphs::GraphSet;
 use slowpath_report::results::Variant;
-use slowpath_report::{Results, Style, json, terminal};
+use slowpath_report::{Results, Style, csv, json, terminal};
 use slowpath_scenario::{Clock, PlanOptions};
 use slowpath_workload::external::ssh::quoted;
 
@@ -15,7 +15,7 @@ use crate::load::{LoadError, Loaded};
 use crate::outcome::{self, Analyzed};
 use crate::run::{SETTINGS, Settings};
 
-/// Makes `result.json` and `report.html` from the records of the folder `root`.
+/// Makes `result.json`, `report.html` and the tables from the records of the folder `root`.
 ///
 /// # Errors
 /// [`FolderError`] if the records cannot be read or the files not be written.
@@ -32,10 +32,31 @@ pub fn write(loaded: &Loaded, settings: &Settings, root: &Path) -> Result<Result
     json::write_results(&results, &mut text).expect("writing to memory does not fail");
     folder.write("result.json", &text)?;
     let mut page = Vec::new();
-    slowpath_report::html::write_report(&results, &graphs(&results, &runs), &mut page)
+    let graphs = graphs(&results, &runs);
+    slowpath_report::html::write_report(&results, &graphs, &mut page)
         .expect("writing to memory does not fail");
     folder.write("report.html", &page)?;
+    tables(&folder, &results, &graphs)?;
     Ok(results)
+}
+
+/// Writes `runs.csv`, `figures.csv` and the points of each run's graphs in `graphs/`.
+fn tables(folder: &Folder, results: &Results, graphs: &[GraphSet]) -> Result<(), FolderError> {
+    let written = "writing to memory does not fail";
+    let mut text = Vec::new();
+    csv::write_runs(results, &mut text).expect(written);
+    folder.write("runs.csv", &text)?;
+    text.clear();
+    csv::write_figures(results, &mut text).expect(written);
+    folder.write("figures.csv", &text)?;
+    for set in graphs {
+        text.clear();
+        csv::write_graphs(set, &mut text).expect(written);
+        let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+        let variant: String = set.variant.chars().map(plain).collect();
+        folder.write_graphs(&format!("{variant}.{}", set.run + 1), &text)?;
+    }
+    Ok(())
 }
 
 /// Makes result and report of a folder again, from what it keeps.

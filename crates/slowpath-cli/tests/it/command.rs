@@ -237,6 +237,7 @@ fn a_lab_run_leaves_results_and_resumes() {
     for file in [
         "result.json",
         "report.html",
+        "runs.csv",
         "runs/auto.0.lab.json",
         "captures/narrow.1.lab.server.pcapng",
     ] {
