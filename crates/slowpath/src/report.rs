@@ -52,7 +52,13 @@ fn tables(folder: &Folder, results: &Results, graphs: &[GraphSet]) -> Result<(),
     for set in graphs {
         text.clear();
         csv::write_graphs(set, &mut text).expect(written);
-        let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+        let plain = |letter: char| {
+            if letter.is_ascii_alphanumeric() {
+                letter
+            } else {
+                '-'
+            }
+        };
         let variant: String = set.variant.chars().map(plain).collect();
         folder.write_graphs(&format!("{variant}.{}", set.run + 1), &text)?;
     }

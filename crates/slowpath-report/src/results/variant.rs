@@ -1,0 +1,112 @@
+//! A variant with its runs.
+
+use serde::{Deserialize, Serialize};
+use slowpath_analyze::Verdict;
+use slowpath_diagnose::stats::Summary;
+use slowpath_record::HealthState;
+
+use super::figure::{Basis, Figure, Reference};
+use super::run::RunResult;
+
+/// Stands in the place of the rate of a transfer that was still under way when its run ended.
+pub const NEVER: &str = "never finished";
+
+/// One way of doing the transfer, with its repeats.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Variant {
+    /// Name from the experiment file.
+    pub name: String,
+    /// `lab` or `simulated`.
+    pub clock: String,
+    /// What is special about it, as a short phrase.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// Configuration lines in force, label (host or file) and text.
+    #[serde(default)]
+    pub configuration: Vec<(String, String)>,
+    /// The repeats, in the order they were run.
+    pub runs: Vec<RunResult>,
+    /// Goodput over the runs that count (all but invalid ones).
+    pub goodput_byte_per_s: Option<Summary>,
+    /// The published goodput and what was reached of it.
+    pub reference: Option<Reference>,
+    /// The verdict on the variant: that of its runs where they agree.
+    pub verdict: Option<Verdict>,
+    /// How the variant's goodput relates to the model.
+    #[serde(default)]
+    pub basis: Basis,
+    /// What was fitted to what, or what the prediction rests on.
+    #[serde(default)]
+    pub basis_note: Option<String>,
+    /// Further published figures compared: windows, plateaus, rhythms.
+    #[serde(default)]
+    pub figures: Vec<Figure>,
+    /// Set when this variant was shortened: how.
+    #[serde(default)]
+    pub scaled: Option<String>,
+    /// The answer for this variant in one sentence; without it the verdict's sentence serves.
+    #[serde(default)]
+    pub answer: Option<String>,
+}
+
+impl Variant {
+    /// The worst health of its runs; valid when there is none.
+    pub fn health(&self) -> HealthState {
+        self.runs.iter().map(|r| r.health.state).max().unwrap_or_default()
+    }
+
+    /// Goodput of the runs that count, in bytes per second: complete ones that are not invalid.
+    pub fn rates(&self) -> Vec<f64> {
+        self.runs
+            .iter()
+            .filter(|r| r.health.state != HealthState::Invalid && r.complete)
+            .map(|r| r.goodput_byte_per_s)
+            .collect()
+    }
+
+    /// What stands in the place of a rate where there is none: whether no transfer came to its end, or no run counts.
+    pub fn without_rate(&self) -> &'static str {
+        if self.runs.iter().any(RunResult::never_finished) {
+            NEVER
+        } else {
+            "no valid run"
+        }
+    }
+
+    /// Recomputes [`Variant::goodput_byte_per_s`] and the reference's ratio from the runs.
+    pub fn summarize(&mut self) {
+        self.goodput_byte_per_s = Summary::of_rates(&self.rates());
+        if let Some(reference) = &mut self.reference {
+            reference.ratio = self
+                .goodput_byte_per_s
+                .as_ref()
+                .map(|g| g.mean / reference.goodput_byte_per_s);
+        }
+    }
+
+    /// The answer for the reader: the given sentence or the verdict's.
+    pub fn sentence(&self) -> Option<&str> {
+        self.answer
+            .as_deref()
+            .or_else(|| self.verdict.as_ref().map(|v| v.sentence.as_str()))
+    }
+
+    /// The goodput against the reference as a figure; `None` without a reference.
+    pub fn headline(&self) -> Option<Figure> {
+        let reference = self.reference.as_ref()?;
+        // Sources print goodput in bytes or in bits.
+        let printed = reference.label.printed.as_deref();
+        let bits = printed.is_some_and(|printed| printed.ends_with("bit/s"));
+        let scale = if bits { 8.0 } else { 1.0 };
+        Some(Figure {
+            name: "goodput".to_owned(),
+            unit: if bits { "bit/s" } else { "byte/s" }.to_owned(),
+            published: Some(reference.goodput_byte_per_s * scale),
+            measured: self.goodput_byte_per_s.as_ref().map(|g| g.mean * scale),
+            tolerance: reference.tolerance,
+            basis: self.basis,
+            note: None,
+            label: reference.label.clone(),
+        })
+    }
+}
