@@ -1,5 +1,7 @@
 //! Transfers over links whose rate varies: recorded, by chance, by schedule.
 
+#![allow(clippy::disallowed_methods, reason = "tests read files")]
+
 mod support;
 
 use slowpath_endpoint::tcp::CongestionControl;

@@ -127,7 +127,7 @@ pub(crate) fn udp(server: SocketAddr, direction: Direction) -> ClientConfig {
     config
 }
 
-type Change = fn(&mut ClientConfig);
+pub(crate) type Change = fn(&mut ClientConfig);
 
 pub(crate) const DIRECTIONS: [Direction; 3] =
     [Direction::Forward, Direction::Reverse, Direction::Bidirectional];
