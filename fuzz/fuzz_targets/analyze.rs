@@ -5,9 +5,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use slowpath_analyze::compare::{device_limit, dscp_treatment};
-use slowpath_analyze::taps::two_taps;
-use slowpath_analyze::{Analysis, Analyzer};
+use slowpath_verdict::compare::{device_limit, dscp_treatment};
+use slowpath_facts::taps::two_taps;
+use slowpath_facts::Analyzer;
+use slowpath_verdict::Analysis;
 use slowpath_packet::{Dscp, Ecn, FlowKey, Protocol};
 use slowpath_record::packets::{
     AccEcn, CaptureSummary, ConversationId, Conversations, Direction, IcmpError, Marks, OtherPacket, Record,
@@ -31,7 +32,7 @@ fuzz_target!(|data: &[u8]| {
     for found in two_taps((&taps[0], &conversations), (&taps[1], &conversations)) {
         assert!(!found.findings.is_empty() || found.matched_segments == 0);
     }
-    let other = taps[1].look(&conversations, &CaptureSummary::default());
+    let other = Analysis::of(taps[1].look(&conversations, &CaptureSummary::default()));
     let _ = (dscp_treatment(&[&analysis, &other]), device_limit(&[&analysis, &other]));
 });
 
@@ -41,7 +42,7 @@ fn analyse(records: &[Record], conversations: &Conversations) -> Analysis {
     for record in records {
         analyzer.push(record, conversations);
     }
-    let analysis = analyzer.finish(conversations, &CaptureSummary::default());
+    let analysis = Analysis::of(analyzer.finish(conversations, &CaptureSummary::default()));
     // A number that is not finite becomes null in JSON, which does not read back as a number.
     let json = serde_json::to_string(&analysis).expect("an analysis can be written");
     let back: Analysis = serde_json::from_str(&json).expect("and read again");

@@ -7,7 +7,8 @@
 use std::io::{self, Cursor, Read};
 
 use libfuzzer_sys::fuzz_target;
-use slowpath_analyze::Analyzer;
+use slowpath_facts::Analyzer;
+use slowpath_verdict::Analysis;
 use slowpath_capture::write::TapDirection;
 use slowpath_capture::{InPlace, LinkType, PacketInfo, PacketReader, PcapngWriter, Reader, SectionInfo, TapInfo};
 use slowpath_record::packets::Record;
@@ -43,7 +44,7 @@ fn records(reader: Result<PacketReader, slowpath_capture::OpenError>) -> Vec<Rec
         analyzer.push(&record, reader.conversations());
         records.push(record);
     }
-    let analysis = analyzer.finish(reader.conversations(), &reader.summary());
+    let analysis = Analysis::of(analyzer.finish(reader.conversations(), &reader.summary()));
     assert_eq!(analysis.capture.packets, reader.summary().packets);
     records
 }

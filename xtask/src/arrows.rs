@@ -15,12 +15,13 @@ pub(crate) const ALLOWED: &[(&str, &[&str])] = &[
     ("slowpath-endpoint", &["slowpath-record"]),
     ("slowpath-capture", &["slowpath-record"]),
     ("slowpath-workload", &["slowpath-record", "slowpath-sys"]),
-    ("slowpath-analyze", &["slowpath-record"]),
+    ("slowpath-facts", &["slowpath-record"]),
+    ("slowpath-verdict", &["slowpath-facts"]),
     ("slowpath-scenario", &["slowpath-path", "slowpath-endpoint"]),
     ("slowpath-sim", &["slowpath-scenario"]),
     ("slowpath-lab", &["slowpath-scenario", "slowpath-sys"]),
     ("slowpath-vendor", &["slowpath-scenario"]),
-    ("slowpath-diagnose", &["slowpath-analyze", "slowpath-scenario"]),
+    ("slowpath-diagnose", &["slowpath-verdict", "slowpath-scenario"]),
     ("slowpath-report", &["slowpath-diagnose"]),
     ("slowpath-live", &["slowpath-workload", "slowpath-report"]),
     (
@@ -73,16 +74,30 @@ pub(crate) fn faults(root: &Path) -> Vec<String> {
             let is_dev = dependency["kind"].as_str() == Some("dev");
             let ours = on == "slowpath" || on.starts_with("slowpath-");
             // Tests may look further, but analysis may not see the truth even there (invariant 7).
-            let blind = name == "slowpath-analyze" && on == "slowpath-scenario";
+            let blind = BLIND.contains(&name) && on == "slowpath-scenario";
             if ours && (!is_dev || blind) && !reachable.contains(&on) {
                 faults.push(format!(
                     "{name} -> {on} is not allowed; arrows only go up the list in ARCHITECTURE.md"
+                ));
+            }
+            if !is_dev && PAST.contains(&(name, on)) {
+                faults.push(format!(
+                    "{name} -> {on} is not allowed; a verdict is made from facts and never touches packets"
                 ));
             }
         }
     }
     faults
 }
+
+/// Crates that may not see the scenario of a run, even in tests (invariant 7).
+const BLIND: &[&str] = &["slowpath-facts", "slowpath-verdict"];
+
+/// Arrows that would go past a crate which stands between the two on purpose (invariant 8).
+const PAST: &[(&str, &str)] = &[
+    ("slowpath-verdict", "slowpath-packet"),
+    ("slowpath-verdict", "slowpath-record"),
+];
 
 /// Every crate that `name` may use, directly or through another.
 fn reachable(name: &str) -> Option<Vec<&'static str>> {
@@ -102,14 +117,16 @@ mod tests {
 
     #[test]
     fn analysis_cannot_reach_the_truth() {
-        let seen = reachable("slowpath-analyze").unwrap();
-        for hidden in [
-            "slowpath-scenario",
-            "slowpath-path",
-            "slowpath-sim",
-            "slowpath-lab",
-        ] {
-            assert!(!seen.contains(&hidden), "{hidden}");
+        for blind in BLIND {
+            let seen = reachable(blind).unwrap();
+            for hidden in [
+                "slowpath-scenario",
+                "slowpath-path",
+                "slowpath-sim",
+                "slowpath-lab",
+            ] {
+                assert!(!seen.contains(&hidden), "{blind}: {hidden}");
+            }
         }
     }
 

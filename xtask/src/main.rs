@@ -3,9 +3,10 @@
 //! `check` refuses dependency arrows that `ARCHITECTURE.md` does not allow ([`arrows`]); crates without
 //! `forbid(unsafe_code)`, libraries without the lints against printing, sans-IO crates without the shared clippy
 //! configuration ([`sources`]); circles of files inside a crate ([`circles`]); and a printed line in a library, a
-//! float in the network model, a hash map in a sans-IO crate ([`words`]). The last three read the sources
-//! themselves ([`tree`]); what only tests compile is left out. And figures of the built-in experiments whose label is not
-//! true ([`labels`]); `cargo run -p xtask -- labels` writes the page about them.
+//! float in the network model, a hash map in a sans-IO crate, a packet in the verdict crate, a limit in the facts
+//! crate ([`words`]). The last rules read the sources themselves ([`tree`]); what only tests compile is left out.
+//! And figures of the built-in experiments whose label is not true ([`labels`]); `cargo run -p xtask -- labels` writes
+//! the page about them.
 
 mod arrows;
 mod circles;

@@ -1,4 +1,4 @@
-//! What a crate's sources may not name: a printed line, a float, a hash map.
+//! What a crate's sources may not name: a printed line, a float, a hash map, a packet, a limit.
 
 use std::path::Path;
 
@@ -15,6 +15,10 @@ pub(crate) enum Word {
     Float,
     /// `HashMap` and `HashSet`, whose order differs from run to run (invariant 4).
     Hash,
+    /// A packet, or what takes packets (invariant 8).
+    Packet,
+    /// A limit, a verdict, or a limit's code as text (invariant 8).
+    Limit,
 }
 
 impl Word {
@@ -27,6 +31,8 @@ impl Word {
             Self::Hash => {
                 "the order of a hash map may show: take a BTreeMap, or name the file in xtask/src/words.rs"
             }
+            Self::Packet => "a verdict is made from facts: measure it in slowpath-facts",
+            Self::Limit => "facts do not judge: what it means for a verdict belongs into slowpath-verdict",
         }
     }
 }
@@ -42,6 +48,12 @@ pub(crate) fn refused(name: &str, sans_io: bool) -> Vec<Word> {
     }
     if sans_io {
         words.push(Word::Hash);
+    }
+    if name == "slowpath-verdict" {
+        words.push(Word::Packet);
+    }
+    if name == "slowpath-facts" {
+        words.push(Word::Limit);
     }
     words
 }
@@ -76,9 +88,18 @@ impl Found {
         let word = match name {
             "f32" | "f64" => Word::Float,
             "HashMap" | "HashSet" => Word::Hash,
+            _ if PACKETS.contains(&name) => Word::Packet,
+            _ if JUDGEMENTS.contains(&name) => Word::Limit,
             _ => return,
         };
         self.0.push((word, span.start().line, name.to_owned()));
+    }
+
+    /// A string, which may be the code of a limit.
+    fn text(&mut self, span: proc_macro2::Span, text: &str) {
+        if CODES.contains(&text) {
+            self.0.push((Word::Limit, span.start().line, text.to_owned()));
+        }
     }
 
     /// `stdout()` and `stderr()`, however they were imported; what another type calls so is not meant.
@@ -112,7 +133,9 @@ impl Found {
                         self.printed(name);
                     }
                 }
-                proc_macro2::TokenTree::Literal(_) => {}
+                proc_macro2::TokenTree::Literal(text) => {
+                    self.text(text.span(), text.to_string().trim_matches('"'));
+                }
             }
             before = None;
         }
@@ -145,6 +168,10 @@ impl<'ast> Visit<'ast> for Found {
             .push((Word::Float, literal.span().start().line, literal.to_string()));
     }
 
+    fn visit_lit_str(&mut self, literal: &'ast syn::LitStr) {
+        self.text(literal.span(), &literal.value());
+    }
+
     fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
         if let syn::Expr::Path(function) = &*call.func {
             self.called(&function.path);
@@ -165,6 +192,40 @@ impl<'ast> Visit<'ast> for Found {
         // Documentation may speak of anything.
     }
 }
+
+/// Packets, and what takes or numbers them.
+const PACKETS: &[&str] = &[
+    "slowpath_packet",
+    "slowpath_record",
+    "slowpath_capture",
+    "Analyzer",
+    "TcpPacket",
+    "TcpFlags",
+    "Conversations",
+];
+
+/// What a verdict is made of.
+const JUDGEMENTS: &[&str] = &["slowpath_verdict", "Limit", "Verdict", "Finding"];
+
+/// The codes of limits, but for those that are everyday words of facts too (`reordering`, `unknown`).
+const CODES: &[&str] = &[
+    "receiver-window",
+    "receiver-application",
+    "sender-application",
+    "send-buffer",
+    "protocol-window",
+    "bottleneck-bandwidth",
+    "shared-bottleneck",
+    "policed",
+    "random-loss",
+    "ecn-congestion",
+    "dscp-treatment",
+    "device-limit",
+    "host-cpu",
+    "mtu-black-hole",
+    "slow-start",
+    "capture-loss",
+];
 
 /// The crate that prints.
 const PRINTS: &str = "slowpath-cli";
@@ -263,6 +324,50 @@ mod tests {
                 [""; 0],
                 "{hashed}"
             );
+        }
+    }
+
+    #[test]
+    fn a_packet_in_the_verdict_crate_is_refused() {
+        for named in [
+            "use slowpath_record::packets::TcpPacket as Segment;",
+            "pub fn f(packet: &TcpPacket) {}",
+            "use slowpath_facts::Analyzer;",
+            "macro_rules! take { () => { slowpath_packet::FlowKey } }",
+        ] {
+            assert!(
+                !found(named, &refused("slowpath-verdict", true)).is_empty(),
+                "{named}"
+            );
+            assert_eq!(found(named, &refused("slowpath-facts", true)), [""; 0], "{named}");
+        }
+    }
+
+    #[test]
+    fn a_limit_in_the_facts_crate_is_refused() {
+        for named in [
+            "pub struct Flow { limit: slowpath_verdict::Limit }",
+            "pub fn f(limit: Limit) {}",
+            "pub const CODE: &str = \"receiver-window\";",
+            "pub fn f() -> String { format!(\"policed\") }",
+        ] {
+            assert!(
+                !found(named, &refused("slowpath-facts", true)).is_empty(),
+                "{named}"
+            );
+            assert_eq!(
+                found(named, &refused("slowpath-verdict", true)),
+                [""; 0],
+                "{named}"
+            );
+        }
+        // A clock's own limit, and words about limits, are no verdict.
+        for fact in [
+            "const LIMIT: i64 = 1;",
+            "pub struct Half { segment_limit: u32 }",
+            "/// What limits it is the verdict's to say: `receiver-window`.\npub struct Flow;",
+        ] {
+            assert_eq!(found(fact, &refused("slowpath-facts", true)), [""; 0], "{fact}");
         }
     }
 

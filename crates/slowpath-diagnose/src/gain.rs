@@ -5,7 +5,7 @@
 //! therefore predicts no gain by itself.
 
 use serde::{Deserialize, Serialize};
-use slowpath_analyze::{Flag, Limit};
+use slowpath_verdict::{Flag, Limit};
 
 use crate::change::{Change, Control, grouped};
 use crate::response;

@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
-use slowpath_analyze::{Connection, Limit};
 use slowpath_record::{HealthState, RunRecord};
+use slowpath_verdict::{Connection, Limit};
 
 use crate::change::Change;
 use crate::gain::{Prediction, predict, useful_window};

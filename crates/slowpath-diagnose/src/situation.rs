@@ -1,7 +1,7 @@
 //! What is known about a transfer and its path, as far as a prediction needs it.
 
 use serde::{Deserialize, Serialize};
-use slowpath_analyze::{Connection, Limit};
+use slowpath_verdict::{Connection, Limit};
 
 use crate::response;
 

@@ -1,15 +1,17 @@
 //! The first proofs, with canned records: a window that helps, and one that cannot.
 
-use slowpath_analyze::analysis::{Connection, DscpSeen, Handshake, RttSummary};
-use slowpath_analyze::facts::{Counters, FlowFacts, Graphs};
-use slowpath_analyze::{Limit, Parameters, Side, Tap, Verdict};
 use slowpath_diagnose::change::Change;
 use slowpath_diagnose::gain::predict;
 use slowpath_diagnose::investigation::{Conclusion, Investigation, Outcome, Settings, Step};
 use slowpath_diagnose::situation::{PathEvidence, Situation};
+use slowpath_facts::{Counters, FlowFacts, Graphs};
+use slowpath_facts::{DscpSeen, Handshake, RttSummary};
+use slowpath_facts::{Side, Surroundings, Tap};
 use slowpath_record::health::{Health, HealthState, Reason};
 use slowpath_record::{Origin, RunRecord, TransferResult};
 use slowpath_units::Time;
+use slowpath_verdict::Connection;
+use slowpath_verdict::{Limit, Parameters, Verdict};
 
 const BYTES: u64 = 52_428_800;
 
@@ -64,32 +66,6 @@ fn connection(limit: Limit, goodput: f64, lost: u64, parameters: Parameters) -> 
         ..Counters::default()
     };
     Connection {
-        id: 0,
-        client: "10.0.2.2:40001".into(),
-        server: "10.0.1.2:20000".into(),
-        data_from: Side::Server,
-        handshake: Handshake {
-            mss: [Some(1460); 2],
-            timestamps: [Some(false), Some(true)],
-            ..Handshake::default()
-        },
-        dscp: DscpSeen::default(),
-        bytes_delivered: BYTES,
-        duration_s: BYTES as f64 / goodput,
-        start_s: 0.0,
-        goodput_bit_per_s: goodput * 8.0,
-        rtt_s: RttSummary {
-            min: 0.1,
-            median: 0.1003,
-            p95: 0.11,
-            handshake: 0.1,
-        },
-        retransmitted_segments: lost,
-        lost_segments: lost,
-        reordered_segments: 0,
-        spurious_retransmissions: 0,
-        zero_window_s: 0.0,
-        tap: Tap::Sender,
         verdict: Verdict {
             limit,
             flags: Vec::new(),
@@ -102,14 +78,43 @@ fn connection(limit: Limit, goodput: f64, lost: u64, parameters: Parameters) -> 
             next_step: None,
         },
         intervals: Vec::new(),
-        counters: [receiver, sender],
-        facts: FlowFacts::default(),
-        ledger: slowpath_analyze::Ledger::default(),
-        basis: slowpath_analyze::ledger::Hints::default(),
-        parallel_flows: 0,
-        shared_queue: None,
-        wireshark: Vec::new(),
-        graphs: Graphs::default(),
+        ledger: slowpath_verdict::Ledger::default(),
+        basis: slowpath_verdict::ledger::Hints::default(),
+        seen: slowpath_facts::Connection {
+            id: 0,
+            client: "10.0.2.2:40001".into(),
+            server: "10.0.1.2:20000".into(),
+            data_from: Side::Server,
+            handshake: Handshake {
+                mss: [Some(1460); 2],
+                timestamps: [Some(false), Some(true)],
+                ..Handshake::default()
+            },
+            dscp: DscpSeen::default(),
+            bytes_delivered: BYTES,
+            duration_s: BYTES as f64 / goodput,
+            start_s: 0.0,
+            goodput_bit_per_s: goodput * 8.0,
+            rtt_s: RttSummary {
+                min: 0.1,
+                median: 0.1003,
+                p95: 0.11,
+                handshake: 0.1,
+            },
+            retransmitted_segments: lost,
+            lost_segments: lost,
+            reordered_segments: 0,
+            spurious_retransmissions: 0,
+            zero_window_s: 0.0,
+            tap: Tap::Sender,
+            counters: [receiver, sender],
+            facts: FlowFacts::default(),
+            parallel_flows: 0,
+            shared_queue: None,
+            wireshark: Vec::new(),
+            surroundings: Surroundings::default(),
+            graphs: Graphs::default(),
+        },
     }
 }
 
@@ -288,7 +293,7 @@ fn a_larger_buffer_behind_a_full_queue_gains_nothing_and_says_so() {
     };
     let mut full = connection(Limit::BottleneckBandwidth, 5.9e6, 20, parameters);
     full.counters[0].max_window = 3_000_000;
-    full.verdict.flags.push(slowpath_analyze::Flag::Bufferbloat);
+    full.verdict.flags.push(slowpath_verdict::Flag::Bufferbloat);
     let situation = Situation::of(&full);
     let evidence = PathEvidence::of([&situation]);
     let prediction = predict(

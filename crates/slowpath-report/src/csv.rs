@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use slowpath_analyze::facts::Point;
+use slowpath_facts::Point;
 
 use crate::graphs::GraphSet;
 use crate::results::Results;

@@ -4,11 +4,11 @@
 //! because an analysis names none.
 
 use serde::{Deserialize, Serialize};
-use slowpath_analyze::analysis::Capture;
-use slowpath_analyze::{Analysis, Connection, Limit};
 use slowpath_diagnose::Change;
 use slowpath_diagnose::gain::{Prediction, remedies};
 use slowpath_diagnose::situation::{PathEvidence, Situation};
+use slowpath_facts::Capture;
+use slowpath_verdict::{Analysis, Connection, Limit};
 
 use crate::quantity::bit_rate;
 

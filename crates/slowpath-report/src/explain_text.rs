@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use slowpath_analyze::{Reason, Rejected};
+use slowpath_verdict::{Reason, Rejected};
 
 use crate::explain::{ExplainedConnection, Explanation};
 use crate::facts::{facts, parameters, tap_words};

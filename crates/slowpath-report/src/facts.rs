@@ -1,7 +1,8 @@
 //! Facts and figures as label and value, for the page and the terminal alike.
 
-use slowpath_analyze::analysis::{EcnMode, Handshake, RttSummary};
-use slowpath_analyze::{Parameters, Tap};
+use slowpath_facts::Tap;
+use slowpath_facts::{EcnMode, Handshake, RttSummary};
+use slowpath_verdict::Parameters;
 
 use crate::explain::ExplainedConnection;
 use crate::quantity::{bit_rate, byte_rate, bytes, grouped, percent, seconds};

@@ -9,8 +9,8 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use serde::Serialize;
-use slowpath_analyze::facts::{Graphs, Point};
-use slowpath_analyze::{Interval, Limit};
+use slowpath_facts::{Graphs, Point};
+use slowpath_verdict::{Interval, Limit};
 
 /// The graphs of one connection of one run.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -207,7 +207,7 @@ fn base64(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use slowpath_analyze::facts::SegmentPoint;
+    use slowpath_facts::SegmentPoint;
     use std::io::Read;
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use slowpath_analyze::Limit;
-use slowpath_analyze::ledger::{CapacityIs, Entry, Ledger};
+use slowpath_verdict::Limit;
+use slowpath_verdict::ledger::{CapacityIs, Entry, Ledger};
 
 use crate::quantity::{bit_rate, seconds};
 use crate::text::{Style, Tone, left};

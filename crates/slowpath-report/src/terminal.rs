@@ -95,7 +95,7 @@ fn write_twins(results: &Results, style: Style, out: &mut dyn Write) -> io::Resu
         )?;
         if twin.lab_limit != twin.simulated_limit {
             let limit =
-                |limit: Option<slowpath_analyze::Limit>| limit.map_or("-", slowpath_analyze::Limit::name);
+                |limit: Option<slowpath_verdict::Limit>| limit.map_or("-", slowpath_verdict::Limit::name);
             let text = format!(
                 "limited by {} in the lab, {} in simulated time",
                 limit(twin.lab_limit),

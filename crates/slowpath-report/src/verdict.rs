@@ -1,6 +1,6 @@
 //! Words for what limits a transfer.
 
-use slowpath_analyze::{Flag, Limit, Reason};
+use slowpath_verdict::{Flag, Limit, Reason};
 
 /// The limit in words, as a noun: `receiver's window`.
 pub const fn limit_words(limit: Limit) -> &'static str {

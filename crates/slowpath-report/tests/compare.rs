@@ -2,9 +2,9 @@
 
 mod sample;
 
-use slowpath_analyze::Limit;
 use slowpath_report::compare::{CaptureComparison, FolderComparison};
 use slowpath_report::text::{Style, columns};
+use slowpath_verdict::Limit;
 
 #[test]
 fn a_folder_against_itself_shows_no_difference() {

@@ -2,9 +2,9 @@
 
 mod sample;
 
-use slowpath_analyze::Limit;
 use slowpath_report::explain_text::{Depth, write_explanation};
 use slowpath_report::text::{Style, columns};
+use slowpath_verdict::Limit;
 
 fn text(explanation: &slowpath_report::Explanation, depth: Depth) -> String {
     let mut out = Vec::new();
@@ -66,7 +66,7 @@ fn a_capture_without_connections_says_so() {
 #[test]
 fn diagnosis_names_the_change_and_claims_no_more_than_was_seen() {
     let sample = sample::explanation();
-    let analysis = slowpath_analyze::Analysis {
+    let analysis = slowpath_verdict::Analysis {
         schema: sample.schema.clone(),
         capture: sample.capture.clone(),
         connections: sample.connections.into_iter().map(|c| c.connection).collect(),

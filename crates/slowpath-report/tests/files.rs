@@ -2,9 +2,9 @@
 
 mod sample;
 
-use slowpath_analyze::Limit;
 use slowpath_report::csv::{write_figures, write_graphs, write_runs};
 use slowpath_report::svg::{Graph, View, write};
+use slowpath_verdict::Limit;
 
 fn text(make: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
     let mut out = Vec::new();

@@ -5,7 +5,7 @@ mod sample;
 use std::fs;
 use std::path::PathBuf;
 
-use slowpath_analyze::wireshark::{Row, Tag, Was};
+use slowpath_facts::wireshark::{Row, Tag, Was};
 use slowpath_report::html::{write_explanation, write_report};
 
 fn keep(name: &str, page: &str) {

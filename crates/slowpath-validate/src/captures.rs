@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
-use slowpath_analyze::limit::Flag;
-use slowpath_analyze::{Analysis, Limit, Verdict};
 use slowpath_record::HealthState;
 use slowpath_scenario::Clock;
+use slowpath_verdict::Flag;
+use slowpath_verdict::{Analysis, Limit, Verdict};
 
 use crate::causes::{Case, List};
 use crate::label::{self, Counted, Label};
@@ -526,7 +526,7 @@ mod tests {
             share: 1.0,
             confidence: 0.9,
             sentence: "x".to_owned(),
-            parameters: slowpath_analyze::Parameters::default(),
+            parameters: slowpath_verdict::Parameters::default(),
             evidence: Vec::new(),
             rejected: Vec::new(),
             next_step: None,

@@ -56,7 +56,7 @@ impl List {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use slowpath_analyze::Limit;
+    use slowpath_verdict::Limit;
 
     use super::*;
     use crate::cells::Congestion;

@@ -5,8 +5,8 @@
 //! capture, or it is left out; both are counted.
 
 use serde::{Deserialize, Serialize};
-use slowpath_analyze::Limit;
 use slowpath_record::ElementCounters;
+use slowpath_verdict::Limit;
 
 use crate::causes::Case;
 use crate::worker::KernelAccount;
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn labels_keep_the_names_by_which_the_manifest_is_read() {
-        // `crates/slowpath-analyze/tests/lab.rs` reads them.
+        // `crates/slowpath-verdict/tests/lab.rs` reads them.
         for (label, written) in [
             (Label::Agreed(Limit::Policed), r#"{"agreed":"policed"}"#),
             (

@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use slowpath_analyze::Limit;
 use slowpath_diagnose::stats::{self, Summary};
 use slowpath_record::{HealthState, Reason, RunRecord};
 use slowpath_scenario::{Captures, Clock};
+use slowpath_verdict::Limit;
 
 use crate::captures::main_verdict;
 use crate::cells::{self, Cell};

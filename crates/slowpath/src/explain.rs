@@ -4,9 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
-use slowpath_analyze::compare::{device_limit, dscp_treatment};
-use slowpath_analyze::taps::{TwoTaps, two_taps};
-use slowpath_analyze::{Analysis, Verdict};
+use slowpath_facts::taps::{TwoTaps, two_taps};
 use slowpath_report::compare::CaptureComparison;
 use slowpath_report::explain::{ConfigurationText, Explanation};
 use slowpath_report::explain_text::{self, Depth};
@@ -14,6 +12,8 @@ use slowpath_report::text::{Tone, wrap};
 use slowpath_report::{Style, json};
 use slowpath_vendor::Language;
 use slowpath_vendor::remedy::Place;
+use slowpath_verdict::compare::{device_limit, dscp_treatment};
+use slowpath_verdict::{Analysis, Verdict};
 
 use crate::import::{self, ImportError, ReadCapture};
 use crate::prove::intervention;
@@ -245,8 +245,8 @@ const NOTHING: &str = "one of the two captures holds no TCP connection, so there
 #[cfg(test)]
 mod tests {
     use super::*;
-    use slowpath_analyze::Analyzer;
-    use slowpath_analyze::wireshark::{Row, Tag, Was};
+    use slowpath_facts::Analyzer;
+    use slowpath_facts::wireshark::{Row, Tag, Was};
     use slowpath_packet::{FlowKey, Protocol};
     use slowpath_record::packets::{CaptureSummary, Conversations, Record, TcpFlags, TcpPacket};
 
@@ -264,7 +264,9 @@ mod tests {
             (packet.flags, packet.seq, packet.payload_len) = (flags, seq, seq * 1000);
             analyzer.push(&Record::Tcp(packet), &conversations);
         }
-        Explanation::of(analyzer.finish(&conversations, &CaptureSummary::default()))
+        Explanation::of(Analysis::of(
+            analyzer.finish(&conversations, &CaptureSummary::default()),
+        ))
     }
 
     fn table(explanation: &Explanation) -> String {
@@ -299,7 +301,7 @@ mod tests {
                 why: slowpath.why().to_owned(),
             })
         });
-        explanation.connections[0].connection.wireshark = rows.collect();
+        explanation.connections[0].connection.seen.wireshark = rows.collect();
         let table = table(&explanation);
         assert!(table.contains("  12345678  spurious_retransmission  retransmission that was not needed\n"));
         assert!(table.contains("1234567890 ...)"));

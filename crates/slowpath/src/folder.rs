@@ -19,8 +19,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
-use slowpath_analyze::Analysis;
 use slowpath_record::RunRecord;
+use slowpath_verdict::Analysis;
 
 /// A results folder that can be written.
 #[derive(Debug, Clone)]

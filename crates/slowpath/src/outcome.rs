@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use slowpath_analyze::{Analysis, Limit, Verdict};
 use slowpath_record::{HealthState, RunRecord};
 use slowpath_report::Label;
 use slowpath_report::quantity::RateUnit;
@@ -11,6 +10,7 @@ use slowpath_report::results::{
 };
 use slowpath_scenario::figure::{Figure as Published, FigureValue};
 use slowpath_scenario::{Clock, Plan, Standing};
+use slowpath_verdict::{Analysis, Limit, Verdict};
 
 use crate::dossier::{ComparisonWish, FigureStanding};
 use crate::folder::{Folder, FolderError};
@@ -326,7 +326,7 @@ const fn unit_of(value: FigureValue) -> &'static str {
     }
 }
 
-fn main_connection(run: &Analyzed) -> Option<&slowpath_analyze::Connection> {
+fn main_connection(run: &Analyzed) -> Option<&slowpath_verdict::Connection> {
     run.analysis.as_ref()?.main_connection()
 }
 

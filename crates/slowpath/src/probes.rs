@@ -1,7 +1,7 @@
 //! Figures measured on a transfer, by the names under which experiments publish them.
 
-use slowpath_analyze::Connection;
-use slowpath_analyze::facts::Point;
+use slowpath_facts::Point;
+use slowpath_verdict::Connection;
 
 /// A figure that can be measured on one connection.
 #[derive(Debug, Clone, Copy)]

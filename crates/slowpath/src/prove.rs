@@ -60,7 +60,7 @@ pub fn prove(
             let connection = run
                 .analysis
                 .as_ref()
-                .and_then(slowpath_analyze::Analysis::main_connection);
+                .and_then(slowpath_verdict::Analysis::main_connection);
             investigation.observe_base(&run.record, connection);
         }
         cases.push(Case {
@@ -102,7 +102,7 @@ pub fn prove(
             let connection = run
                 .analysis
                 .as_ref()
-                .and_then(slowpath_analyze::Analysis::main_connection);
+                .and_then(slowpath_verdict::Analysis::main_connection);
             cases[index].investigation.observe(&run.record, connection);
         }
     }

@@ -8,12 +8,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use slowpath_analyze::{Evidence, Limit, Parameters, Rejected, Verdict};
 use slowpath_path::{Classify, ElementKind, Match, NetworkSpec, Remark, SetMark, Target};
 use slowpath_record::{HealthState, Reason};
 use slowpath_report::results::{RunResult, Variant};
 use slowpath_scenario::{Clock, Plan, Stack, Workload};
 use slowpath_units::ByteCount;
+use slowpath_verdict::{Evidence, Limit, Parameters, Rejected, Verdict};
 
 /// Gives every variant that another one shows to suffer from its mark the verdict of [`Limit::DscpTreatment`].
 ///

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use slowpath::folder::Folder;
 use slowpath::{import, simulated};
-use slowpath_analyze::{Limit, Verdict};
 use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
+use slowpath_verdict::{Limit, Verdict};
 
 struct Scratch(PathBuf);
 

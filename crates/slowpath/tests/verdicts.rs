@@ -19,8 +19,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use slowpath::folder::Folder;
 use slowpath::{import, simulated};
-use slowpath_analyze::{Connection, Limit};
 use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
+use slowpath_verdict::{Connection, Limit};
 use transfers::{Transfer, transfers};
 
 const SNAPSHOT: &str = include_str!("verdicts.snapshot.txt");

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
-use slowpath_analyze::Limit;
 use slowpath_diagnose::response;
 use slowpath_diagnose::situation::Situation;
+use slowpath_verdict::Limit;
 
 use crate::explain::{ExplainedConnection, Explanation};
 use crate::facts::facts;
@@ -247,7 +247,7 @@ fn findings(pair: [&ExplainedConnection; 2]) -> Vec<String> {
         (
             "SACK",
             (|c| c.handshake.sack.iter().all(|s| *s == Some(true)))
-                as fn(&slowpath_analyze::Connection) -> bool,
+                as fn(&slowpath_verdict::Connection) -> bool,
         ),
         ("timestamps", |c| {
             c.handshake.timestamps.iter().all(|s| *s == Some(true))
@@ -266,8 +266,8 @@ fn findings(pair: [&ExplainedConnection; 2]) -> Vec<String> {
         ));
     }
     let marks = [good, bad].map(|c| match c.data_from {
-        slowpath_analyze::Side::Client => c.dscp.client.clone(),
-        slowpath_analyze::Side::Server => c.dscp.server.clone(),
+        slowpath_facts::Side::Client => c.dscp.client.clone(),
+        slowpath_facts::Side::Server => c.dscp.server.clone(),
     });
     if marks[0] != marks[1] {
         let words = |m: &[u8]| m.iter().map(u8::to_string).collect::<Vec<_>>().join(", ");

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
-use slowpath_analyze::Limit;
 use slowpath_diagnose::stats::{Comparison, Outcome};
 use slowpath_record::HealthState;
+use slowpath_verdict::Limit;
 
 use super::sentence;
 use crate::quantity::{RateUnit, byte_rate};

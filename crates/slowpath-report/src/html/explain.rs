@@ -1,8 +1,8 @@
 //! From [`Explanation`] to what the capture's template shows.
 
 use serde::Serialize;
-use slowpath_analyze::Side;
-use slowpath_analyze::wireshark::Row;
+use slowpath_facts::Side;
+use slowpath_facts::wireshark::Row;
 
 use super::shared::{SetView, VerdictPart};
 use crate::explain::{ConfigurationText, ExplainedConnection, Explanation, RemedyView};
@@ -167,7 +167,7 @@ impl RemedyRow {
                 remedy.outcome()
             },
             in_vain: remedy.in_vain(),
-            next_limit: remedy.next_limit.map(slowpath_analyze::Limit::name),
+            next_limit: remedy.next_limit.map(slowpath_verdict::Limit::name),
             because: remedy.because.clone(),
             configuration: remedy.configuration.clone(),
         }

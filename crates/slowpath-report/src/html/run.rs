@@ -1,9 +1,9 @@
 //! From [`Results`] to what the report's template shows.
 
 use serde::Serialize;
-use slowpath_analyze::Limit;
 use slowpath_diagnose::stats::{Summary, median};
 use slowpath_record::HealthState;
+use slowpath_verdict::Limit;
 
 use super::axis::LogAxis;
 use super::curves::CurvePlot;

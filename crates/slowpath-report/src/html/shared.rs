@@ -1,8 +1,8 @@
 //! What both pages show: verdicts, graphs, states.
 
 use serde::Serialize;
-use slowpath_analyze::Verdict;
 use slowpath_record::HealthState;
+use slowpath_verdict::Verdict;
 
 use crate::facts::parameters;
 use crate::graphs::{GraphSet, Packed};

@@ -1,8 +1,8 @@
 //! What variants, clocks and changes say beside each other.
 
 use serde::{Deserialize, Serialize};
-use slowpath_analyze::Limit;
 use slowpath_diagnose::stats::{Comparison, Summary};
+use slowpath_verdict::Limit;
 
 use super::variant::Variant;
 use crate::quantity::RateUnit;

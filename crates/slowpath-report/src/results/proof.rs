@@ -1,8 +1,8 @@
 //! Predictions and what became of them.
 
 use serde::{Deserialize, Serialize};
-use slowpath_analyze::Limit;
 use slowpath_diagnose::investigation::{Conclusion, Outcome, Test};
+use slowpath_verdict::Limit;
 
 /// What became of a prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

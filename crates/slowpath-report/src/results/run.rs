@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use slowpath_analyze::Verdict;
 use slowpath_record::{Curve, Health, HealthState, MarkCount, ProgramLoad, RunRecord};
+use slowpath_verdict::Verdict;
 
 /// One run of a variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
 //! A variant with its runs.
 
 use serde::{Deserialize, Serialize};
-use slowpath_analyze::Verdict;
 use slowpath_diagnose::stats::Summary;
 use slowpath_record::HealthState;
+use slowpath_verdict::Verdict;
 
 use super::figure::{Basis, Figure, Reference};
 use super::run::RunResult;

@@ -8,7 +8,7 @@ pub(crate) mod scale;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use slowpath_analyze::facts::{Point, SegmentPoint};
+use slowpath_facts::{Point, SegmentPoint};
 
 use crate::graphs::{GraphSet, span};
 use scale::{Linear, Unit};
@@ -179,7 +179,7 @@ fn curves(graph: Graph, set: &GraphSet, x0: f64, x1: f64) -> Vec<Curve> {
         shape: Shape::Bars,
         loose: false,
     };
-    let io = |of: fn(&slowpath_analyze::facts::IoPoint) -> u64| -> Vec<Point> {
+    let io = |of: fn(&slowpath_facts::IoPoint) -> u64| -> Vec<Point> {
         let rate = 8.0 / g.io_bin_s.max(1e-9);
         g.io.iter()
             .map(|p| Point {

@@ -1,8 +1,8 @@
 //! Invented graphs: a window-limited transfer, a slow reader, and a sender cut back by loss.
 
-use slowpath_analyze::facts::{Graphs, IoPoint, Point, SegmentPoint};
-use slowpath_analyze::{Interval, Limit};
+use slowpath_facts::{Graphs, IoPoint, Point, SegmentPoint};
 use slowpath_report::GraphSet;
+use slowpath_verdict::{Interval, Limit};
 
 const MSS: u64 = 1460;
 const RTT: f64 = 0.1;

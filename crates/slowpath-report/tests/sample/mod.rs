@@ -11,18 +11,18 @@ pub(crate) mod graphs;
 
 use std::path::PathBuf;
 
-use slowpath_analyze::analysis::{Capture, DscpSeen, Handshake, RttSummary};
-use slowpath_analyze::facts::{Counters, FlowFacts, Graphs};
-use slowpath_analyze::{
-    Analysis, Connection, Evidence, Interval, Limit, Parameters, Quality, Reason as WhyNot, Rejected, Side,
-    Tap, Verdict,
-};
+use slowpath_facts::{Capture, DscpSeen, Handshake, RttSummary};
+use slowpath_facts::{Counters, FlowFacts, Graphs};
+use slowpath_facts::{Quality, Side, Surroundings, Tap};
 use slowpath_record::health::{Health, HealthState, Reason};
 use slowpath_report::explain::{ConfigurationText, Explanation, RemedyView};
 use slowpath_report::quantity::RateUnit;
 use slowpath_report::results::{
     Basis, CaptureRow, Figure, FlowRow, Note, NoteKind, PredictedRange, Proof, ProofOutcome, Reference,
     Results, RunResult, Source, Variant, VariantComparison,
+};
+use slowpath_verdict::{
+    Analysis, Connection, Evidence, Interval, Limit, Parameters, Reason as WhyNot, Rejected, Verdict,
 };
 
 /// Compares with a golden file; `SLOWPATH_BLESS=1` writes it instead.
@@ -346,38 +346,6 @@ pub(crate) fn results() -> Results {
 /// One capture with one connection, a verdict, two intervals and a remedy.
 pub(crate) fn explanation() -> Explanation {
     let connection = Connection {
-        id: 0,
-        client: "10.0.2.2:40001".into(),
-        server: "10.0.1.2:45059".into(),
-        data_from: Side::Server,
-        handshake: Handshake {
-            mss: [Some(1460), Some(1460)],
-            window_scale: [None, Some(7)],
-            sack: [Some(false), Some(true)],
-            timestamps: [Some(false), Some(true)],
-            seen: true,
-            ..Handshake::default()
-        },
-        dscp: DscpSeen {
-            client: vec![0],
-            server: vec![0, 8],
-        },
-        bytes_delivered: 52_428_800,
-        duration_s: 345.6,
-        start_s: 0.4,
-        goodput_bit_per_s: 1_213_600.0,
-        rtt_s: RttSummary {
-            min: 0.1,
-            median: 0.1002,
-            p95: 0.1041,
-            handshake: 0.1,
-        },
-        retransmitted_segments: 4,
-        lost_segments: 4,
-        reordered_segments: 0,
-        spurious_retransmissions: 0,
-        zero_window_s: 0.0,
-        tap: Tap::Sender,
         verdict: verdict(
             Limit::ReceiverWindow,
             0.98,
@@ -395,17 +363,52 @@ pub(crate) fn explanation() -> Explanation {
                 limit: Limit::ReceiverWindow,
             },
         ],
-        counters: [Counters::default(); 2],
-        facts: FlowFacts::default(),
-        ledger: slowpath_analyze::Ledger::default(),
-        basis: slowpath_analyze::ledger::Hints::default(),
-        parallel_flows: 0,
-        shared_queue: None,
-        wireshark: Vec::new(),
-        graphs: Graphs::default(),
+        ledger: slowpath_verdict::Ledger::default(),
+        basis: slowpath_verdict::ledger::Hints::default(),
+        seen: slowpath_facts::Connection {
+            id: 0,
+            client: "10.0.2.2:40001".into(),
+            server: "10.0.1.2:45059".into(),
+            data_from: Side::Server,
+            handshake: Handshake {
+                mss: [Some(1460), Some(1460)],
+                window_scale: [None, Some(7)],
+                sack: [Some(false), Some(true)],
+                timestamps: [Some(false), Some(true)],
+                seen: true,
+                ..Handshake::default()
+            },
+            dscp: DscpSeen {
+                client: vec![0],
+                server: vec![0, 8],
+            },
+            bytes_delivered: 52_428_800,
+            duration_s: 345.6,
+            start_s: 0.4,
+            goodput_bit_per_s: 1_213_600.0,
+            rtt_s: RttSummary {
+                min: 0.1,
+                median: 0.1002,
+                p95: 0.1041,
+                handshake: 0.1,
+            },
+            retransmitted_segments: 4,
+            lost_segments: 4,
+            reordered_segments: 0,
+            spurious_retransmissions: 0,
+            zero_window_s: 0.0,
+            tap: Tap::Sender,
+            counters: [Counters::default(); 2],
+            facts: FlowFacts::default(),
+            parallel_flows: 0,
+            shared_queue: None,
+            wireshark: Vec::new(),
+            surroundings: Surroundings::default(),
+            graphs: Graphs::default(),
+        },
     };
     let analysis = Analysis {
-        schema: slowpath_analyze::analysis::SCHEMA.into(),
+        schema: slowpath_verdict::analysis::SCHEMA.into(),
         capture: Capture {
             file: "iosxe-default.pcapng".into(),
             format: "pcapng".into(),

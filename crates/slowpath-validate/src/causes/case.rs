@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use slowpath_analyze::Limit;
 use slowpath_scenario::{Clock, Experiment, Fragments, Plan, PlanOptions};
 use slowpath_units::Duration;
+use slowpath_verdict::Limit;
 
 use crate::bulk::{Traffic, Transfer, Writes};
 use crate::cells::{CellError, Congestion};

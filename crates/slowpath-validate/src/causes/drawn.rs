@@ -8,9 +8,9 @@
 
 #![allow(clippy::cast_sign_loss)] // no number drawn is negative
 
-use slowpath_analyze::Limit;
 use slowpath_path::Dice;
 use slowpath_units::{BitRate, ByteCount, Duration};
+use slowpath_verdict::Limit;
 use slowpath_workload::drain::Drain;
 
 use super::case::{Case, SPAN_MS, add, link, product};

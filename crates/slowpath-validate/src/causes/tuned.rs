@@ -1,7 +1,7 @@
 //! The list of transfers on whose recordings the rules of the analysis were improved.
 
-use slowpath_analyze::Limit;
 use slowpath_units::{BitRate, ByteCount, Duration};
+use slowpath_verdict::Limit;
 use slowpath_workload::drain::Drain;
 
 use super::case::{Case, SPAN_MS, add, link, product};

@@ -1,10 +1,11 @@
 //! What the packets beside the data's sender say, analysed while the run is simulated, without a capture file.
 
-use slowpath_analyze::{Analysis, Analyzer};
+use slowpath_facts::Analyzer;
 use slowpath_path::{DropCause, ElementId, PacketId};
 use slowpath_record::packets::{CaptureSummary, Conversations};
 use slowpath_sim::{Point, Sighting, Sink, sink};
 use slowpath_units::Time;
+use slowpath_verdict::Analysis;
 
 /// Follows what one host sends and receives, and hands everything on to `next`.
 pub(super) struct BesideSender<S> {
@@ -39,7 +40,7 @@ impl<S: Sink> BesideSender<S> {
             stated_resolution_ns: 1,
             ..CaptureSummary::default()
         };
-        self.analyzer.finish(&self.conversations, &summary)
+        Analysis::of(self.analyzer.finish(&self.conversations, &summary))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use slowpath_analyze::Limit;
+use slowpath_verdict::Limit;
 
 /// One transfer from client to server.
 pub(crate) struct Transfer {

@@ -1,0 +1,230 @@
+//! Following connections as a state machine: packets in, [`CaptureFacts`] out.
+
+use slowpath_record::packets::{CaptureSummary, Conversations, Marks, OtherPacket, Record, TcpPacket};
+
+use crate::capture::CaptureFacts;
+use crate::observe::{Part, Seen, observe};
+use crate::track::{Clock, Conn};
+
+/// No connection for a conversation yet.
+const NONE: u32 = u32::MAX;
+/// Most connections followed at a time; beyond it, small ones that ended or rest are only counted.
+const FOLLOWED: usize = 50_000;
+/// A connection without a packet for this long may be given up, nanoseconds.
+const RESTING_NS: i64 = 60_000_000_000;
+/// Connections with fewer payload bytes are given up first.
+const SMALL: u64 = 200_000;
+
+/// Takes decoded packets in capture order and says at the end what they show.
+///
+/// * Input: [`push`](Self::push) for every packet.
+/// * Output: [`look`](Self::look) in between, [`finish`](Self::finish) at the end.
+///
+/// Memory per connection is bounded: a few kilobytes for a short one, some 15 MB for the longest. Of very many
+/// connections the small ones are given up once they have ended.
+#[derive(Debug, Default)]
+pub struct Analyzer {
+    connections: Vec<Option<Box<Conn>>>,
+    free: Vec<u32>,
+    /// Newest connection of each conversation.
+    newest: Vec<u32>,
+    clock: Clock,
+    packets: u64,
+    /// Sum of frame lengths.
+    bytes: u64,
+    opened: u32,
+    given_up: u64,
+}
+
+impl Analyzer {
+    /// An analysis that has seen no packet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next packet. `conversations` must already hold the packet's conversation.
+    pub fn push(&mut self, record: &Record, conversations: &Conversations) {
+        match record {
+            Record::Tcp(packet) => self.tcp(packet, conversations),
+            Record::Other(packet) => self.other(packet),
+        }
+    }
+
+    /// What the packets show.
+    pub fn finish(self, conversations: &Conversations, summary: &CaptureSummary) -> CaptureFacts {
+        self.finish_spread(conversations, summary, |_, _| Vec::new())
+    }
+
+    /// As [`finish`](Self::finish), with a part of the work on several threads if the caller has them: `spread` is to call
+    /// the function it gets with every number below the count it gets, in any order, and to return what it gave in the
+    /// order of the numbers. What `spread` leaves out at the end is done here; results are the same.
+    pub fn finish_spread(
+        mut self,
+        conversations: &Conversations,
+        summary: &CaptureSummary,
+        spread: impl FnOnce(usize, &(dyn Fn(usize) -> Part + Sync)) -> Vec<Part>,
+    ) -> CaptureFacts {
+        for connection in self.connections.iter_mut().flatten() {
+            connection.release_held();
+        }
+        self.seen(conversations, summary, spread)
+    }
+
+    /// What the packets show so far, for a capture that still grows.
+    pub fn look(&self, conversations: &Conversations, summary: &CaptureSummary) -> CaptureFacts {
+        self.seen(conversations, summary, |_, _| Vec::new())
+    }
+
+    fn seen(
+        &self,
+        conversations: &Conversations,
+        summary: &CaptureSummary,
+        spread: impl FnOnce(usize, &(dyn Fn(usize) -> Part + Sync)) -> Vec<Part>,
+    ) -> CaptureFacts {
+        let mut connections: Vec<&Conn> = self.connections().collect();
+        connections.sort_by_key(|connection| connection.id);
+        let seen = Seen {
+            clock: &self.clock,
+            packets: self.packets,
+            bytes: self.bytes,
+            connections: u64::from(self.opened),
+        };
+        observe(&connections, &seen, conversations, summary, spread)
+    }
+
+    /// The connections followed, in no particular order.
+    pub(crate) fn connections(&self) -> impl Iterator<Item = &Conn> {
+        self.connections.iter().flatten().map(AsRef::as_ref)
+    }
+
+    fn tcp(&mut self, packet: &TcpPacket, conversations: &Conversations) {
+        self.packets += 1;
+        self.bytes += u64::from(packet.wire_len);
+        if packet.marks.has(Marks::NO_TIME) {
+            self.clock.untimed += 1;
+        }
+        let mut packet = *packet;
+        // No packet is longer, whatever a header says (BIG TCP ends at 512 KiB).
+        packet.payload_len = packet.payload_len.min(1 << 24);
+        packet.ip_len = packet.ip_len.min(1 << 25);
+        let index = packet.conversation.0 as usize;
+        if self.newest.len() <= index {
+            self.newest.resize(index + 1, NONE);
+        }
+        let newest = self.newest[index] as usize;
+        if self.clock.pauses(packet.at)
+            && let Some(times) = packet.timestamps
+            && let Some(Some(connection)) = self.connections.get(newest)
+            && let Some(excess) = connection.halves[packet.direction.index()]
+                .clock_ran_ahead(times.value, self.clock.corrected(packet.at))
+        {
+            self.clock.leap(packet.number, excess);
+        }
+        packet.at = self.clock.correct(packet.at, packet.number);
+        if let Some(Some(connection)) = self.connections.get_mut(newest)
+            && !connection.is_reopened_by(&packet)
+        {
+            connection.take(&packet);
+            return;
+        }
+        self.open(&packet, conversations);
+    }
+
+    /// Begins a connection with `packet`.
+    fn open(&mut self, packet: &TcpPacket, conversations: &Conversations) {
+        if self.free.is_empty() && self.connections.len() >= FOLLOWED {
+            self.give_up(packet.at);
+        }
+        let key = conversations.key(packet.conversation);
+        let mut connection = Box::new(Conn::new(self.opened, packet, key));
+        connection.take(packet);
+        self.opened = self.opened.saturating_add(1);
+        let place = if let Some(place) = self.free.pop() {
+            self.connections[place as usize] = Some(connection);
+            place
+        } else {
+            self.connections.push(Some(connection));
+            u32::try_from(self.connections.len() - 1).unwrap_or(NONE)
+        };
+        self.newest[packet.conversation.0 as usize] = place;
+    }
+
+    /// Frees small connections that ended or rest; if these are few, small ones in general.
+    fn give_up(&mut self, now: i64) {
+        self.release(|connection| {
+            connection.payload() < SMALL && (connection.has_ended() || now - connection.span.1 > RESTING_NS)
+        });
+        if self.free.len() < FOLLOWED / 10 {
+            self.release(|connection| {
+                connection.payload() < SMALL / 10 && now - connection.span.1 > 1_000_000_000
+            });
+        }
+    }
+
+    fn release(&mut self, may_go: impl Fn(&Conn) -> bool) {
+        for (place, slot) in self.connections.iter_mut().enumerate() {
+            let Some(connection) = slot.as_deref().filter(|connection| may_go(connection)) else {
+                continue;
+            };
+            let place = u32::try_from(place).unwrap_or(NONE);
+            if let Some(newest) = self.newest.get_mut(connection.conversation.0 as usize)
+                && *newest == place
+            {
+                *newest = NONE;
+            }
+            self.free.push(place);
+            self.given_up += 1;
+            *slot = None;
+        }
+    }
+
+    fn other(&mut self, packet: &OtherPacket) {
+        self.packets += 1;
+        self.bytes += u64::from(packet.ip_len);
+        self.clock.correct(packet.at, packet.number);
+        let Some(error) = packet.icmp else { return };
+        let too_big = matches!((error.kind, error.code), (3, 4) | (2, 0));
+        if let (true, Some((conversation, _))) = (too_big, error.quoted)
+            && let Some(&newest) = self.newest.get(conversation.0 as usize)
+            && let Some(Some(connection)) = self.connections.get_mut(newest as usize)
+            && connection.too_big.len() < 16
+        {
+            connection.too_big.push((packet.number, error.mtu));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slowpath_packet::{FlowKey, Protocol};
+    use slowpath_record::packets::TcpFlags;
+    use std::net::{Ipv4Addr, SocketAddr};
+
+    #[test]
+    fn a_million_connections_stay_within_bounds() {
+        let mut conversations = Conversations::new();
+        let mut analyzer = Analyzer::new();
+        let mut number = 0;
+        for client in 0..200_000_u32 {
+            let src = SocketAddr::from((Ipv4Addr::from(0x0a00_0000 + client), 4000));
+            let key = FlowKey::new(Protocol::TCP, src, SocketAddr::from(([192, 0, 2, 1], 80)));
+            let (conversation, direction) = conversations.intern(&key);
+            for flags in [TcpFlags::SYN, TcpFlags::ACK.with(TcpFlags::FIN)] {
+                number += 1;
+                let mut packet = TcpPacket::new(conversation, direction, i64::from(client) * 1000, number);
+                packet.flags = flags;
+                packet.seq = client;
+                analyzer.push(&Record::Tcp(packet), &conversations);
+            }
+        }
+        assert!(
+            analyzer.connections.len() <= FOLLOWED + 1,
+            "{} followed",
+            analyzer.connections.len()
+        );
+        let analysis = analyzer.finish(&conversations, &CaptureSummary::default());
+        assert_eq!(analysis.capture.connections, 200_000);
+        assert_eq!(analysis.capture.packets, 400_000);
+    }
+}

@@ -1,0 +1,53 @@
+//! A capture as a whole, and how far it can be trusted.
+
+use serde::{Deserialize, Serialize};
+
+use crate::connection::Connection;
+use crate::ends::Tap;
+
+/// What one capture holds: its quality and its connections, without judgement.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CaptureFacts {
+    /// The capture as a whole.
+    pub capture: Capture,
+    /// Connections, those with the most data first.
+    pub connections: Vec<Connection>,
+}
+
+/// A capture as a whole.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Capture {
+    /// File name; empty until the caller sets it.
+    pub file: String,
+    /// `pcap`, `pcapng` or `simulated`.
+    pub format: String,
+    /// Link types by their libpcap names.
+    pub link_types: Vec<String>,
+    /// Frames.
+    pub packets: u64,
+    /// Bytes of the frames on the wire.
+    pub bytes: u64,
+    /// Connections seen; the list holds the larger ones if there are very many.
+    pub connections: u64,
+    /// From the first to the last frame.
+    pub duration_s: f64,
+    /// Time of the first frame, nanoseconds since 1970.
+    pub start_ns: i64,
+    /// How far the capture can be trusted.
+    pub quality: Quality,
+}
+
+/// How far a capture can be trusted.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Quality {
+    /// Where the capture was taken, seen from the data of the largest connection.
+    pub tap: Tap,
+    /// Acknowledged bytes that the capture never showed, as a share of all acknowledged bytes.
+    pub capture_loss_fraction: f64,
+    /// Packets recorded more than once.
+    pub duplicate_packets: u64,
+    /// Unit in which time stamps really advance.
+    pub clock_resolution_s: f64,
+    /// What to know before trusting the result, for people.
+    pub warnings: Vec<String>,
+}

@@ -1,0 +1,464 @@
+//! Making facts of one flow from its logs.
+
+use super::distribution::{Distribution, quantile};
+use super::flow::{EcnFacts, FlightFacts, FlowFacts, LossFacts, Round};
+use super::queue::{self, Item};
+use super::tap::{self, Split};
+use super::walk::{self, Walked};
+use crate::ends::{EcnMode, Side, Tap};
+use crate::track::log::{Tx, TxFlags};
+use crate::track::{Conn, Half};
+
+/// Ethernet header and frame check sequence.
+const FRAME: u32 = 18;
+
+/// A flow's facts with what the graphs need of the walk.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    pub(crate) facts: FlowFacts,
+    pub(crate) flight: Vec<(f64, u64)>,
+    /// Transmissions for a fit together with other flows of the same hosts.
+    pub(crate) items: Vec<Item>,
+    /// Round-trip samples for the graph: seconds after the capture's start, seconds.
+    pub(crate) rtts: Vec<(f64, f64)>,
+}
+
+/// Measures the data that `from` sent. `origin` is the time of the capture's first packet.
+pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -> Measured {
+    let half = conn.half(from);
+    let handshake = handshake_parts(conn, from);
+    let split = tap::split(half, handshake);
+    let rtts = round_trips(half, &split, origin);
+    let mut values: Vec<f64> = rtts.iter().map(|(_, rtt)| *rtt).collect();
+    let rtt = Distribution::of(&mut values);
+    let handshake_rtt = handshake[0].unwrap_or(0.0) + handshake[1].unwrap_or(0.0);
+    let typical = if rtt.count > 0 { rtt.median } else { handshake_rtt };
+    let (shift, scale_known) = window_shift(conn, from);
+    let least = least_round_trip(rtt.min, handshake_rtt, &split);
+    let walked = walk::walk(half, &split, (typical, least), shift, origin, keep_graphs);
+    let items = items(half, rtt.min, &split);
+    let active_s = walked.time.total_s;
+    let mut facts = FlowFacts {
+        from,
+        bytes: half.delivered(),
+        segments: half.tx.entries().iter().map(|tx| u64::from(tx.packets)).sum(),
+        segment_size: half.segment_limit,
+        largest_packet: half.counters.max_segment as u32,
+        active_s,
+        tap: split.tap,
+        to_receiver_s: split.to_receiver,
+        to_sender_s: split.to_sender,
+        rtt,
+        handshake_rtt_s: handshake_rtt,
+        acknowledged: half.acked,
+        handshake_seen: conn.handshake_seen,
+        too_big: conn.too_big.clone(),
+        ecn: marks(conn, half, &walked.rounds),
+        capture_missed_bytes: half.missed,
+        capture_loss_fraction: if half.delivered() > 0 {
+            half.missed as f64 / half.delivered() as f64
+        } else {
+            0.0
+        },
+        ..FlowFacts::default()
+    };
+    facts.loss = losses(half, &split, typical, &walked);
+    (facts.loss.delay_rank, facts.loss.ranked_episodes) = delay_before_losses(&items, typical);
+    facts.flight = flight(&walked, u64::from(half.segment_limit.max(1)));
+    facts.rate = rates(&walked.rounds);
+    facts.time = walked.time;
+    facts.window = walked.window;
+    facts.window.scale_known = scale_known;
+    facts.clocking = walked.clocking;
+    let peer = &conn.half(from.other()).counters;
+    facts.clocking.answers = peer.data_packets;
+    facts.clocking.answer_bytes_share = peer.unique_bytes as f64 / facts.bytes.max(1) as f64;
+    (facts.arrival_peak_bit_per_s, facts.arrival_busy) =
+        arrival(&items, facts.time.total_s - facts.time.idle_s);
+    facts.arrival_local_bit_per_s = local_rate(&items);
+    facts.queue = queue::fit(&items, typical);
+    facts.rounds = walked.rounds;
+    let at_sender = split.tap == Tap::Sender;
+    facts.timeline = walked
+        .drawn
+        .complete(half, &rtts, typical.max(0.001), at_sender, (origin, conn.span.0));
+    Measured {
+        facts,
+        flight: walked.flight,
+        items,
+        rtts,
+    }
+}
+
+/// The least round trip, seconds: of data or the handshake, and no less than the shortest ways on both sides of the tap
+/// where the handshake took both; 0 if nothing tells.
+fn least_round_trip(data: f64, handshake: f64, split: &Split) -> f64 {
+    let least = [data, handshake]
+        .into_iter()
+        .filter(|rtt| *rtt > 0.0)
+        .fold(f64::INFINITY, f64::min);
+    let least = if least.is_finite() { least } else { 0.0 };
+    let ways = split.to_receiver + split.to_sender;
+    if handshake >= ways { least.max(ways) } else { least }
+}
+
+/// How the round trip of the data that `from` sent splits at the tap.
+pub(crate) fn split_of(conn: &Conn, from: Side) -> Split {
+    tap::split(conn.half(from), handshake_parts(conn, from))
+}
+
+/// The handshake's round-trip parts: from the tap to the receiver of the data and back, and to its sender.
+fn handshake_parts(conn: &Conn, from: Side) -> [Option<f64>; 2] {
+    let (there, back) = conn.handshake_ns;
+    let seconds = |span: Option<i64>| span.map(|ns| ns as f64 / 1e9);
+    match from {
+        Side::Client => [seconds(there), seconds(back)],
+        Side::Server => [seconds(back), seconds(there)],
+    }
+}
+
+/// The scale of the windows that the peer of `from` advertises, and how it is known: 2 by the handshake, 1 inferred, 0 not.
+pub(crate) fn window_shift(conn: &Conn, from: Side) -> (u8, u8) {
+    let (own, peer) = (conn.half(from), conn.half(from.other()));
+    match (own.syn, peer.syn) {
+        (Some(a), Some(b)) => match (a.window_scale, b.window_scale) {
+            (Some(_), Some(scale)) => (scale.min(14), 2),
+            (None, _) if a.options_cut => infer_shift(own),
+            (_, None) if b.options_cut => infer_shift(own),
+            _ => (0, 2),
+        },
+        (_, Some(b)) if !b.options_cut && b.window_scale.is_none() => (0, 2),
+        _ => infer_shift(own),
+    }
+}
+
+/// The smallest shift with which the flight never exceeds the window by more than a segment.
+fn infer_shift(half: &Half) -> (u8, u8) {
+    let mut acks = half.acks.entries().iter().peekable();
+    let mut current = None;
+    let (mut needed, mut end, mut seen) = (0_u8, half.first, false);
+    for tx in half.tx.entries() {
+        while let Some(ack) = acks.next_if(|ack| ack.at <= tx.at) {
+            current = Some(ack);
+        }
+        end = end.max(tx.end());
+        let Some(ack) = current.filter(|ack| ack.window > 0) else {
+            continue;
+        };
+        let flight = end
+            .saturating_sub(ack.to)
+            .saturating_sub(u64::from(half.segment_limit));
+        seen = true;
+        while needed < 14 && flight > u64::from(ack.window) << needed {
+            needed += 1;
+        }
+    }
+    (needed, u8::from(seen))
+}
+
+/// Round trips over time, from whichever part of the path the tap sees changing.
+fn round_trips(half: &Half, split: &Split, origin: i64) -> Vec<(f64, f64)> {
+    let mut out = Vec::new();
+    let mut release = split.to_sender;
+    let mut releases = tap::smooth_releases(half).into_iter().peekable();
+    for (index, tx) in half.tx.entries().iter().enumerate() {
+        let at = (tx.at - origin) as f64 / 1e9;
+        if let Some((_, span)) = releases.next_if(|&(place, _)| place <= index) {
+            release = span;
+            if split.tap == Tap::Receiver {
+                out.push((at, release + split.to_receiver));
+            }
+        }
+        if tx.rtt.is_finite() && split.tap != Tap::Receiver {
+            let before = if split.tap == Tap::Middle {
+                release
+            } else {
+                split.to_sender
+            };
+            out.push((at, f64::from(tx.rtt) + before));
+        }
+    }
+    out
+}
+
+fn items(half: &Half, rtt_min: f64, split: &Split) -> Vec<Item> {
+    let mut out = Vec::with_capacity(half.tx.entries().len());
+    let queue_before_tap = match split.tap {
+        Tap::Receiver => true,
+        Tap::Middle => tap::varies_before(half),
+        Tap::Sender | Tap::Unknown => false,
+    };
+    for tx in half.tx.entries() {
+        let missed = tx.flags.has(TxFlags::MISSED);
+        if tx.flags.has(TxFlags::GAP) && split.tap == Tap::Sender && !missed {
+            // At the sender a gap that was not acknowledged is a loss before the path.
+            continue;
+        }
+        let wire = tx.wire.saturating_add(FRAME * u32::from(tx.packets));
+        let lost = if tx.len == 0 {
+            0
+        } else {
+            (u64::from(wire) * u64::from(tx.lost.min(tx.len)) / u64::from(tx.len)) as u32
+        };
+        // What the capture missed did pass.
+        let passed = if tx.seen() || missed { wire - lost } else { 0 };
+        let delay = if !queue_before_tap {
+            tx.rtt - (rtt_min - split.to_sender) as f32
+        } else if tx.release.is_finite() {
+            (f64::from(tx.release) + split.to_receiver - rtt_min) as f32
+        } else {
+            f32::NAN
+        };
+        if passed > 0 || lost > 0 {
+            // A gap shows with the packet behind it; what it stands for was dropped after the packet before it.
+            let before = out.last().map_or(tx.at, |item: &Item| item.at);
+            out.push(Item {
+                at: if tx.seen() { tx.at } else { before },
+                gap: !tx.seen(),
+                passed,
+                lost,
+                delay,
+            });
+        }
+    }
+    out
+}
+
+/// The highest rate at which data passed the tap over several packets, and the share of the time that the data would
+/// take at this rate. Bits of Ethernet frames with FCS per second.
+fn arrival(items: &[Item], active_s: f64) -> (f64, f64) {
+    const TRAIN: usize = 16;
+    let mut passed: Vec<(i64, u32)> = items
+        .iter()
+        .filter(|item| item.passed > 0)
+        .map(|item| (item.at, item.passed))
+        .collect();
+    passed.dedup_by(|next, last| {
+        // Packets with one time are one train.
+        let same = next.0 == last.0;
+        if same {
+            last.1 = last.1.saturating_add(next.1);
+        }
+        same
+    });
+    let mut rates: Vec<f64> = passed
+        .windows(TRAIN)
+        .map(|train| {
+            let bytes: f64 = train[1..].iter().map(|(_, bytes)| f64::from(*bytes)).sum();
+            bytes * 8e9 / (train[TRAIN - 1].0 - train[0].0) as f64
+        })
+        .collect();
+    rates.sort_unstable_by(f64::total_cmp);
+    let peak = quantile(&rates, 0.95);
+    let total: f64 = passed.iter().map(|(_, bytes)| f64::from(*bytes) * 8.0).sum();
+    if peak > 0.0 && active_s > 0.0 {
+        (peak, total / peak / active_s)
+    } else {
+        (0.0, 0.0)
+    }
+}
+
+/// The median rank of the delay just before an episode of losses among all delays, and the number of episodes.
+fn delay_before_losses(items: &[Item], rtt: f64) -> (f64, u64) {
+    let mut delays: Vec<f64> = items
+        .iter()
+        .filter(|item| item.delay.is_finite())
+        .map(|item| f64::from(item.delay))
+        .collect();
+    if delays.len() < 20 {
+        return (0.0, 0);
+    }
+    delays.sort_unstable_by(f64::total_cmp);
+    let apart = (rtt.max(0.001) * 1e9) as i64;
+    let mut ranks = Vec::new();
+    let (mut before, mut last): (Option<(i64, f64)>, Option<i64>) = (None, None);
+    for item in items {
+        if item.lost > 0 {
+            if last.is_none_or(|last| item.at - last > apart)
+                && let Some((_, delay)) = before.filter(|&(at, _)| item.at - at <= apart)
+            {
+                ranks.push(delays.partition_point(|other| *other <= delay) as f64 / delays.len() as f64);
+            }
+            last = Some(item.at);
+        }
+        if item.delay.is_finite() {
+            before = Some((item.at, f64::from(item.delay)));
+        }
+    }
+    ranks.sort_unstable_by(f64::total_cmp);
+    if ranks.is_empty() {
+        (0.0, 0)
+    } else {
+        (quantile(&ranks, 0.5), ranks.len() as u64)
+    }
+}
+
+/// The rate at which the median byte passed the tap: its train (what comes within a tenth of a millisecond) over the
+/// time since the train before. Behind a link that is always busy this is the link's rate, whatever joins packets
+/// to trains.
+fn local_rate(items: &[Item]) -> f64 {
+    const TRAIN_NS: i64 = 100_000;
+    let mut rates: Vec<(f64, f64)> = Vec::new();
+    let (mut last, mut train): (Option<i64>, Option<(i64, f64)>) = (None, None);
+    for item in items.iter().filter(|item| item.passed > 0) {
+        match &mut train {
+            Some((from, bytes)) if item.at - *from <= TRAIN_NS => *bytes += f64::from(item.passed),
+            _ => {
+                if let (Some(before), Some((from, bytes))) = (last, train) {
+                    rates.push((bytes * 8e9 / (from - before) as f64, bytes));
+                }
+                last = train.map(|(from, _)| from);
+                train = Some((item.at, f64::from(item.passed)));
+            }
+        }
+    }
+    rates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let half = rates.iter().map(|(_, bytes)| bytes).sum::<f64>() / 2.0;
+    let mut sum = 0.0;
+    rates
+        .iter()
+        .find(|(_, bytes)| {
+            sum += bytes;
+            sum >= half
+        })
+        .map_or(0.0, |(rate, _)| *rate)
+}
+
+fn losses(half: &Half, split: &Split, rtt: f64, walked: &Walked) -> LossFacts {
+    let mut out = LossFacts {
+        retransmitted_segments: half.counters.retransmitted_packets,
+        spurious: half.spurious,
+        reordered: half.reordered,
+        max_retransmissions: half.counters.max_retransmissions,
+        largest_delivered: half.largest_acked,
+        timeouts: walked.timeouts,
+        rounds_with_loss: walked.rounds.iter().filter(|round| round.lost > 0).count() as u64,
+        ..LossFacts::default()
+    };
+    let segment = half.segment_limit.max(1);
+    let apart = (rtt.max(0.001) * 1e9) as i64;
+    let mut last: Option<i64> = None;
+    let mut segments = 0_u64;
+    let mut frames = 0;
+    for tx in half.tx.entries() {
+        segments += u64::from(tx.packets);
+        if tx.flags.has(TxFlags::RETRANSMISSION | TxFlags::FILLS) && frames < out.frames.len() {
+            out.frames[frames] = tx.number;
+            frames += 1;
+        }
+        if tx.lost == 0 {
+            continue;
+        }
+        let lost = lost_segments(tx, segment);
+        if tx.flags.has(TxFlags::GAP) && split.tap == Tap::Sender {
+            out.local_segments += lost;
+            continue;
+        }
+        out.lost_segments += lost;
+        out.lost_bytes += u64::from(tx.lost);
+        if tx.len >= segment {
+            out.lost_full_size += u64::from(tx.lost);
+        }
+        if last.is_none_or(|last| tx.at - last > apart) {
+            out.episodes += 1;
+        }
+        last = Some(tx.at);
+    }
+    if let Some((from, to, transmissions)) = half.unacknowledged()
+        && transmissions >= 3
+    {
+        out.stuck_bytes = to - from;
+    }
+    out.fraction = if segments > 0 {
+        out.lost_segments as f64 / segments as f64
+    } else {
+        0.0
+    };
+    out
+}
+
+fn lost_segments(tx: &Tx, segment: u32) -> u64 {
+    u64::from(tx.lost.div_ceil(segment)).min(u64::from(tx.packets.max(1)))
+}
+
+fn marks(conn: &Conn, half: &Half, rounds: &[Round]) -> EcnFacts {
+    let accurate = conn.ecn == EcnMode::Accurate;
+    let mut out = EcnFacts {
+        mode: conn.ecn,
+        ce_packets: half.ce_packets,
+        capable_packets: half.ect_packets,
+        reported: if accurate { half.ace_total } else { half.ece_acks },
+        reported_bytes: half.ce_bytes,
+        window_reductions: half.cwr_packets,
+        rounds_with_marks: rounds.iter().filter(|round| round.marks > 0).count() as u64,
+        ..EcnFacts::default()
+    };
+    let marked = half
+        .acks
+        .entries()
+        .iter()
+        .filter(|ack| ack.marks > 0)
+        .map(|ack| ack.number);
+    for (slot, number) in out.frames.iter_mut().zip(marked) {
+        *slot = number;
+    }
+    out
+}
+
+fn flight(walked: &Walked, segment: u64) -> FlightFacts {
+    let peaks: Vec<u64> = walked
+        .rounds
+        .iter()
+        .filter(|round| round.sent > 0)
+        .map(|round| round.flight)
+        .collect();
+    let mut sorted: Vec<f64> = peaks.iter().map(|&peak| peak as f64).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let median = quantile(&sorted, 0.5) as u64;
+    // The most common peak: the value with the most peaks within a segment of it.
+    let near = |peak: u64, centre: u64| peak.abs_diff(centre) <= segment + centre / 50;
+    let (mut plateau, mut most) = (median, 0);
+    let mut low = 0;
+    for high in 0..sorted.len() {
+        while sorted[high] - sorted[low] > 2.0 * segment as f64 + sorted[low] / 25.0 {
+            low += 1;
+        }
+        if high - low + 1 > most {
+            most = high - low + 1;
+            plateau = sorted[usize::midpoint(low, high)] as u64;
+        }
+    }
+    let (mut run, mut longest) = (0_u64, 0_u64);
+    let mut inside = 0_u64;
+    for &peak in &peaks {
+        if near(peak, plateau) {
+            inside += 1;
+            run += 1;
+            longest = longest.max(run);
+        } else {
+            run = 0;
+        }
+    }
+    FlightFacts {
+        max: walked.flight_max,
+        median_peak: median,
+        plateau,
+        plateau_share: if peaks.is_empty() {
+            0.0
+        } else {
+            inside as f64 / peaks.len() as f64
+        },
+        plateau_run: longest,
+        growing_rounds: peaks.windows(2).filter(|pair| pair[1] * 2 >= pair[0] * 3).count() as u64,
+        rounds: peaks.len() as u64,
+    }
+}
+
+fn rates(rounds: &[Round]) -> Distribution {
+    let mut values: Vec<f64> = rounds
+        .iter()
+        .filter(|round| round.delivered > 0)
+        .map(|round| round.delivered as f64 / (round.to_s - round.from_s))
+        .collect();
+    Distribution::of(&mut values)
+}

@@ -1,0 +1,131 @@
+//! What ends the pauses of a sender: an acknowledgement, or its program's own clock.
+//!
+//! A sender that paces (BBR) sends between acknowledgements, so most of its packets follow none at once. Its pauses tell
+//! all the same: whoever waits for room in a buffer or window goes on the moment an acknowledgement makes room, and
+//! whoever waits for a program goes on when the program does.
+
+use super::distribution::quantile;
+use super::tap::Split;
+use crate::ends::Tap;
+use crate::track::Half;
+use crate::track::log::TxFlags;
+
+/// The pauses of one sender.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Pauses {
+    /// How many.
+    pub(crate) count: u64,
+    /// Those that end with an acknowledgement.
+    pub(crate) after_ack: u64,
+    /// Share of the time that stands as closely behind an acknowledgement.
+    pub(crate) chance: f64,
+}
+
+impl Pauses {
+    /// Share of the pauses that end with an acknowledgement.
+    pub(crate) fn share(&self) -> f64 {
+        if self.count == 0 {
+            0.0
+        } else {
+            self.after_ack as f64 / self.count as f64
+        }
+    }
+}
+
+/// Share of a round trip that is a pause.
+const PAUSE: f64 = 0.05;
+/// Shortest pause, seconds: no wake-up takes so long.
+const SHORTEST: f64 = 0.002;
+/// Share of a round trip within which an acknowledgement and what it lets go are together.
+const TOGETHER: f64 = 0.02;
+/// How much earlier than the shortest way allows an acknowledgement may seem to come, nanoseconds.
+const EARLY_NS: i64 = 300_000;
+/// Packets closer than that are one train, nanoseconds.
+const TRAIN_NS: f64 = 200_000.0;
+/// How much longer than the usual gap between trains a pause of a paced sender is.
+const PACED: f64 = 3.0;
+/// Pauses of that kind that suffice.
+const ENOUGH: u64 = 20;
+
+/// Looks at every pause between new data. Acknowledgements reach the sender the shortest time after the tap that was ever
+/// seen: a time that follows what the sender does would make it look as if each were waited for.
+///
+/// What a pacer leaves between two packets is no pause: where there are enough much longer ones, those are looked at.
+pub(crate) fn pauses(half: &Half, split: &Split, rtt: f64) -> Pauses {
+    let shortest = (rtt * PAUSE).max(SHORTEST) * 1e9;
+    let paced = PACED * usual_gap(half);
+    if paced > shortest {
+        let long = longer_than(half, split, rtt, paced);
+        if long.count >= ENOUGH {
+            return long;
+        }
+    }
+    longer_than(half, split, rtt, shortest)
+}
+
+/// The median time between two trains of new data, nanoseconds.
+fn usual_gap(half: &Half) -> f64 {
+    let mut last = None;
+    let mut gaps: Vec<f64> = half
+        .tx
+        .entries()
+        .iter()
+        .filter(|tx| tx.seen() && !tx.flags.has(TxFlags::RETRANSMISSION))
+        .filter_map(|tx| last.replace(tx.at).map(|last: i64| (tx.at - last) as f64))
+        .filter(|gap| *gap > TRAIN_NS)
+        .collect();
+    gaps.sort_unstable_by(f64::total_cmp);
+    quantile(&gaps, 0.5)
+}
+
+/// Looks at the pauses longer than `pause` nanoseconds.
+fn longer_than(half: &Half, split: &Split, rtt: f64, pause: f64) -> Pauses {
+    let shifted = !matches!(split.tap, Tap::Sender | Tap::Unknown);
+    let lag = if shifted {
+        (split.to_sender * 1e9) as i64
+    } else {
+        0
+    };
+    let together = ((rtt * TOGETHER).clamp(0.000_1, 0.002) * 1e9) as i64;
+    // From afar the way's own jitter goes either way. More would let in a program whose rhythm divides the round trip.
+    let early = if shifted { (together / 2).min(EARLY_NS) } else { 0 };
+    let mut acked = half.first;
+    let mut acks = half
+        .acks
+        .entries()
+        .iter()
+        .filter(|ack| {
+            let advances = ack.to > acked;
+            acked = acked.max(ack.to);
+            advances
+        })
+        .map(|ack| ack.at.saturating_add(lag).saturating_sub(early))
+        .peekable();
+    let mut out = Pauses::default();
+    let (mut covered, mut ack): (i64, Option<i64>) = (0, None);
+    let (mut first, mut last): (Option<i64>, Option<i64>) = (None, None);
+    let reach = together + early;
+    let mut end = 0;
+    for tx in half.tx.entries().iter().filter(|tx| tx.seen()) {
+        end = tx.at;
+        while let Some(next) = acks.next_if(|at| *at <= tx.at) {
+            covered = covered.saturating_add(ack.map_or(0, |at| next.saturating_sub(at).clamp(0, reach)));
+            ack = Some(next);
+        }
+        if tx.flags.has(TxFlags::RETRANSMISSION) {
+            last = None;
+            continue;
+        }
+        if last.is_some_and(|last| (tx.at - last) as f64 > pause) {
+            out.count += 1;
+            out.after_ack += u64::from(ack.is_some_and(|at| tx.at - at <= reach));
+        }
+        first = first.or(Some(tx.at));
+        last = Some(tx.at);
+    }
+    let span = first.map_or(0, |first| end - first);
+    if span > 0 {
+        out.chance = (covered as f64 / span as f64).min(1.0);
+    }
+    out
+}

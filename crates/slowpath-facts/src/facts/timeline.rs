@@ -1,0 +1,413 @@
+//! A flow over time: what was delivered, what was in flight, what the sender waited for, in steps of the least round
+//! trip, and what befell it when.
+//!
+//! Facts without judgement. Long transfers have longer steps, so that the size is bounded.
+
+use crate::track::Half;
+use crate::track::log::TxFlags;
+
+/// Most steps of one flow.
+const STEPS: f64 = 4_000.0;
+/// Most events of one flow; later ones are counted by their steps alone.
+const EVENTS: usize = 4_000;
+/// Shortest step, seconds: below it stamps say more of the capture than of the path.
+const SHORTEST: f64 = 0.001;
+
+/// One flow over time. Times in seconds after the start of the capture, sizes in payload bytes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Timeline {
+    /// First packet of the connection.
+    pub opened_s: f64,
+    /// First data; the first step begins here.
+    pub from_s: f64,
+    /// Last data or the acknowledgement of the last byte.
+    pub to_s: f64,
+    /// Length of a step.
+    pub step_s: f64,
+    /// Least round trip; 0 if none was seen.
+    pub least_rtt_s: f64,
+    /// Payload sent before the first acknowledgement of data.
+    pub initial_window: u64,
+    /// Whether the first packets of the connection were seen.
+    pub from_the_start: bool,
+    /// Whether the first data answered data of the other end.
+    pub answers: bool,
+    /// Steps, without a gap, the last one cut at `to_s`.
+    pub steps: Vec<Step>,
+    /// What befell the flow, in order.
+    pub events: Vec<Event>,
+}
+
+impl Timeline {
+    /// From the first packet to the last acknowledgement, seconds.
+    pub fn duration_s(&self) -> f64 {
+        (self.to_s - self.opened_s).max(0.0)
+    }
+
+    /// Start of a step, seconds after the start of the capture.
+    pub fn start_of(&self, step: usize) -> f64 {
+        self.from_s + step as f64 * self.step_s
+    }
+
+    /// The step that holds a time.
+    pub fn step_at(&self, at_s: f64) -> usize {
+        let place = ((at_s - self.from_s) / self.step_s.max(1e-9)).max(0.0) as usize;
+        place.min(self.steps.len().saturating_sub(1))
+    }
+
+    /// Length of a step: the last one may be shorter.
+    pub fn length_of(&self, step: usize) -> f64 {
+        (self.to_s - self.start_of(step)).clamp(0.0, self.step_s)
+    }
+}
+
+/// One step of a flow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// Payload newly acknowledged, selectively or not.
+    pub delivered: u64,
+    /// Payload sent for the first time.
+    pub fresh: u64,
+    /// Payload sent again.
+    pub resent: u64,
+    /// Payload lost of what was sent.
+    pub lost: u64,
+    /// Largest amount in flight that was not known to have arrived.
+    pub flight: u64,
+    /// Advertised window at the last acknowledgement, 0 before the first.
+    pub window: u64,
+    /// Smallest round trip; NaN for none.
+    pub rtt_s: f64,
+    /// Largest round trip; NaN for none.
+    pub rtt_max_s: f64,
+    /// Seconds with a full window.
+    pub full_s: f64,
+    /// Of these, with a window much smaller than it had been.
+    pub shrunk_s: f64,
+    /// Seconds with a closed window.
+    pub closed_s: f64,
+    /// Seconds with nothing in flight and an open window.
+    pub idle_s: f64,
+    /// Of these, ended by data that answer data of the other end.
+    pub asked_s: f64,
+    /// Seconds of repair.
+    pub repair_s: f64,
+    /// Of these, the silence before a retransmission timeout.
+    pub silent_s: f64,
+    /// Congestion marks reported.
+    pub marks: u64,
+    /// Acknowledgements that made room in flight.
+    pub acks: u32,
+    /// Of these, those that new data followed at once.
+    pub followed: u32,
+}
+
+impl Default for Step {
+    fn default() -> Self {
+        Self {
+            delivered: 0,
+            fresh: 0,
+            resent: 0,
+            lost: 0,
+            flight: 0,
+            window: 0,
+            rtt_s: f64::NAN,
+            rtt_max_s: f64::NAN,
+            full_s: 0.0,
+            shrunk_s: 0.0,
+            closed_s: 0.0,
+            idle_s: 0.0,
+            asked_s: 0.0,
+            repair_s: 0.0,
+            silent_s: 0.0,
+            marks: 0,
+            acks: 0,
+            followed: 0,
+        }
+    }
+}
+
+/// Something that befell a flow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Event {
+    /// When: the first loss was sent, the mark was reported.
+    pub at_s: f64,
+    /// What.
+    pub kind: Happening,
+    /// Segments lost or sent again without need.
+    pub segments: u64,
+    /// Delay above the least just before; NaN if no sample is near.
+    pub queue_s: f64,
+    /// Whether it took a retransmission timeout.
+    pub timeout: bool,
+    /// Lost before the tap of the sender.
+    pub local: bool,
+}
+
+/// Kinds of events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Happening {
+    /// Segments did not arrive; those less than a round trip apart are one event.
+    Loss,
+    /// Segments that had arrived were sent again.
+    Needless,
+    /// Congestion marks were reported.
+    Mark,
+}
+
+/// A timeline in the making: the walk through a transfer tells it what the sender does.
+#[derive(Debug)]
+pub(super) struct Line {
+    from: i64,
+    out: Timeline,
+    fresh_ack: Option<i64>,
+    idle: Option<(i64, i64)>,
+    timeouts: Vec<f64>,
+}
+
+impl Line {
+    /// A timeline of data from `from` to `until`, nanoseconds, with steps of the least round trip.
+    pub(super) fn new(half: &Half, from: i64, until: i64, least: f64, origin: i64) -> Self {
+        let span = (until - from) as f64 / 1e9;
+        let step_s = least.max(SHORTEST).max(span / STEPS);
+        let count = ((span / step_s).ceil() as usize).max(1);
+        let seconds = |at: i64| (at - origin) as f64 / 1e9;
+        Self {
+            from,
+            out: Timeline {
+                opened_s: seconds(from),
+                from_s: seconds(from),
+                to_s: seconds(until),
+                step_s,
+                least_rtt_s: least,
+                initial_window: half.counters.initial_window_bytes,
+                from_the_start: half.syn.is_some(),
+                answers: false,
+                steps: vec![Step::default(); count],
+                events: Vec::new(),
+            },
+            fresh_ack: None,
+            idle: None,
+            timeouts: Vec::new(),
+        }
+    }
+
+    fn place(&self, at: i64) -> usize {
+        let place = ((at - self.from).max(0) as f64 / 1e9 / self.out.step_s) as usize;
+        place.min(self.out.steps.len() - 1)
+    }
+
+    fn step(&mut self, at: i64) -> &mut Step {
+        let place = self.place(at);
+        &mut self.out.steps[place]
+    }
+
+    /// Spreads the time from `from` to `to` over the steps.
+    fn spread(&mut self, from: i64, to: i64, mut add: impl FnMut(&mut Step, f64)) {
+        let (first, last) = (self.place(from), self.place(to));
+        let (a, b) = ((from - self.from) as f64 / 1e9, (to - self.from) as f64 / 1e9);
+        for place in first..=last {
+            let low = place as f64 * self.out.step_s;
+            let high = if place == last { b } else { low + self.out.step_s };
+            let span = high.min(b) - low.max(a);
+            if span > 0.0 {
+                add(&mut self.out.steps[place], span);
+            }
+        }
+    }
+
+    /// The sender waited so from `from` to `to`.
+    pub(super) fn waited(&mut self, waiting: Waiting, shrunk: bool, from: i64, to: i64) {
+        match waiting {
+            Waiting::Nothing | Waiting::Busy => {}
+            Waiting::Full => self.spread(from, to, |step, span| {
+                step.full_s += span;
+                if shrunk {
+                    step.shrunk_s += span;
+                }
+            }),
+            Waiting::Closed => self.spread(from, to, |step, span| step.closed_s += span),
+            Waiting::Recovery => self.spread(from, to, |step, span| step.repair_s += span),
+            Waiting::Idle => {
+                self.idle = Some(match self.idle {
+                    Some((since, _)) => (since, to),
+                    None => (from, to),
+                });
+                self.spread(from, to, |step, span| step.idle_s += span);
+            }
+        }
+    }
+
+    /// Data were sent: `pipe` is what is in flight afterwards and not known to have arrived.
+    pub(super) fn sent(&mut self, at: i64, bytes: u64, again: bool, lost: u64, pipe: u64, answers: bool) {
+        if let Some((from, to)) = self.idle.take()
+            && answers
+        {
+            self.spread(from, to, |step, span| step.asked_s += span);
+        }
+        if at == self.from {
+            self.out.answers = answers;
+        }
+        let near = ((self.out.least_rtt_s * 0.02).clamp(0.000_05, 0.002) * 1e9) as i64;
+        let followed = !again && self.fresh_ack.take().is_some_and(|ack| at - ack <= near);
+        let step = self.step(at);
+        if again {
+            step.resent += bytes;
+        } else {
+            step.fresh += bytes;
+        }
+        step.lost += lost;
+        step.flight = step.flight.max(pipe);
+        step.followed += u32::from(followed);
+    }
+
+    /// `fresh` bytes are known to have arrived, and the window is `window`.
+    pub(super) fn delivered(&mut self, at: i64, fresh: u64, marks: u64, window: u64) {
+        let step = self.step(at);
+        step.delivered += fresh;
+        step.window = window;
+        step.marks += marks;
+        if fresh > 0 {
+            step.acks += 1;
+            self.fresh_ack = Some(at);
+        }
+    }
+
+    /// Nothing was heard from `from` to `to`, and then data were sent again.
+    pub(super) fn timed_out(&mut self, from: i64, to: i64) {
+        self.spread(from, to, |step, span| step.silent_s += span);
+        if self.timeouts.len() < EVENTS {
+            let origin = self.out.from_s - self.from as f64 / 1e9;
+            self.timeouts.push(from as f64 / 1e9 + origin);
+        }
+    }
+
+    /// The steps, and the times of timeouts.
+    pub(super) fn finish(self) -> Drawn {
+        Drawn {
+            timeline: self.out,
+            timeouts: self.timeouts,
+        }
+    }
+}
+
+/// What the sender waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waiting {
+    Nothing,
+    Idle,
+    Full,
+    Closed,
+    Recovery,
+    Busy,
+}
+
+/// A timeline without its events.
+#[derive(Debug, Default)]
+pub(crate) struct Drawn {
+    pub(crate) timeline: Timeline,
+    /// When silences began that ended with a retransmission, seconds after the start of the capture.
+    timeouts: Vec<f64>,
+}
+
+impl Drawn {
+    /// Adds round trips and events. `rtts` are seconds after the capture's start and seconds, `apart` is the time in
+    /// seconds up to which losses are one event, `opened` the connection's first packet, nanoseconds.
+    pub(crate) fn complete(
+        self,
+        half: &Half,
+        rtts: &[(f64, f64)],
+        apart: f64,
+        at_sender: bool,
+        (origin, opened): (i64, i64),
+    ) -> Timeline {
+        let mut out = self.timeline;
+        if out.steps.is_empty() {
+            return out;
+        }
+        out.opened_s = ((opened - origin) as f64 / 1e9).min(out.from_s);
+        for &(at, rtt) in rtts {
+            let place = out.step_at(at);
+            let step = &mut out.steps[place];
+            step.rtt_s = step.rtt_s.min(rtt);
+            step.rtt_max_s = step.rtt_max_s.max(rtt);
+        }
+        let mut rtts = rtts.iter().copied().peekable();
+        let (mut near, mut last): (Option<(f64, f64)>, [Option<f64>; 2]) = (None, [None; 2]);
+        let segment = half.segment_limit.max(1);
+        for tx in half.tx.entries() {
+            let at = (tx.at - origin) as f64 / 1e9;
+            while let Some(sample) = rtts.next_if(|sample| sample.0 <= at) {
+                near = Some(sample);
+            }
+            let kind = if tx.lost > 0 {
+                Happening::Loss
+            } else if tx.flags.has(TxFlags::SPURIOUS) {
+                Happening::Needless
+            } else {
+                continue;
+            };
+            let segments = u64::from(tx.lost.div_ceil(segment)).max(1);
+            let slot = usize::from(kind == Happening::Needless);
+            let known = last[slot].replace(at).is_some_and(|last| at - last <= apart);
+            if known && let Some(event) = out.events.iter_mut().rev().find(|event| event.kind == kind) {
+                event.segments += segments;
+                continue;
+            }
+            if out.events.len() >= EVENTS {
+                continue;
+            }
+            let after = rtts.peek().copied().filter(|sample| sample.0 - at <= apart);
+            let before = near.filter(|sample| at - sample.0 <= apart);
+            let queue_s = before
+                .into_iter()
+                .chain(after)
+                .map(|sample| sample.1 - out.least_rtt_s)
+                .fold(f64::NAN, f64::max);
+            out.events.push(Event {
+                at_s: at,
+                kind,
+                segments,
+                queue_s,
+                timeout: false,
+                local: at_sender && tx.flags.has(TxFlags::GAP) && !tx.flags.has(TxFlags::MISSED),
+            });
+        }
+        for at in self.timeouts {
+            let hit = out
+                .events
+                .iter_mut()
+                .rev()
+                .find(|event| event.kind != Happening::Mark && event.at_s <= at + 1e-6);
+            if let Some(event) = hit {
+                event.timeout = true;
+            }
+        }
+        marks(&mut out, apart);
+        out.events.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+        out
+    }
+}
+
+/// Adds reports of marks as events, those less than `apart` apart as one.
+fn marks(out: &mut Timeline, apart: f64) {
+    let mut last: Option<f64> = None;
+    for place in 0..out.steps.len() {
+        let count = out.steps[place].marks;
+        if count == 0 || out.events.len() >= EVENTS {
+            continue;
+        }
+        let at_s = out.start_of(place);
+        if last.is_none_or(|last| at_s - last > apart) {
+            out.events.push(Event {
+                at_s,
+                kind: Happening::Mark,
+                segments: count,
+                queue_s: f64::NAN,
+                timeout: false,
+                local: false,
+            });
+            last = Some(at_s);
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Following connections packet by packet, in one pass and with bounded memory for each.
+
+mod clock;
+mod conn;
+mod counters;
+mod early;
+mod half;
+pub(crate) mod log;
+mod ranges;
+
+pub(crate) use clock::Clock;
+pub(crate) use conn::Conn;
+pub use counters::Counters;
+pub(crate) use half::{Half, SynSeen};

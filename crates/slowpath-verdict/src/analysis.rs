@@ -1,0 +1,101 @@
+//! The result of an analysis, in the form in which it is written as JSON (`slowpath/explain/1`).
+//!
+//! Field names are stable. Remedies and predicted gains are not here: an analysis names no change to make.
+
+use std::ops::{Deref, DerefMut};
+
+use serde::{Deserialize, Serialize};
+use slowpath_facts::{Capture, CaptureFacts};
+
+use crate::judge;
+use crate::ledger::{self, Hints, Ledger};
+use crate::verdict::{Interval, Verdict};
+
+/// Version of the JSON form.
+pub const SCHEMA: &str = "slowpath/explain/1";
+
+/// What one capture says: its quality, its connections, and what limited each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Analysis {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The capture as a whole.
+    pub capture: Capture,
+    /// Connections, those with the most data first.
+    pub connections: Vec<Connection>,
+}
+
+impl Analysis {
+    /// Judges every connection of a capture.
+    pub fn of(observed: CaptureFacts) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            capture: observed.capture,
+            connections: observed.connections.into_iter().map(Connection::of).collect(),
+        }
+    }
+
+    /// The connection that moved the most data.
+    pub fn main_connection(&self) -> Option<&Connection> {
+        self.connections.first()
+    }
+}
+
+/// One connection and what limited it; it reads like the connection that it judges, whose fields stand beside the
+/// verdict in JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Connection {
+    /// The connection.
+    #[serde(flatten)]
+    pub seen: slowpath_facts::Connection,
+    /// What limited it.
+    pub verdict: Verdict,
+    /// What limited it when.
+    pub intervals: Vec<Interval>,
+    /// Where its time went.
+    #[serde(default)]
+    pub ledger: Ledger,
+    /// What the ledger was made from beside the timeline of the facts.
+    #[serde(skip)]
+    pub basis: Hints,
+}
+
+impl Connection {
+    /// Judges a connection.
+    pub fn of(seen: slowpath_facts::Connection) -> Self {
+        let (verdict, intervals) = judge::judge(&seen.facts, &seen.surroundings);
+        let basis = judge::hints(&seen.facts, &seen.surroundings);
+        let ledger = ledger::book(&seen.facts.timeline, &basis, None);
+        Self {
+            seen,
+            verdict,
+            intervals,
+            ledger,
+            basis,
+        }
+    }
+
+    /// Books the ledger again for a path whose capacity is known: `rate_bit_per_s` counts Ethernet frames with FCS.
+    pub fn with_capacity(&mut self, rate_bit_per_s: f64) {
+        let segment = f64::from(self.facts.segment_size.max(1));
+        let payload = rate_bit_per_s / 8.0 * segment / (segment + FRAME_OVERHEAD);
+        self.ledger = ledger::book(&self.seen.facts.timeline, &self.basis, Some(payload));
+    }
+}
+
+impl Deref for Connection {
+    type Target = slowpath_facts::Connection;
+
+    fn deref(&self) -> &Self::Target {
+        &self.seen
+    }
+}
+
+impl DerefMut for Connection {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.seen
+    }
+}
+
+/// Bytes of a frame that are no payload: Ethernet with FCS, IPv4, TCP with timestamps.
+pub(crate) const FRAME_OVERHEAD: f64 = 70.0;

@@ -1,0 +1,59 @@
+//! What the rules say of a transfer as a whole, for the ledger of its parts.
+
+use slowpath_facts::{FlowFacts, Surroundings, Tap};
+
+use super::{Case, capture, cutoff, hosts, losses, queues};
+use crate::analysis::FRAME_OVERHEAD;
+use crate::ledger::Hints;
+use crate::limit::Limit;
+
+/// What the rules say of one flow.
+pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
+    let case = Case::of(facts, around);
+    let fit = case.queue();
+    let own = facts.queue.unwrap_or_default();
+    let whole = [capture::unusable, losses::black_hole]
+        .iter()
+        .find_map(|rule| rule(&case))
+        .map(|found| found.limit);
+    let constant = hosts::answered(&case).or_else(|| hosts::constant_flight(&case));
+    let idle = constant.as_ref().is_some_and(|found| {
+        found.limit == Limit::SenderApplication
+            && found.parameters.flight_bytes.is_none()
+            && facts.time.idle_pauses > 0
+    });
+    let constant = constant.filter(|_| !idle);
+    let reader = hosts::receiver(&case).is_some_and(|found| found.limit == Limit::ReceiverApplication);
+    Hints {
+        segment: facts.segment_size,
+        clock_s: around.clock_s,
+        at_sender: facts.tap == Tap::Sender,
+        window_known: facts.window.scale_known > 0,
+        policed: queues::policed(&case)
+            .and_then(|found| found.parameters.rate_bit_per_s)
+            .map(|rate| payload(facts, rate)),
+        slow_reader: reader,
+        constant_bytes: match &constant {
+            Some(found) if found.limit != Limit::SenderApplication => {
+                found.parameters.flight_bytes.unwrap_or(0)
+            }
+            Some(_) => facts.flight.plateau,
+            None => 0,
+        },
+        constant: constant.map(|found| found.limit),
+        disorder: losses::reordered(&case).is_some(),
+        shared: queues::crowded(&case).is_some()
+            || around.flows > 1 && around.overlap > cutoff::IDLE_SHARE_ALONE,
+        delay_rate: (own.delay.explained >= cutoff::EXPLAINED && own.delay.samples >= 10)
+            .then_some(payload(facts, own.delay.rate_bit_per_s)),
+        losses_follow_load: fit.is_some_and(|fit| Case::losses_follow_load(&fit)),
+        losses_ignore_load: fit.is_some_and(|fit| Case::losses_ignore_load(&fit)),
+        whole,
+    }
+}
+
+/// Payload bytes per second of a rate that counts Ethernet frames with FCS, bits per second.
+fn payload(facts: &FlowFacts, rate_bit_per_s: f64) -> f64 {
+    let segment = f64::from(facts.segment_size.max(1));
+    rate_bit_per_s / 8.0 * segment / (segment + FRAME_OVERHEAD)
+}

@@ -1,0 +1,476 @@
+//! From a timeline to a ledger, step by step.
+
+use super::account::{Account, Heading};
+use super::capacity::{self, Capacity};
+use super::deficits::{Debtor, Deficits};
+use super::{Hints, Ledger, State, events, words};
+use crate::limit::{Flag, Limit};
+use slowpath_facts::{Step, Timeline};
+
+/// Books every instant of a flow. `known` is the path's capacity where somebody knows it, payload bytes per second.
+pub fn book(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ledger {
+    if line.steps.is_empty() || line.to_s <= line.from_s {
+        return Ledger::default();
+    }
+    let mut capacity = capacity::capacity(line, hints, known);
+    let (mut worked, excess) = capacity::worked(line, &capacity);
+    if excess > 0.0 {
+        // More than the link can carry has arrived: it carries more.
+        let span = line.to_s - line.from_s;
+        let factor = (span + excess) / span;
+        capacity.byte_per_s *= factor;
+        capacity.steps.iter_mut().for_each(|rate| *rate *= factor);
+        if factor > WRONG {
+            capacity.is = capacity::CapacityIs::AtLeast;
+        }
+        worked = capacity::worked(line, &capacity).0;
+    }
+    let full = full(line, &capacity, &worked);
+    let mut booking = Booking {
+        line,
+        hints,
+        causes: events::causes(line, hints, &capacity, &full),
+        holds: holds(line, &capacity),
+        reach: 0.0,
+        deficits: Deficits::default(),
+        current: None,
+        next: 0,
+        early: None,
+        ended_start: None,
+        account: Account::default(),
+        capacity,
+        worked,
+        full,
+    };
+    booking.deficits = Deficits::at_the_start((booking.holds - line.initial_window as f64).max(0.0));
+    booking.opening();
+    for place in 0..line.steps.len() {
+        booking.step(place);
+    }
+    booking.finish()
+}
+
+/// What the path holds, bytes: capacity times the least round trip, or more than ever was in flight where the capacity is
+/// not known.
+fn holds(line: &Timeline, capacity: &Capacity) -> f64 {
+    if capacity.is_told() {
+        return capacity.byte_per_s * line.least_rtt_s;
+    }
+    2.0 * line.steps.iter().map(|step| step.flight).max().unwrap_or(0) as f64
+}
+
+/// Steps in which the link was full: a queue stood before it, or it carried what it can.
+fn full(line: &Timeline, capacity: &Capacity, worked: &[f64]) -> Vec<bool> {
+    let busy = |place: usize| {
+        let near = place.saturating_sub(1)..(place + 2).min(worked.len());
+        let span: f64 = near.clone().map(|place| line.length_of(place)).sum();
+        worked[near].iter().sum::<f64>() / span.max(1e-9)
+    };
+    (0..line.steps.len())
+        .map(|place| {
+            let share = busy(place);
+            capacity.queued[place] && (share >= HALF || !capacity.is_told())
+                || capacity.is_told() && share >= FULL
+        })
+        .collect()
+}
+
+struct Booking<'a> {
+    line: &'a Timeline,
+    hints: &'a Hints,
+    capacity: Capacity,
+    /// Seconds that the link worked in each step.
+    worked: Vec<f64>,
+    full: Vec<bool>,
+    causes: Vec<(Limit, Option<Flag>)>,
+    /// What the path holds, bytes.
+    holds: f64,
+    /// Largest flight since the last event.
+    reach: f64,
+    deficits: Deficits,
+    /// The event that the sender still reacts to, and the step up to which a smaller flight is its doing.
+    current: Option<(usize, usize)>,
+    /// The next event.
+    next: usize,
+    /// When slow start ended early, and the flight then.
+    early: Option<(f64, f64)>,
+    /// What ended slow start.
+    ended_start: Option<Debtor>,
+    account: Account,
+}
+
+/// How a step was spent, seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Parts {
+    closed: f64,
+    full: f64,
+    shrunk: f64,
+    asked: f64,
+    idle: f64,
+    silent: f64,
+    repair: f64,
+    busy: f64,
+}
+
+impl Parts {
+    fn of(step: &Step, span: f64) -> Self {
+        let mut left = span;
+        let mut take = |wanted: f64| {
+            let taken = wanted.clamp(0.0, left);
+            left -= taken;
+            taken
+        };
+        let silent = take(step.silent_s);
+        let closed = take(step.closed_s);
+        let asked = take(step.asked_s);
+        let idle = take(step.idle_s - step.asked_s);
+        let full = take(step.full_s);
+        let repair = take(step.repair_s - step.silent_s);
+        Self {
+            closed,
+            full,
+            shrunk: step.shrunk_s.min(full),
+            asked,
+            idle,
+            silent,
+            repair,
+            busy: left,
+        }
+    }
+}
+
+impl Booking<'_> {
+    /// What comes before the first data: the handshake, and the request.
+    fn opening(&mut self) {
+        let before = self.line.from_s - self.line.opened_s;
+        if before <= 0.0 {
+            return;
+        }
+        let lost = (before - self.line.least_rtt_s).max(0.0);
+        let heading = Heading::new(Limit::ProtocolWindow, State::Handshake);
+        self.account.book(heading, before, lost);
+    }
+
+    fn step(&mut self, place: usize) {
+        let step = self.line.steps[place];
+        let span = self.line.length_of(place);
+        let parts = Parts::of(&step, span);
+        self.follow(place, &step, &parts);
+        let mut lost = (span - self.worked[place]).max(0.0);
+        // While nothing can be sent, nothing is delivered: that time is lost first.
+        let still = [
+            (parts.silent, self.after_loss(State::Timeout)),
+            (
+                parts.closed,
+                Heading::new(Limit::ReceiverApplication, State::Window),
+            ),
+            (parts.asked, Heading::new(Limit::ProtocolWindow, State::Answer)),
+            (parts.idle, Heading::new(Limit::SenderApplication, State::Idle)),
+        ];
+        for (time, heading) in still {
+            if time > 0.0 {
+                let part = time.min(lost);
+                lost -= part;
+                self.account.book(self.whole(heading), time, part);
+            }
+        }
+        let rest = parts.full + parts.repair + parts.busy;
+        if rest <= 0.0 {
+            return;
+        }
+        if self.full[place] {
+            self.on_full_link(place, &parts, rest, lost);
+            return;
+        }
+        let share = lost / rest;
+        if parts.full > 0.0 {
+            let slow = parts.shrunk / parts.full;
+            let slow = if self.hints.slow_reader { 1.0 } else { slow };
+            for (cause, part) in [
+                (Limit::ReceiverApplication, slow),
+                (Limit::ReceiverWindow, 1.0 - slow),
+            ] {
+                if part > 0.0 {
+                    let time = parts.full * part;
+                    self.account
+                        .book(self.whole(Heading::new(cause, State::Window)), time, time * share);
+                }
+            }
+        }
+        if parts.repair > 0.0 {
+            let heading = self.whole(self.after_loss(State::Repair));
+            self.account.book(heading, parts.repair, parts.repair * share);
+        }
+        if parts.busy > 0.0 {
+            self.busy(place, &step, parts.busy, parts.busy * share);
+        }
+    }
+
+    /// Books the time of a step in which the link was full: nothing nearer to the data would have changed that.
+    fn on_full_link(&mut self, place: usize, parts: &Parts, rest: f64, lost: f64) {
+        let others =
+            self.hints.shared || self.capacity.is == capacity::CapacityIs::Known && lost > OTHERS * rest;
+        let mut heading = if others {
+            Heading::new(Limit::SharedBottleneck, State::Link)
+        } else {
+            Heading::new(Limit::BottleneckBandwidth, State::Link)
+        };
+        if self.capacity.varies && !others {
+            heading.flag = Some(Flag::VariableRate);
+        }
+        let _ = place;
+        for (time, state) in [
+            (parts.full, State::Window),
+            (parts.repair + parts.busy, State::Link),
+        ] {
+            if time > 0.0 {
+                self.account
+                    .book(self.whole(Heading { state, ..heading }), time, lost * time / rest);
+            }
+        }
+    }
+
+    /// Books time in which data were in flight, the window had room, nothing was repaired, and the link was not full.
+    fn busy(&mut self, place: usize, step: &Step, time: f64, lost: f64) {
+        let flight = step.flight as f64;
+        if let Some(limit) = self.hints.constant {
+            let amount = self.hints.constant_bytes as f64;
+            if flight >= CONSTANT * amount {
+                let state = match limit {
+                    Limit::SenderApplication => State::Pace,
+                    Limit::ProtocolWindow if amount <= 0.0 => State::Answer,
+                    Limit::Unknown => State::Unknown,
+                    _ => State::Buffer,
+                };
+                self.account
+                    .book(self.whole(Heading::new(limit, state)), time, lost);
+                return;
+            }
+        }
+        let reacts = self.current.is_some_and(|(_, until)| place <= until);
+        if !reacts && !self.deficits.starting() && flight < HELD * self.reach.min(self.holds) {
+            // More has been in flight since the last event: the program does not send.
+            self.account.book(
+                self.whole(Heading::new(Limit::SenderApplication, State::Pace)),
+                time,
+                lost,
+            );
+            return;
+        }
+        let shares: Vec<(Debtor, f64)> = self.deficits.shares().collect();
+        if shares.is_empty() {
+            let heading = if self.current.is_some() {
+                self.after_loss(State::Growth)
+            } else {
+                Heading::new(Limit::Unknown, State::Unknown)
+            };
+            self.account.book(self.whole(heading), time, lost);
+            return;
+        }
+        for (debtor, share) in shares {
+            let heading = self.whole(self.growth(debtor));
+            self.account.book(heading, time * share, lost * share);
+        }
+    }
+
+    /// Follows events and the flight: opens deficits and pays them back.
+    fn follow(&mut self, place: usize, step: &Step, parts: &Parts) {
+        let end = self.line.start_of(place) + self.line.step_s;
+        while let Some(event) = self.line.events.get(self.next).filter(|event| event.at_s < end) {
+            let _ = event;
+            let number = self.next;
+            self.next += 1;
+            self.current = Some((number, place + REACTS));
+            if self.deficits.starting() {
+                self.deficits.end_start(Debtor::Event(number));
+                self.ended_start = Some(Debtor::Event(number));
+            }
+            self.reach = 0.0;
+        }
+        if parts.repair + parts.silent > 0.0
+            && let Some((_, until)) = &mut self.current
+        {
+            *until = place + REACTS;
+        }
+        let held = parts.full + parts.closed + parts.idle + parts.asked + parts.silent + parts.repair;
+        if held > SOME * (held + parts.busy) {
+            return;
+        }
+        let flight = step.flight as f64;
+        self.early_exit(place, flight);
+        let owed = (self.holds - flight).max(0.0);
+        let before = self.deficits.total();
+        if owed < before {
+            self.deficits.pay(before - owed);
+        } else if let Some((event, until)) = self.current
+            && place <= until
+        {
+            self.deficits.open(Debtor::Event(event), owed - before);
+        }
+        self.reach = self.reach.max(flight);
+    }
+
+    /// Slow start that no longer doubles, without an event and before the path is full, has ended early.
+    fn early_exit(&mut self, place: usize, flight: f64) {
+        if !self.deficits.starting() || self.current.is_some() || place < 4 || self.hints.constant.is_some() {
+            return;
+        }
+        let grown = |place: usize| {
+            let (now, before) = (&self.line.steps[place], &self.line.steps[place - 2]);
+            now.flight as f64 >= DOUBLES * before.flight as f64
+        };
+        if flight < NEARLY * self.holds && !grown(place) && !grown(place - 1) {
+            self.deficits.end_start(Debtor::EarlyExit);
+            self.ended_start = Some(Debtor::EarlyExit);
+            let at = self.line.start_of(place - 2);
+            self.early = Some((at, self.line.steps[place - 2].flight as f64));
+        }
+    }
+
+    fn growth(&self, debtor: Debtor) -> Heading {
+        match debtor {
+            Debtor::Start => Heading::new(Limit::SlowStart, State::Start),
+            Debtor::EarlyExit => Heading {
+                flag: Some(Flag::EarlyExit),
+                ..Heading::new(Limit::SlowStart, State::Growth)
+            },
+            Debtor::Event(number) => self.of_event(number, State::Growth),
+        }
+    }
+
+    /// The heading of the event that the sender last reacted to.
+    fn after_loss(&self, state: State) -> Heading {
+        match self.current {
+            Some((number, _)) => self.of_event(number, state),
+            None => Heading::new(Limit::Unknown, state),
+        }
+    }
+
+    fn of_event(&self, number: usize, state: State) -> Heading {
+        let (cause, flag) = self.causes.get(number).copied().unwrap_or((Limit::Unknown, None));
+        Heading {
+            cause,
+            flag,
+            state,
+            event: Some(number),
+        }
+    }
+
+    /// The heading, unless something holds the whole transfer.
+    fn whole(&self, heading: Heading) -> Heading {
+        match self.hints.whole {
+            Some(cause) => Heading {
+                cause,
+                flag: None,
+                event: None,
+                ..heading
+            },
+            None => heading,
+        }
+    }
+
+    fn finish(mut self) -> Ledger {
+        let line = self.line;
+        let total: u64 = line.steps.iter().map(|step| step.delivered).sum();
+        let told = self.capacity.is_told();
+        let floor_s = told.then(|| {
+            let ideal = ideal_start(
+                total as f64,
+                self.capacity.byte_per_s,
+                line.least_rtt_s,
+                line.initial_window as f64,
+            );
+            let mut forgiven = self
+                .account
+                .forgive(ideal, |heading| heading.state == State::Start);
+            if let Some(ended) = self.ended_start {
+                let of = self.growth(ended);
+                forgiven += self.account.forgive(ideal - forgiven, |heading| {
+                    heading.cause == of.cause && heading.flag == of.flag && heading.event == of.event
+                });
+            }
+            let before = line.from_s - line.opened_s;
+            before.min(line.least_rtt_s) + self.worked.iter().sum::<f64>() + forgiven
+        });
+        let about = |event: usize| {
+            let event = &line.events[event];
+            (event.at_s, event.segments)
+        };
+        let mut entries = self.account.entries(told, about);
+        if let Some((at_s, flight)) = self.early {
+            let exits = entries
+                .iter_mut()
+                .filter(|entry| entry.flags.contains(&Flag::EarlyExit));
+            for entry in exits {
+                entry.event_at_s = Some(at_s);
+                entry.events = 1;
+                entry.segments = (flight / f64::from(self.hints.segment.max(1))).round() as u64;
+            }
+        }
+        let mut ledger = Ledger {
+            duration_s: line.duration_s(),
+            capacity_bit_per_s: (self.capacity.byte_per_s > 0.0).then_some(self.capacity.byte_per_s * 8.0),
+            capacity_is: self.capacity.is,
+            capacity_series: series(line, &self.capacity),
+            floor_s,
+            entries,
+            sentence: String::new(),
+        };
+        ledger.sentence = words::sentence(&ledger, self.hints);
+        ledger
+    }
+}
+
+/// The capacity over time, where it varies: a point for each change of a tenth, and no more than [`POINTS`].
+fn series(line: &Timeline, capacity: &Capacity) -> Vec<(f64, f64)> {
+    if !capacity.varies {
+        return Vec::new();
+    }
+    let mut out: Vec<(f64, f64)> = Vec::new();
+    let every = capacity.steps.len().div_ceil(POINTS).max(1);
+    for (place, rate) in capacity.steps.iter().enumerate().step_by(every) {
+        let rate = rate * 8.0;
+        if out
+            .last()
+            .is_none_or(|(_, last)| (rate - last).abs() > 0.1 * last)
+        {
+            out.push((line.start_of(place), rate));
+        }
+    }
+    out
+}
+
+/// Seconds that the first round trip and a window which doubles from `initial` bytes cost at least, beyond what `bytes`
+/// take at `rate`.
+pub(super) fn ideal_start(bytes: f64, rate: f64, rtt: f64, initial: f64) -> f64 {
+    let (mut left, mut window, mut time) = (bytes, initial.max(1.0), rtt);
+    while window < rate * rtt && left > window {
+        left -= window;
+        window *= 2.0;
+        time += rtt;
+    }
+    time + left / rate - bytes / rate
+}
+
+/// Factor from which a capacity is too small to be one.
+const WRONG: f64 = 1.1;
+/// Share of the link's rate from which a queue before it is this flow's.
+const HALF: f64 = 0.5;
+/// Share of the link's rate from which it is full.
+const FULL: f64 = 0.95;
+/// Share of a full link from which others have it.
+const OTHERS: f64 = 0.1;
+/// Share of a constant flight from which it is that.
+const CONSTANT: f64 = 0.75;
+/// Share of what has been in flight before, below which the program does not send.
+const HELD: f64 = 0.7;
+/// Steps after the end of repair in which the window still gets smaller.
+const REACTS: usize = 3;
+/// Share of a step with another cause that says nothing of the congestion window.
+const SOME: f64 = 0.3;
+/// Growth over two steps that slow start makes and nothing else does.
+const DOUBLES: f64 = 1.5;
+/// Share of what the path holds from which slow start has filled it.
+const NEARLY: f64 = 0.9;
+/// Most points of a capacity over time.
+const POINTS: usize = 400;

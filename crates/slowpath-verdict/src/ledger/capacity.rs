@@ -1,0 +1,209 @@
+//! What the path carries, and how that is known.
+
+use serde::{Deserialize, Serialize};
+
+use super::Hints;
+use slowpath_facts::Timeline;
+
+/// How a capacity is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CapacityIs {
+    /// Told by whoever knows the line.
+    Known,
+    /// The link was full for three round trips and more.
+    Measured,
+    /// The path carried that much; how much more it could is not known.
+    #[default]
+    AtLeast,
+}
+
+/// What the path carries, in payload bytes per second.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Capacity {
+    /// The capacity, or the median of one that varies; 0 if nothing was delivered.
+    pub byte_per_s: f64,
+    /// How it is known.
+    pub is: CapacityIs,
+    /// Whether it varies.
+    pub varies: bool,
+    /// The capacity in each step of the timeline.
+    pub steps: Vec<f64>,
+    /// Steps in which a queue stood before the link.
+    pub queued: Vec<bool>,
+}
+
+impl Capacity {
+    /// Whether the time that the link needs can be told.
+    pub fn is_told(&self) -> bool {
+        self.is != CapacityIs::AtLeast && self.byte_per_s > 0.0
+    }
+}
+
+/// Says what the path of a flow carries. `known` is what somebody knows, payload bytes per second.
+pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Capacity {
+    let queued = queued(line, hints);
+    let constant = |byte_per_s: f64, is: CapacityIs| Capacity {
+        byte_per_s,
+        is,
+        varies: false,
+        steps: vec![byte_per_s; line.steps.len()],
+        queued: queued.clone(),
+    };
+    let total: u64 = line.steps.iter().map(|step| step.delivered).sum();
+    let span = line.to_s - line.from_s;
+    if let Some(rate) = known
+        && total as f64 <= rate * span
+    {
+        return constant(rate, CapacityIs::Known);
+    }
+    let highest = highest(line, 0..line.steps.len());
+    // The rate of a policer is no capacity of the path.
+    if hints.policed.is_some() {
+        return constant(highest, CapacityIs::AtLeast);
+    }
+    let samples = full_link_rates(line, &queued);
+    let mut sorted: Vec<f64> = samples.iter().map(|(_, rate)| *rate).collect();
+    sorted.sort_by(f64::total_cmp);
+    let at = |share: f64| {
+        sorted
+            .get(((sorted.len().max(1) - 1) as f64 * share) as usize)
+            .copied()
+    };
+    let (Some(low), Some(middle), Some(high)) = (at(0.1), at(0.5), at(0.9)) else {
+        return constant(highest, CapacityIs::AtLeast);
+    };
+    if sorted.len() < STEPS {
+        return constant(highest, CapacityIs::AtLeast);
+    }
+    // A queue whose rate explains the delays says it best, where the link's rate agrees.
+    let rate = hints
+        .delay_rate
+        .filter(|rate| (rate / middle - 1.0).abs() <= AGREE)
+        .unwrap_or(middle);
+    let steady = high - low <= STEADY * middle || sorted.len() < MANY;
+    if steady || hints.shared {
+        // What others take of a full link is not the link's doing.
+        let rate = if hints.shared { rate.max(high) } else { rate };
+        return if highest <= rate * BEYOND {
+            constant(rate, CapacityIs::Measured)
+        } else {
+            constant(highest, CapacityIs::AtLeast)
+        };
+    }
+    Capacity {
+        byte_per_s: middle,
+        is: CapacityIs::Measured,
+        varies: true,
+        steps: over_time(line, &samples, middle),
+        queued,
+    }
+}
+
+/// Steps whose shortest round trip is longer than the path's: a queue stood all the time.
+fn queued(line: &Timeline, hints: &Hints) -> Vec<bool> {
+    let margin = (QUEUE * line.least_rtt_s)
+        .max(LEAST_QUEUE)
+        .max(3.0 * hints.clock_s);
+    let mut last = f64::NAN;
+    line.steps
+        .iter()
+        .map(|step| {
+            if step.rtt_s.is_finite() {
+                last = step.rtt_s;
+            }
+            let moving = step.delivered > 0 || step.fresh + step.resent > 0;
+            moving && last - line.least_rtt_s > margin
+        })
+        .collect()
+}
+
+/// The rate over three steps, for every three in a row in which a queue stood before, within and nothing kept the sender
+/// from sending.
+fn full_link_rates(line: &Timeline, queued: &[bool]) -> Vec<(usize, f64)> {
+    let usable = |place: usize| {
+        let step = &line.steps[place];
+        queued[place] && step.closed_s + step.idle_s + step.silent_s + step.repair_s < 0.05 * line.step_s
+    };
+    (1..line.steps.len().saturating_sub(3))
+        .filter(|&place| queued[place - 1] && (place..place + 3).all(usable))
+        .map(|place| (place + 1, rate(line, place..place + 3)))
+        .filter(|(_, rate)| *rate > 0.0)
+        .collect()
+}
+
+/// Payload bytes per second over some steps.
+fn rate(line: &Timeline, steps: std::ops::Range<usize>) -> f64 {
+    let span: f64 = steps.clone().map(|place| line.length_of(place)).sum();
+    let bytes: u64 = line.steps[steps].iter().map(|step| step.delivered).sum();
+    bytes as f64 / span.max(1e-9)
+}
+
+/// The highest rate over three steps, or over all if there are fewer.
+fn highest(line: &Timeline, steps: std::ops::Range<usize>) -> f64 {
+    if steps.len() <= 3 {
+        return rate(line, steps);
+    }
+    (steps.start..steps.end - 3)
+        .map(|place| rate(line, place..place + 3))
+        .fold(0.0, f64::max)
+}
+
+/// A capacity that varies: in each step that of the nearest full link before or, at first, after.
+fn over_time(line: &Timeline, samples: &[(usize, f64)], middle: f64) -> Vec<f64> {
+    let mut out = vec![0.0; line.steps.len()];
+    for &(place, rate) in samples {
+        out[place] = rate;
+    }
+    let mut last = samples.first().map_or(middle, |(_, rate)| *rate);
+    for rate in &mut out {
+        if *rate > 0.0 {
+            last = *rate;
+        } else {
+            *rate = last;
+        }
+    }
+    out
+}
+
+/// Seconds that the link worked for this flow in each step, with bursts spread to where there was room; and how much found
+/// no room.
+pub(super) fn worked(line: &Timeline, capacity: &Capacity) -> (Vec<f64>, f64) {
+    let mut out: Vec<f64> = line
+        .steps
+        .iter()
+        .zip(&capacity.steps)
+        .map(|(step, rate)| step.delivered as f64 / rate.max(1e-9))
+        .collect();
+    // What arrives at once after a hole was filled had arrived before.
+    let mut excess = 0.0;
+    for (place, time) in out.iter_mut().enumerate().rev() {
+        excess = carry(time, line.length_of(place), excess);
+    }
+    for (place, time) in out.iter_mut().enumerate() {
+        excess = carry(time, line.length_of(place), excess);
+    }
+    (out, excess)
+}
+
+/// Takes on `excess` where there is room; returns what is over.
+fn carry(time: &mut f64, room: f64, excess: f64) -> f64 {
+    let all = *time + excess;
+    *time = all.min(room);
+    all - *time
+}
+
+/// Delay above the least, as a share of the least round trip, from which a queue stands.
+const QUEUE: f64 = 0.03;
+/// The same, seconds.
+const LEAST_QUEUE: f64 = 0.001;
+/// Samples of a full link for a capacity: those of three steps, each beginning one later.
+const STEPS: usize = 3;
+/// Samples from which a rate that varies is told from noise.
+const MANY: usize = 20;
+/// Spread of the rate of a full link, as a share of it, up to which it is constant.
+const STEADY: f64 = 0.3;
+/// How well two measures of one rate agree.
+const AGREE: f64 = 0.1;
+/// How much faster than a link three round trips may seem.
+const BEYOND: f64 = 1.25;

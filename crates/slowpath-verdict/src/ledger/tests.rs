@@ -1,0 +1,242 @@
+//! Ledgers of timelines made by hand: a path of 100 ms that carries 1 MB/s of payload, so that it holds 100 kB.
+
+use super::booking::ideal_start;
+use super::{CapacityIs, Hints, Ledger, State, book};
+use crate::limit::{Flag, Limit};
+use slowpath_facts::{Event, Happening, Step, Timeline};
+
+const RTT: f64 = 0.1;
+const RATE: f64 = 1e6;
+
+/// A flow whose steps deliver these kilobytes, with as much in flight; a queue of half a round trip where `queued` says so.
+fn flow(kilobytes: &[u64], queued: bool) -> Timeline {
+    let steps: Vec<Step> = kilobytes
+        .iter()
+        .map(|kilobytes| Step {
+            delivered: kilobytes * 1_000,
+            fresh: kilobytes * 1_000,
+            flight: kilobytes * 1_000,
+            rtt_s: if queued && *kilobytes >= 100 {
+                1.5 * RTT
+            } else {
+                RTT
+            },
+            rtt_max_s: if queued && *kilobytes >= 100 {
+                1.5 * RTT
+            } else {
+                RTT
+            },
+            ..Step::default()
+        })
+        .collect();
+    Timeline {
+        opened_s: 0.0,
+        from_s: RTT,
+        to_s: RTT + steps.len() as f64 * RTT,
+        step_s: RTT,
+        least_rtt_s: RTT,
+        initial_window: 10_000,
+        from_the_start: true,
+        answers: false,
+        steps,
+        events: Vec::new(),
+    }
+}
+
+fn hints() -> Hints {
+    Hints {
+        segment: 1_000,
+        at_sender: true,
+        window_known: true,
+        ..Hints::default()
+    }
+}
+
+fn loss(at_s: f64, queue_s: f64) -> Event {
+    Event {
+        at_s,
+        kind: Happening::Loss,
+        segments: 1,
+        queue_s,
+        timeout: false,
+        local: false,
+    }
+}
+
+/// Both columns sum to the duration, whatever else.
+fn adds_up(ledger: &Ledger) {
+    let time: f64 = ledger.entries.iter().map(|entry| entry.time_s).sum();
+    assert!((time - ledger.duration_s).abs() < 1e-6, "{time} {ledger:#?}");
+    if let Some(floor) = ledger.floor_s {
+        let lost: f64 = ledger.entries.iter().filter_map(|entry| entry.lost_s).sum();
+        assert!(
+            (lost + floor - ledger.duration_s).abs() < 1e-6,
+            "{lost} + {floor} {ledger:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_full_link_is_its_own_floor() {
+    let mut kilobytes = vec![0, 10, 20, 40, 80];
+    kilobytes.extend([100; 95]);
+    let ledger = book(&flow(&kilobytes, true), &hints(), None);
+    adds_up(&ledger);
+    assert_eq!(ledger.capacity_is, CapacityIs::Measured);
+    assert!(
+        (ledger.capacity_bit_per_s.unwrap() / (8.0 * RATE) - 1.0).abs() < 0.02,
+        "{ledger:#?}"
+    );
+    assert!(ledger.floor_s.unwrap() > 0.99 * ledger.duration_s, "{ledger:#?}");
+    assert_eq!(ledger.limit(), Some(Limit::BottleneckBandwidth));
+}
+
+#[test]
+fn a_window_below_the_path_is_a_ceiling_and_costs_what_the_path_could_have_carried() {
+    let mut line = flow(&[40; 100], false);
+    for step in &mut line.steps {
+        step.full_s = RTT;
+    }
+    let ledger = book(&line, &hints(), Some(RATE));
+    adds_up(&ledger);
+    assert_eq!(ledger.limit(), Some(Limit::ReceiverWindow));
+    assert!(
+        (ledger.lost_to(Limit::ReceiverWindow).unwrap() - 6.0).abs() < 0.3,
+        "{ledger:#?}"
+    );
+    // Without a capacity there is time, and no loss.
+    let ledger = book(&line, &hints(), None);
+    adds_up(&ledger);
+    assert_eq!((ledger.capacity_is, ledger.floor_s), (CapacityIs::AtLeast, None));
+    assert_eq!(ledger.limit(), Some(Limit::ReceiverWindow));
+}
+
+#[test]
+fn a_full_window_on_a_full_link_costs_nothing() {
+    let mut line = flow(&[100; 100], true);
+    for step in &mut line.steps {
+        step.full_s = RTT;
+    }
+    let ledger = book(&line, &hints(), None);
+    adds_up(&ledger);
+    assert_eq!(ledger.limit(), Some(Limit::BottleneckBandwidth));
+    assert!(ledger.entries.iter().any(|entry| entry.state == State::Window));
+}
+
+#[test]
+fn slow_start_that_ends_early_owes_the_growth_that_follows() {
+    let mut kilobytes = vec![0, 10, 20, 40];
+    kilobytes.extend((41..100).step_by(2));
+    kilobytes.extend([100; 40]);
+    let ledger = book(&flow(&kilobytes, true), &hints(), None);
+    adds_up(&ledger);
+    let early = ledger
+        .entries
+        .iter()
+        .find(|entry| entry.flags.contains(&Flag::EarlyExit))
+        .unwrap();
+    assert_eq!((early.cause, early.state), (Limit::SlowStart, State::Growth));
+    // The step in which it no longer doubles, or the one behind it.
+    assert!((40..=42).contains(&early.segments), "{early:?}");
+    // Thirty round trips at 70 % in the mean, less what doubling from 40 kB would have cost.
+    assert!((0.6..1.0).contains(&early.lost_s.unwrap()), "{ledger:#?}");
+}
+
+#[test]
+fn each_loss_owes_what_it_took_until_growth_has_paid_it_back() {
+    let mut kilobytes = vec![0, 10, 20, 40, 80];
+    kilobytes.extend([100; 20]);
+    kilobytes.extend((50..100).step_by(5));
+    kilobytes.extend([100; 20]);
+    let mut line = flow(&kilobytes, true);
+    line.events = vec![loss(line.start_of(24), 0.0)];
+    let ledger = book(&line, &hints(), None);
+    adds_up(&ledger);
+    let lost = ledger.lost_to(Limit::RandomLoss).unwrap();
+    // Half of a round trip's worth at first, nothing ten round trips later.
+    assert!((0.2..0.35).contains(&lost), "{ledger:#?}");
+}
+
+#[test]
+fn what_a_policer_lets_through_is_no_capacity() {
+    let mut line = flow(&[50; 60], false);
+    line.events = (1..60).map(|place| loss(line.start_of(place), 0.0)).collect();
+    let policed = Hints {
+        policed: Some(0.5 * RATE),
+        ..hints()
+    };
+    let ledger = book(&line, &policed, None);
+    adds_up(&ledger);
+    assert_eq!(
+        (ledger.capacity_is, ledger.limit()),
+        (CapacityIs::AtLeast, Some(Limit::Policed))
+    );
+    let ledger = book(&line, &policed, Some(RATE));
+    adds_up(&ledger);
+    assert_eq!(ledger.limit(), Some(Limit::Policed));
+}
+
+#[test]
+fn idling_and_answers_are_told_apart() {
+    let mut line = flow(&[100; 40], false);
+    for (place, step) in line
+        .steps
+        .iter_mut()
+        .enumerate()
+        .filter(|(place, _)| place % 2 == 1)
+    {
+        *step = Step {
+            idle_s: RTT,
+            asked_s: if place % 4 == 1 { RTT } else { 0.0 },
+            ..Step::default()
+        };
+    }
+    let ledger = book(&line, &hints(), Some(RATE));
+    adds_up(&ledger);
+    assert!(
+        (ledger.time_of(Limit::SenderApplication) - 1.0).abs() < 1e-6,
+        "{ledger:#?}"
+    );
+    assert!(
+        (ledger.lost_to(Limit::ProtocolWindow).unwrap() - 1.0).abs() < 1e-6,
+        "{ledger:#?}"
+    );
+}
+
+/// A hole that is filled late makes everything behind it arrive at once.
+#[test]
+fn a_burst_of_deliveries_is_spread_over_the_time_in_which_it_was_carried() {
+    let mut kilobytes = vec![100; 40];
+    (kilobytes[20], kilobytes[21], kilobytes[22]) = (0, 0, 300);
+    let ledger = book(&flow(&kilobytes, false), &hints(), Some(RATE));
+    adds_up(&ledger);
+    assert!(
+        ledger
+            .entries
+            .iter()
+            .filter_map(|entry| entry.lost_s)
+            .sum::<f64>()
+            < 1e-6,
+        "{ledger:#?}"
+    );
+}
+
+#[test]
+fn ideal_doubling_costs_a_round_trip_and_what_small_windows_leave_idle() {
+    // 10, 20, 40, 80 kB in round trips that could carry 100 kB: 0.9 + 0.8 + 0.6 + 0.2 of one, and the first.
+    assert!((ideal_start(1e7, RATE, RTT, 10_000.0) - 3.5 * RTT).abs() < 1e-9);
+    assert!((ideal_start(5_000.0, RATE, RTT, 10_000.0) - RTT).abs() < 1e-9);
+}
+
+#[test]
+fn the_sentence_names_every_part_of_a_tenth() {
+    let mut line = flow(&[40; 100], false);
+    for step in &mut line.steps {
+        step.full_s = RTT;
+    }
+    let ledger = book(&line, &hints(), Some(RATE));
+    assert_eq!(
+        ledger.sentence,
+        "Of 10.1 s, 4.10 s are the link itself, 6.00 s the receiver's window was full."
+    );
+}

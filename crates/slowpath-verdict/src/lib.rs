@@ -1,0 +1,28 @@
+//! Facts of TCP transfers in, verdicts out: what limited each, and why that and nothing else.
+//!
+//! This crate sees no packet, opens no files, reads no clock, draws no random numbers and cannot see the scenario of a
+//! run. It names no change to make; that is for a crate that can test one.
+//!
+//! The most important type is [`Verdict`]; [`Analysis::of`] judges everything in a capture.
+//!
+//! * [`analysis`]: [`Analysis`], facts and verdicts of a capture as they are written as JSON. Start here.
+//! * [`limit`]: the vocabulary of limits, flags and reasons.
+//! * [`verdict`]: what limited a connection, with evidence and rejected alternatives.
+//! * [`ledger`]: where the time went.
+//! * [`compare`](mod@compare): what transfers that differ prove together.
+
+#![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+#![allow(clippy::cast_sign_loss)] // statistics that cannot be negative, or that were clamped before
+
+pub mod analysis;
+pub mod compare;
+mod judge;
+pub mod ledger;
+pub mod limit;
+pub mod verdict;
+
+pub use analysis::{Analysis, Connection};
+pub use ledger::Ledger;
+pub use limit::{Flag, Limit, Reason};
+pub use verdict::{Evidence, Interval, Parameters, Rejected, Verdict};

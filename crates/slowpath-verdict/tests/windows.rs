@@ -1,0 +1,231 @@
+//! Limits of the two hosts, on transfers whose limit is known, seen from both ends.
+
+mod support;
+
+use slowpath_facts::Tap;
+use slowpath_record::packets::Record;
+use slowpath_verdict::Limit;
+use support::wire::{MS, Reader, Transfer, run};
+
+/// A router that does not scale its window, as its default settings leave it.
+fn router() -> Transfer {
+    Transfer {
+        bytes: 2 << 20,
+        buffer: 16_384,
+        scale: None,
+        timestamps: false,
+        ..Transfer::default()
+    }
+}
+
+#[test]
+fn a_small_constant_window_is_the_receivers() {
+    let seen = run(router());
+    for (records, tap) in [(&seen.sender, Tap::Sender), (&seen.receiver, Tap::Receiver)] {
+        let connection = seen.judge(records);
+        assert_eq!(connection.tap, tap);
+        let verdict = &connection.verdict;
+        assert_eq!(verdict.limit, Limit::ReceiverWindow, "{}", verdict.sentence);
+        let window = verdict.parameters.window_bytes.unwrap();
+        assert!((14_600..=16_384).contains(&window), "{window}");
+        assert!(verdict.evidence.iter().any(|item| !item.packets.is_empty()));
+    }
+}
+
+#[test]
+fn a_slow_store_behind_a_small_buffer_is_the_receiving_program() {
+    for (pause, chunk) in [(100, 512), (45, 1460), (200, 4096), (0, 512)] {
+        let reader = Reader {
+            unit: 65_536,
+            bytes_per_s: 86_948.0,
+            pause: pause * MS,
+            chunk,
+        };
+        let seen = run(Transfer {
+            reader: Some(reader),
+            ..router()
+        });
+        for records in [&seen.sender, &seen.receiver] {
+            let connection = seen.judge(records);
+            let verdict = &connection.verdict;
+            assert_eq!(
+                verdict.limit,
+                Limit::ReceiverApplication,
+                "pause {pause} ms, chunk {chunk}: {} {:?}",
+                verdict.sentence,
+                connection.facts.window
+            );
+            let drain = verdict.parameters.drain_byte_per_s.unwrap();
+            let goodput = connection.goodput_bit_per_s / 8.0;
+            assert!(
+                (drain / goodput - 1.0).abs() < 0.03,
+                "drain {drain}, goodput {goodput}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_slow_store_behind_a_large_buffer_is_the_receiving_program() {
+    let reader = Reader {
+        unit: 65_536,
+        bytes_per_s: 86_948.0,
+        pause: 100 * MS,
+        chunk: 1460,
+    };
+    let setup = Transfer {
+        bytes: 4 << 20,
+        buffer: 2_500_000,
+        scale: Some(6),
+        reader: Some(reader),
+        ..router()
+    };
+    let seen = run(setup);
+    for records in [&seen.sender, &seen.receiver] {
+        let connection = seen.judge(records);
+        let verdict = &connection.verdict;
+        assert_eq!(
+            verdict.limit,
+            Limit::ReceiverApplication,
+            "{} {:?}",
+            verdict.sentence,
+            connection.facts.time
+        );
+        let drain = verdict.parameters.drain_byte_per_s.unwrap();
+        assert!((drain / 86_948.0 - 1.0).abs() < 0.03, "{drain}");
+    }
+}
+
+#[test]
+fn a_full_send_buffer_is_told_from_a_slow_program() {
+    let seen = run(Transfer {
+        bytes: 6 << 20,
+        send_buffer: 64 << 10,
+        ..Transfer::default()
+    });
+    let verdict = seen.judge(&seen.sender).verdict;
+    assert_eq!(verdict.limit, Limit::SendBuffer, "{}", verdict.sentence);
+    let flight = verdict.parameters.flight_bytes.unwrap();
+    assert!(flight.abs_diff(64 << 10) < 2 * 1460, "{flight}");
+    let seen = run(Transfer {
+        bytes: 2 << 20,
+        source: Some((250_000.0, 5_000)),
+        ..Transfer::default()
+    });
+    let verdict = seen.judge(&seen.sender).verdict;
+    assert_eq!(verdict.limit, Limit::SenderApplication, "{}", verdict.sentence);
+    let rate = verdict.parameters.source_byte_per_s.unwrap();
+    assert!((rate / 250_000.0 - 1.0).abs() < 0.05, "{rate}");
+}
+
+#[test]
+fn a_full_link_is_a_bottleneck_with_bufferbloat_from_both_ends() {
+    let setup = Transfer {
+        bytes: 12 << 20,
+        rate: 10e6,
+        one_way: 20 * MS,
+        window_limit: 300,
+        ..Transfer::default()
+    };
+    let seen = run(setup);
+    for records in [&seen.sender, &seen.receiver] {
+        let verdict = seen.judge(records).verdict;
+        assert_eq!(verdict.limit, Limit::BottleneckBandwidth, "{}", verdict.sentence);
+        assert!(verdict.flags.contains(&slowpath_verdict::Flag::Bufferbloat));
+        let rate = verdict.parameters.rate_bit_per_s.unwrap();
+        assert!((rate / 10e6 - 1.0).abs() < 0.06, "{rate}");
+    }
+}
+
+#[test]
+fn a_short_transfer_ends_in_slow_start() {
+    let seen = run(Transfer {
+        bytes: 400_000,
+        rate: 1e9,
+        ..Transfer::default()
+    });
+    let verdict = seen.judge(&seen.sender).verdict;
+    assert_eq!(verdict.limit, Limit::SlowStart, "{}", verdict.sentence);
+    let seen = run(Transfer {
+        bytes: 4_000,
+        ..Transfer::default()
+    });
+    assert_eq!(seen.judge(&seen.sender).verdict.limit, Limit::Unknown);
+}
+
+#[test]
+fn the_unit_of_a_slow_store_shows_in_the_windows_rhythm() {
+    let reader = Reader {
+        unit: 65_536,
+        bytes_per_s: 86_948.0,
+        pause: 100 * MS,
+        chunk: 512,
+    };
+    let seen = run(Transfer {
+        reader: Some(reader),
+        ..router()
+    });
+    let verdict = seen.judge(&seen.sender).verdict;
+    let step = verdict
+        .parameters
+        .drain_step_bytes
+        .expect("the store takes units");
+    assert!(step.abs_diff(65_536) < 2_000, "{step}");
+    assert!(verdict.sentence.contains("in steps of"), "{}", verdict.sentence);
+}
+
+/// The records with every packet that bears data recorded `late` nanoseconds too late, behind what acknowledges it.
+fn acknowledged_early(records: &[Record], late: i64) -> Vec<Record> {
+    let mut records = records.to_vec();
+    for record in &mut records {
+        if let Record::Tcp(packet) = record
+            && packet.payload_len > 0
+        {
+            packet.at += late;
+        }
+    }
+    let at = |record: &Record| match record {
+        Record::Tcp(packet) => packet.at,
+        Record::Other(packet) => packet.at,
+    };
+    records.sort_by_key(at);
+    for (number, record) in (1..).zip(&mut records) {
+        if let Record::Tcp(packet) = record {
+            packet.number = number;
+        }
+    }
+    records
+}
+
+#[test]
+fn acknowledgements_before_their_data_are_no_missing_data() {
+    let seen = run(router());
+    for late in [20_000, 500_000, 4 * MS] {
+        let connection = seen.judge(&acknowledged_early(&seen.receiver, late));
+        let facts = &connection.facts;
+        assert_eq!(
+            connection.verdict.limit,
+            Limit::ReceiverWindow,
+            "{late}: {}",
+            connection.verdict.sentence
+        );
+        let wrong = (
+            facts.capture_missed_bytes,
+            facts.loss.spurious,
+            facts.loss.retransmitted_segments,
+        );
+        assert_eq!(wrong, (0, 0, 0), "{late}");
+        assert_eq!(facts.bytes, seen.judge(&seen.receiver).facts.bytes, "{late}");
+    }
+    // What the capture missed is still missed: the data behind it tells.
+    let mut index = 0;
+    let mut records = seen.receiver.clone();
+    records.retain(|record| {
+        let data = matches!(record, Record::Tcp(packet) if packet.payload_len > 0);
+        index += usize::from(data);
+        !data || index % 50 != 0
+    });
+    let missed = seen.judge(&records).facts.capture_missed_bytes;
+    assert_eq!(missed % 1_460, 0);
+    assert!(missed > 20 * 1_460, "{missed}");
+}
