@@ -1,57 +1,101 @@
-//! A change that an investigation asks for, in terms of roles: the receiver's window, the path's loss.
+//! The changes that a capture can suggest, as interventions in terms of roles, and their words.
 //!
-//! A capture does not know host names or elements; whoever runs the experiment maps roles to its plan.
+//! A capture does not know host names or elements: what it asks for is of the sender, the receiver, the whole path or
+//! its slowest link, and whoever plans the run fills the roles.
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use slowpath_packet::Dscp;
+use slowpath_scenario::{Intervention, Place, Who};
+use slowpath_units::{ByteCount, Ratio};
 
-/// One change. Hypothesis test, counterfactual and remedy are the same thing.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "change")]
-pub enum Change {
-    /// Give the receiver a window of this many bytes.
-    ReceiverWindow {
-        /// The window.
-        bytes: u64,
-    },
-    /// Give the sender a socket buffer of this many bytes.
-    SendBuffer {
-        /// The buffer.
-        bytes: u64,
-    },
-    /// Make the receiving program read as fast as data comes.
-    ReaderWithoutLimit,
-    /// Make the sending program give data as fast as it is taken.
-    WriterWithoutLimit,
-    /// Remove the path's own loss.
-    NoLoss,
-    /// Remove the policer.
-    NoPolicer,
-    /// Split the transfer over this many connections.
-    Streams {
-        /// Their number.
-        count: u32,
-    },
-    /// Use another congestion control at the sender.
-    CongestionControl {
-        /// Which.
-        control: Control,
-    },
-    /// Raise the bottleneck's rate by this factor.
-    Rate {
-        /// The factor, in per cent of the rate now.
-        percent: u32,
-    },
-    /// Keep OpenSSH at the sending end from marking its packets.
-    SshWithoutMark,
-    /// Have the first router on the way take every mark off.
-    MarksRewritten,
+/// A receiver's window of so many bytes.
+pub const fn window(bytes: u64) -> Intervention {
+    Intervention::SetWindow {
+        host: Who::Receiver,
+        window: ByteCount::new(bytes),
+    }
+}
+
+/// A socket buffer of so many bytes at the sender.
+pub const fn send_buffer(bytes: u64) -> Intervention {
+    Intervention::SetSendBuffer {
+        host: Who::Sender,
+        buffer: ByteCount::new(bytes),
+    }
+}
+
+/// A receiving program that never waits.
+pub const fn reader_without_limit() -> Intervention {
+    Intervention::SetReader {
+        host: Who::Receiver,
+        rate: None,
+    }
+}
+
+/// A sending program that never waits.
+pub const fn writer_without_limit() -> Intervention {
+    Intervention::SetWriter {
+        host: Who::Sender,
+        rate: None,
+    }
+}
+
+/// A path without loss of its own.
+pub const fn no_loss() -> Intervention {
+    Intervention::SetLoss {
+        place: Place::Everywhere,
+        chance: Ratio::ZERO,
+    }
+}
+
+/// A path without its policers.
+pub const fn no_policer() -> Intervention {
+    Intervention::RemovePolicer {
+        place: Place::Everywhere,
+    }
+}
+
+/// The transfer split over so many connections.
+pub const fn streams(count: u32) -> Intervention {
+    Intervention::SetStreams { count }
+}
+
+/// Another congestion control at the sender.
+pub fn congestion_control(control: Control) -> Intervention {
+    Intervention::SetCongestionControl {
+        host: Who::Sender,
+        name: control.name().to_owned(),
+    }
+}
+
+/// A bottleneck of so many per cent of its rate.
+pub const fn bottleneck(percent: u32) -> Intervention {
+    Intervention::ScaleRate {
+        place: Place::Bottleneck(Who::Receiver),
+        percent,
+    }
+}
+
+/// A sender whose OpenSSH does not mark its packets.
+pub const fn ssh_without_mark() -> Intervention {
+    Intervention::SetIpQos {
+        host: Who::Sender,
+        interactive: None,
+        bulk: None,
+    }
+}
+
+/// A first router on the way that takes every mark off.
+pub const fn marks_rewritten() -> Intervention {
+    Intervention::Remark {
+        place: Place::Towards(Who::Receiver),
+        dscp: Dscp::DEFAULT,
+    }
 }
 
 /// A congestion control as far as a prediction knows one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Control {
     /// NewReno (RFC 6582).
     Reno,
@@ -59,6 +103,27 @@ pub enum Control {
     Cubic,
     /// BBR: loss below a few per cent does not hold it back.
     Bbr,
+}
+
+impl Control {
+    /// The control that a change asks for; `None` for other changes and for controls that no prediction knows.
+    pub fn of(change: &Intervention) -> Option<Self> {
+        let Intervention::SetCongestionControl { name, .. } = change else {
+            return None;
+        };
+        [Self::Reno, Self::Cubic, Self::Bbr]
+            .into_iter()
+            .find(|control| control.name() == name)
+    }
+
+    /// Its name in an experiment file and in the kernel.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reno => "reno",
+            Self::Cubic => "cubic",
+            Self::Bbr => "bbr",
+        }
+    }
 }
 
 impl fmt::Display for Control {
@@ -71,71 +136,46 @@ impl fmt::Display for Control {
     }
 }
 
-impl Change {
-    /// Whether it changes marks and nothing else.
-    pub const fn is_of_marks(&self) -> bool {
-        matches!(self, Self::SshWithoutMark | Self::MarksRewritten)
-    }
-
-    /// How to make the change on a Linux host whose system is not known better: commands for a root shell, with a
-    /// comment that says on which host. Nothing for a change that no host can make by itself.
-    ///
-    /// Linux offers half of the receive buffer as window (`tcp_adv_win_scale` 1, Linux Documentation/networking/
-    /// ip-sysctl.rst) and counts overhead in the send buffer, so the memory is twice the bytes wanted.
-    pub fn linux(&self) -> Option<String> {
-        let buffer = |bytes: u64| bytes.saturating_mul(2).next_multiple_of(4096);
-        match self {
-            Self::ReceiverWindow { bytes } => Some(format!(
-                "# on the receiver\nsysctl -w net.ipv4.tcp_window_scaling=1\nsysctl -w net.ipv4.tcp_rmem='4096 131072 {0}'\n# only for programs that set SO_RCVBUF themselves\nsysctl -w net.core.rmem_max={0}",
-                buffer(*bytes)
-            )),
-            Self::SendBuffer { bytes } => Some(format!(
-                "# on the sender\nsysctl -w net.ipv4.tcp_wmem='4096 16384 {0}'\n# only for programs that set SO_SNDBUF themselves\nsysctl -w net.core.wmem_max={0}",
-                buffer(*bytes)
-            )),
-            Self::CongestionControl { control } => {
-                let (name, module) = match control {
-                    Control::Reno => ("reno", ""),
-                    Control::Cubic => ("cubic", ""),
-                    Control::Bbr => ("bbr", "modprobe tcp_bbr\n"),
-                };
-                Some(format!(
-                    "# on the sender\n{module}sysctl -w net.ipv4.tcp_congestion_control={name}"
-                ))
-            }
-            Self::SshWithoutMark => Some(
-                "# on a client that sends\necho 'IPQoS none' > /etc/ssh/ssh_config.d/mark.conf\n# on a server that sends; then reload it\necho 'IPQoS none' > /etc/ssh/sshd_config.d/mark.conf"
-                    .to_owned(),
-            ),
-            Self::MarksRewritten => Some(
-                "# on a router that runs Linux\niptables -t mangle -A POSTROUTING -j DSCP --set-dscp 0\nip6tables -t mangle -A POSTROUTING -j DSCP --set-dscp 0"
-                    .to_owned(),
-            ),
-            Self::ReaderWithoutLimit
-            | Self::WriterWithoutLimit
-            | Self::NoLoss
-            | Self::NoPolicer
-            | Self::Streams { .. }
-            | Self::Rate { .. } => None,
-        }
-    }
+/// Whether a change is one of marks and of nothing else.
+pub const fn is_of_marks(change: &Intervention) -> bool {
+    matches!(
+        change,
+        Intervention::SetIpQos { .. } | Intervention::Remark { .. } | Intervention::SetDscp { .. }
+    )
 }
 
-impl fmt::Display for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ReceiverWindow { bytes } => write!(f, "a receiver's window of {} bytes", grouped(*bytes)),
-            Self::SendBuffer { bytes } => write!(f, "a send buffer of {} bytes", grouped(*bytes)),
-            Self::ReaderWithoutLimit => f.write_str("a receiving program that never waits"),
-            Self::WriterWithoutLimit => f.write_str("a sending program that never waits"),
-            Self::NoLoss => f.write_str("a path without loss of its own"),
-            Self::NoPolicer => f.write_str("a path without the policer"),
-            Self::Streams { count } => write!(f, "{count} connections instead of one"),
-            Self::CongestionControl { control } => write!(f, "{control} as the sender's congestion control"),
-            Self::Rate { percent } => write!(f, "a bottleneck of {percent} % of its rate"),
-            Self::SshWithoutMark => f.write_str("no mark from OpenSSH (IPQoS none)"),
-            Self::MarksRewritten => f.write_str("every mark taken off by the first router"),
+/// What a change makes of the transfer, as a noun: `a receiver's window of 2,500,000 bytes`.
+///
+/// A change that no capture suggests is given in its own words.
+pub fn words(change: &Intervention) -> String {
+    match change {
+        Intervention::SetWindow { window, .. } => {
+            format!("a receiver's window of {} bytes", grouped(window.bytes()))
         }
+        Intervention::SetSendBuffer { buffer, .. } => {
+            format!("a send buffer of {} bytes", grouped(buffer.bytes()))
+        }
+        Intervention::SetReader { rate: None, .. } => "a receiving program that never waits".to_owned(),
+        Intervention::SetWriter { rate: None, .. } => "a sending program that never waits".to_owned(),
+        Intervention::SetLoss { chance, .. } if *chance == Ratio::ZERO => {
+            "a path without loss of its own".to_owned()
+        }
+        Intervention::RemovePolicer { .. } => "a path without the policer".to_owned(),
+        Intervention::SetStreams { count } => format!("{count} connections instead of one"),
+        Intervention::SetCongestionControl { name, .. } => {
+            let known = Control::of(change).map_or_else(|| name.clone(), |control| control.to_string());
+            format!("{known} as the sender's congestion control")
+        }
+        Intervention::ScaleRate { percent, .. } => format!("a bottleneck of {percent} % of its rate"),
+        Intervention::SetIpQos {
+            interactive: None,
+            bulk: None,
+            ..
+        } => "no mark from OpenSSH (IPQoS none)".to_owned(),
+        Intervention::Remark { dscp, .. } if *dscp == Dscp::DEFAULT => {
+            "every mark taken off by the first router".to_owned()
+        }
+        other => other.to_string(),
     }
 }
 
@@ -157,35 +197,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_can_make_the_changes_of_a_host() {
-        let window = Change::ReceiverWindow { bytes: 1_000_000 }
-            .linux()
-            .expect("a sysctl");
-        assert!(
-            window.contains("net.ipv4.tcp_rmem='4096 131072 2002944'"),
-            "{window}"
-        );
-        let buffer = Change::SendBuffer { bytes: 1 << 20 }.linux().expect("a sysctl");
-        assert!(
-            buffer.contains("net.ipv4.tcp_wmem='4096 16384 2097152'"),
-            "{buffer}"
-        );
-        let control = Change::CongestionControl {
-            control: Control::Bbr,
-        }
-        .linux()
-        .expect("a sysctl");
-        assert!(control.contains("tcp_congestion_control=bbr"), "{control}");
-        assert_eq!(Change::NoPolicer.linux(), None);
-        for (change, line) in [
-            (Change::SshWithoutMark, "IPQoS none"),
-            (Change::MarksRewritten, "--set-dscp 0"),
+    fn changes_have_words() {
+        for (change, text) in [
+            (window(2_500_000), "a receiver's window of 2,500,000 bytes"),
+            (send_buffer(1 << 20), "a send buffer of 1,048,576 bytes"),
+            (reader_without_limit(), "a receiving program that never waits"),
+            (writer_without_limit(), "a sending program that never waits"),
+            (no_loss(), "a path without loss of its own"),
+            (no_policer(), "a path without the policer"),
+            (streams(4), "4 connections instead of one"),
+            (
+                congestion_control(Control::Cubic),
+                "CUBIC as the sender's congestion control",
+            ),
+            (bottleneck(200), "a bottleneck of 200 % of its rate"),
+            (ssh_without_mark(), "no mark from OpenSSH (IPQoS none)"),
+            (marks_rewritten(), "every mark taken off by the first router"),
         ] {
-            assert!(change.is_of_marks());
-            assert!(
-                change.linux().is_some_and(|lines| lines.contains(line)),
-                "{change}"
-            );
+            assert_eq!(words(&change), text);
         }
+        assert_eq!(
+            words(&Intervention::SetEcn {
+                host: Who::Sender,
+                on: true
+            }),
+            "turn explicit congestion notification on on the sender"
+        );
+    }
+
+    #[test]
+    fn marks_are_told_apart() {
+        assert!(is_of_marks(&ssh_without_mark()) && is_of_marks(&marks_rewritten()));
+        assert!(!is_of_marks(&no_policer()));
     }
 }

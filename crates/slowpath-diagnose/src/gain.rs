@@ -5,9 +5,11 @@
 //! therefore predicts no gain by itself.
 
 use serde::{Deserialize, Serialize};
+use slowpath_scenario::Intervention;
+use slowpath_units::Ratio;
 use slowpath_verdict::{Flag, Limit};
 
-use crate::change::{Change, Control, grouped};
+use crate::change::{self, Control, grouped};
 use crate::response;
 use crate::situation::{PathEvidence, Situation};
 
@@ -62,7 +64,7 @@ impl Ceiling {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
     /// The change.
-    pub change: Change,
+    pub change: Intervention,
     /// Goodput now, byte/s.
     pub before: f64,
     /// Goodput after it: at least, byte/s.
@@ -98,7 +100,7 @@ const FAR: f64 = 5.0;
 const BEYOND: &str = "; what the path itself carries was not seen and may hold it earlier";
 
 /// Predicts what `change` makes of the transfer.
-pub fn predict(situation: &Situation, evidence: &PathEvidence, change: Change) -> Prediction {
+pub fn predict(situation: &Situation, evidence: &PathEvidence, change: &Intervention) -> Prediction {
     let mut ceilings = ceilings(situation, evidence, change);
     for ceiling in &mut ceilings {
         ceiling.start_slowly(situation);
@@ -141,7 +143,7 @@ pub fn predict(situation: &Situation, evidence: &PathEvidence, change: Change) -
         format!("{}{unseen}", first.because)
     };
     Prediction {
-        change,
+        change: change.clone(),
         before: situation.goodput,
         low: if unseen.is_empty() {
             low.min(first.expected)
@@ -159,13 +161,13 @@ pub fn predict(situation: &Situation, evidence: &PathEvidence, change: Change) -
 /// The change lifts the transfer beyond every rate that the path has been seen to carry.
 fn beyond_what_was_seen(
     situation: &Situation,
-    change: Change,
+    change: &Intervention,
     first: &Ceiling,
     low: f64,
     high: f64,
 ) -> Prediction {
     Prediction {
-        change,
+        change: change.clone(),
         before: situation.goodput,
         low,
         expected: first.expected,
@@ -176,9 +178,9 @@ fn beyond_what_was_seen(
     }
 }
 
-fn unbounded(situation: &Situation, change: Change) -> Prediction {
+fn unbounded(situation: &Situation, change: &Intervention) -> Prediction {
     Prediction {
-        change,
+        change: change.clone(),
         before: situation.goodput,
         low: situation.goodput,
         expected: situation.goodput,
@@ -192,34 +194,32 @@ fn unbounded(situation: &Situation, change: Change) -> Prediction {
 /// The changes worth trying for what limits the transfer, best first, with those that people try in vain.
 pub fn remedies(situation: &Situation, evidence: &PathEvidence, flags: &[Flag]) -> Vec<Prediction> {
     let wanted = useful_window(situation, evidence);
-    let window = Change::ReceiverWindow { bytes: wanted };
-    let changes: Vec<Change> = match situation.limit {
+    let window = change::window(wanted);
+    let changes: Vec<Intervention> = match situation.limit {
         Limit::ReceiverWindow => vec![window],
-        Limit::SendBuffer => vec![Change::SendBuffer { bytes: wanted }, window],
-        Limit::ReceiverApplication => vec![Change::ReaderWithoutLimit, window],
-        Limit::SenderApplication => vec![Change::WriterWithoutLimit],
+        Limit::SendBuffer => vec![change::send_buffer(wanted), window],
+        Limit::ReceiverApplication => vec![change::reader_without_limit(), window],
+        Limit::SenderApplication => vec![change::writer_without_limit()],
         Limit::RandomLoss => vec![
-            Change::NoLoss,
-            Change::CongestionControl {
-                control: Control::Bbr,
-            },
-            Change::Streams { count: 4 },
+            change::no_loss(),
+            change::congestion_control(Control::Bbr),
+            change::streams(4),
             window,
         ],
-        Limit::BottleneckBandwidth | Limit::SharedBottleneck => vec![Change::Rate { percent: 200 }, window],
-        Limit::Policed => vec![Change::NoPolicer, window],
-        Limit::ProtocolWindow => vec![Change::Streams { count: 4 }, window],
+        Limit::BottleneckBandwidth | Limit::SharedBottleneck => vec![change::bottleneck(200), window],
+        Limit::Policed => vec![change::no_policer(), window],
+        Limit::ProtocolWindow => vec![change::streams(4), window],
         _ => Vec::new(),
     };
     let mut out: Vec<Prediction> = changes
         .into_iter()
-        .map(|c| predict(situation, evidence, c))
+        .map(|change| predict(situation, evidence, &change))
         .collect();
     if flags.contains(&Flag::Bufferbloat) {
         for prediction in &mut out {
             if matches!(
                 prediction.change,
-                Change::ReceiverWindow { .. } | Change::SendBuffer { .. }
+                Intervention::SetWindow { .. } | Intervention::SetSendBuffer { .. }
             ) {
                 prediction.because = format!(
                     "{}; a larger buffer only lengthens the full queue",
@@ -249,13 +249,13 @@ pub fn useful_window(situation: &Situation, evidence: &PathEvidence) -> u64 {
     bytes
 }
 
-fn ceilings(s: &Situation, evidence: &PathEvidence, change: Change) -> Vec<Ceiling> {
-    if change.is_of_marks() {
+fn ceilings(s: &Situation, evidence: &PathEvidence, change: &Intervention) -> Vec<Ceiling> {
+    if change::is_of_marks(change) {
         return untreated_ceiling(s, evidence).into_iter().collect();
     }
     let rtt = if s.rtt_min_s > 0.0 { s.rtt_min_s } else { s.rtt_s };
     let streams = match change {
-        Change::Streams { count } => f64::from(count.max(1)),
+        Intervention::SetStreams { count } => f64::from((*count).max(1)),
         _ => 1.0,
     };
     let all = [
@@ -292,21 +292,21 @@ fn untreated_ceiling(s: &Situation, evidence: &PathEvidence) -> Option<Ceiling> 
     })
 }
 
-fn window_ceiling(s: &Situation, change: Change, rtt: f64, streams: f64) -> Option<Ceiling> {
+fn window_ceiling(s: &Situation, change: &Intervention, rtt: f64, streams: f64) -> Option<Ceiling> {
     let bytes = match change {
         #[expect(clippy::cast_precision_loss, reason = "windows are far below 2^53")]
-        Change::ReceiverWindow { bytes } => bytes as f64,
+        Intervention::SetWindow { window, .. } => window.bytes() as f64,
         _ => s.window?,
     };
     // Where the window shrinks because of the reader, its size is the reader's doing.
     if rtt <= 0.0
-        || (s.limit == Limit::ReceiverApplication && !matches!(change, Change::ReceiverWindow { .. }))
+        || (s.limit == Limit::ReceiverApplication && !matches!(change, Intervention::SetWindow { .. }))
     {
         return None;
     }
     let rate = response::window(bytes, s.mss, rtt) * streams;
     // Measured while it limited, the window's rate is known better than any formula gives it.
-    let measured = s.limit == Limit::ReceiverWindow && !matches!(change, Change::ReceiverWindow { .. });
+    let measured = s.limit == Limit::ReceiverWindow && !matches!(change, Intervention::SetWindow { .. });
     let expected = if measured { s.goodput * streams } else { rate };
     Some(Ceiling {
         limit: Limit::ReceiverWindow,
@@ -325,11 +325,11 @@ fn window_ceiling(s: &Situation, change: Change, rtt: f64, streams: f64) -> Opti
     })
 }
 
-fn flight_ceiling(s: &Situation, change: Change, rtt: f64, streams: f64) -> Option<Ceiling> {
+fn flight_ceiling(s: &Situation, change: &Intervention, rtt: f64, streams: f64) -> Option<Ceiling> {
     let flight = s.flight?;
     let bytes = match (s.limit, change) {
         #[expect(clippy::cast_precision_loss, reason = "buffers are far below 2^53")]
-        (Limit::SendBuffer, Change::SendBuffer { bytes }) => bytes as f64,
+        (Limit::SendBuffer, Intervention::SetSendBuffer { buffer, .. }) => buffer.bytes() as f64,
         (Limit::SendBuffer | Limit::ProtocolWindow, _) => flight,
         _ => return None,
     };
@@ -350,13 +350,12 @@ fn flight_ceiling(s: &Situation, change: Change, rtt: f64, streams: f64) -> Opti
     })
 }
 
-fn reader_ceiling(s: &Situation, change: Change, rtt: f64) -> Option<Ceiling> {
-    if matches!(change, Change::ReaderWithoutLimit) || s.limit != Limit::ReceiverApplication {
+fn reader_ceiling(s: &Situation, change: &Intervention, rtt: f64) -> Option<Ceiling> {
+    if matches!(change, Intervention::SetReader { rate: None, .. }) || s.limit != Limit::ReceiverApplication {
         return None;
     }
     let rate = s.drain.unwrap_or(s.goodput);
-    let larger =
-        matches!(change, Change::ReceiverWindow { bytes } if s.window.is_none_or(|w| bytes as f64 > w));
+    let larger = matches!(change, Intervention::SetWindow { window, .. } if s.window.is_none_or(|w| window.bytes() as f64 > w));
     if !larger {
         return Some(Ceiling {
             limit: Limit::ReceiverApplication,
@@ -396,8 +395,8 @@ fn reader_ceiling(s: &Situation, change: Change, rtt: f64) -> Option<Ceiling> {
     })
 }
 
-fn source_ceiling(s: &Situation, change: Change) -> Option<Ceiling> {
-    if s.limit != Limit::SenderApplication || matches!(change, Change::WriterWithoutLimit) {
+fn source_ceiling(s: &Situation, change: &Intervention) -> Option<Ceiling> {
+    if s.limit != Limit::SenderApplication || matches!(change, Intervention::SetWriter { rate: None, .. }) {
         return None;
     }
     let rate = s.source.unwrap_or(s.goodput);
@@ -410,9 +409,9 @@ fn source_ceiling(s: &Situation, change: Change) -> Option<Ceiling> {
     })
 }
 
-fn bottleneck_ceiling(s: &Situation, evidence: &PathEvidence, change: Change) -> Option<Ceiling> {
+fn bottleneck_ceiling(s: &Situation, evidence: &PathEvidence, change: &Intervention) -> Option<Ceiling> {
     let factor = match change {
-        Change::Rate { percent } => f64::from(percent) / 100.0,
+        Intervention::ScaleRate { percent, .. } => f64::from(*percent) / 100.0,
         _ => 1.0,
     };
     let filled = matches!(s.limit, Limit::BottleneckBandwidth | Limit::SharedBottleneck);
@@ -442,8 +441,8 @@ fn bottleneck_ceiling(s: &Situation, evidence: &PathEvidence, change: Change) ->
     })
 }
 
-fn policer_ceiling(s: &Situation, evidence: &PathEvidence, change: Change) -> Option<Ceiling> {
-    if matches!(change, Change::NoPolicer) {
+fn policer_ceiling(s: &Situation, evidence: &PathEvidence, change: &Intervention) -> Option<Ceiling> {
+    if matches!(change, Intervention::RemovePolicer { .. }) {
         return None;
     }
     let rate = if s.limit == Limit::Policed {
@@ -463,17 +462,14 @@ fn policer_ceiling(s: &Situation, evidence: &PathEvidence, change: Change) -> Op
 fn loss_ceiling(
     s: &Situation,
     evidence: &PathEvidence,
-    change: Change,
+    change: &Intervention,
     rtt: f64,
     streams: f64,
 ) -> Option<Ceiling> {
-    let blind = matches!(
-        change,
-        Change::CongestionControl {
-            control: Control::Bbr
-        }
-    );
-    if matches!(change, Change::NoLoss) || blind || rtt <= 0.0 {
+    let control = Control::of(change);
+    let blind = control == Some(Control::Bbr);
+    let lossless = matches!(change, Intervention::SetLoss { chance, .. } if *chance == Ratio::ZERO);
+    if lossless || blind || rtt <= 0.0 {
         return None;
     }
     let mut path = *evidence;
@@ -484,12 +480,7 @@ fn loss_ceiling(
     if share <= 0.0 {
         return None;
     }
-    let reno = matches!(
-        change,
-        Change::CongestionControl {
-            control: Control::Reno
-        }
-    );
+    let reno = control == Some(Control::Reno);
     // Measured while loss limited it, the rate is known better than any formula gives it.
     let measured = s.limit == Limit::RandomLoss && !reno;
     let rate_at = |p: f64| {

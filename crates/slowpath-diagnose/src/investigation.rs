@@ -7,9 +7,10 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use slowpath_record::{HealthState, RunRecord};
+use slowpath_scenario::Intervention;
 use slowpath_verdict::{Connection, Limit};
 
-use crate::change::Change;
+use crate::change;
 use crate::gain::{Prediction, predict, useful_window};
 use crate::situation::{PathEvidence, Situation};
 use crate::stats::{Comparison, Outcome as Difference, Summary, mean};
@@ -22,7 +23,7 @@ pub struct Settings {
     /// How many invalid runs may be repeated for each setting before it is given up.
     pub spare: u32,
     /// Changes to test instead of the one that the verdict suggests.
-    pub changes: Vec<Change>,
+    pub changes: Vec<Intervention>,
 }
 
 impl Default for Settings {
@@ -50,7 +51,7 @@ pub struct Experiment {
     /// The variant of the experiment that serves as base.
     pub base: String,
     /// The change to apply; none for the base itself.
-    pub change: Option<Change>,
+    pub change: Option<Intervention>,
     /// Number of the repeat, from 0; use it to derive the seed, so that base and change meet the same dice.
     pub repeat: u32,
 }
@@ -154,7 +155,7 @@ impl Investigation {
         loop {
             if let Some((prediction, group)) = &self.current {
                 if group.wants(&self.settings) {
-                    return self.run(Some(prediction.change), group.asked);
+                    return self.run(Some(prediction.change.clone()), group.asked);
                 }
                 self.judge();
             }
@@ -191,7 +192,7 @@ impl Investigation {
         self.current = current;
     }
 
-    fn run(&self, change: Option<Change>, repeat: u32) -> Step {
+    fn run(&self, change: Option<Intervention>, repeat: u32) -> Step {
         Step::Run(Experiment {
             base: self.variant.clone(),
             change,
@@ -226,7 +227,7 @@ impl Investigation {
         }
         self.pending = changes
             .into_iter()
-            .map(|c| predict(&situation, &self.evidence, c))
+            .map(|change| predict(&situation, &self.evidence, &change))
             .collect();
         self.situation = Some(situation);
     }
@@ -263,7 +264,7 @@ impl Test {
         let limits = group.situations.iter().map(|s| s.limit).collect();
         let comparison = Comparison::welch(base, &group.goodputs);
         let outcome = judge(&prediction, measured.as_ref());
-        let hypothesis = hypothesis(situation, prediction.change);
+        let hypothesis = hypothesis(situation, &prediction.change);
         let sentence = sentence(&prediction, measured.as_ref(), comparison.as_ref(), outcome);
         Self {
             hypothesis,
@@ -302,51 +303,48 @@ fn judge(prediction: &Prediction, measured: Option<&Summary>) -> Outcome {
 }
 
 /// The one change that tests what is believed to limit the transfer.
-fn counterfactual(situation: &Situation, evidence: &PathEvidence) -> Option<Change> {
-    let window = Change::ReceiverWindow {
-        bytes: useful_window(situation, evidence),
-    };
+fn counterfactual(situation: &Situation, evidence: &PathEvidence) -> Option<Intervention> {
+    let useful = useful_window(situation, evidence);
     match situation.limit {
         // For a slow reader the larger window is the test as well: it must not help.
-        Limit::ReceiverWindow | Limit::ReceiverApplication => Some(window),
-        Limit::SendBuffer => Some(Change::SendBuffer {
-            bytes: useful_window(situation, evidence),
-        }),
-        Limit::SenderApplication => Some(Change::WriterWithoutLimit),
-        Limit::RandomLoss => Some(Change::NoLoss),
-        Limit::BottleneckBandwidth | Limit::SharedBottleneck => Some(Change::Rate { percent: 200 }),
-        Limit::Policed => Some(Change::NoPolicer),
-        Limit::ProtocolWindow => Some(Change::Streams { count: 4 }),
+        Limit::ReceiverWindow | Limit::ReceiverApplication => Some(change::window(useful)),
+        Limit::SendBuffer => Some(change::send_buffer(useful)),
+        Limit::SenderApplication => Some(change::writer_without_limit()),
+        Limit::RandomLoss => Some(change::no_loss()),
+        Limit::BottleneckBandwidth | Limit::SharedBottleneck => Some(change::bottleneck(200)),
+        Limit::Policed => Some(change::no_policer()),
+        Limit::ProtocolWindow => Some(change::streams(4)),
         _ => None,
     }
 }
 
-fn hypothesis(situation: &Situation, change: Change) -> String {
+fn hypothesis(situation: &Situation, change: &Intervention) -> String {
     let limit = situation.limit;
-    if change.is_of_marks() {
-        return format!("The network treats the packets' mark, and {limit} is how: {change} ends that.");
+    let words = change::words(change);
+    if change::is_of_marks(change) {
+        return format!("The network treats the packets' mark, and {limit} is how: {words} ends that.");
     }
     let removes = matches!(
         (limit, change),
-        (Limit::ReceiverWindow, Change::ReceiverWindow { .. })
-            | (Limit::SendBuffer, Change::SendBuffer { .. })
-            | (Limit::SenderApplication, Change::WriterWithoutLimit)
-            | (Limit::ReceiverApplication, Change::ReaderWithoutLimit)
+        (Limit::ReceiverWindow, Intervention::SetWindow { .. })
+            | (Limit::SendBuffer, Intervention::SetSendBuffer { .. })
+            | (Limit::SenderApplication, Intervention::SetWriter { .. })
+            | (Limit::ReceiverApplication, Intervention::SetReader { .. })
             | (
                 Limit::RandomLoss,
-                Change::NoLoss | Change::CongestionControl { .. }
+                Intervention::SetLoss { .. } | Intervention::SetCongestionControl { .. }
             )
             | (
                 Limit::BottleneckBandwidth | Limit::SharedBottleneck,
-                Change::Rate { .. }
+                Intervention::ScaleRate { .. }
             )
-            | (Limit::Policed, Change::NoPolicer)
-            | (Limit::ProtocolWindow, Change::Streams { .. })
+            | (Limit::Policed, Intervention::RemovePolicer { .. })
+            | (Limit::ProtocolWindow, Intervention::SetStreams { .. })
     );
     if removes {
-        format!("The limit is {limit}: {change} removes it.")
+        format!("The limit is {limit}: {words} removes it.")
     } else {
-        format!("The limit is {limit}: {change} leaves it in place.")
+        format!("The limit is {limit}: {words} leaves it in place.")
     }
 }
 
@@ -363,16 +361,17 @@ fn sentence(
     let next = prediction
         .next_limit
         .map_or(String::new(), |l| format!(", then limited by {l}"));
+    let change = change::words(&prediction.change);
     let head = if prediction.is_no_gain(0.1) {
         let most = (prediction.expected / prediction.before - 1.0) * 100.0;
         format!(
-            "With {} no real gain was predicted ({most:+.0} %: {range}{next}), because {}",
-            prediction.change, prediction.because
+            "With {change} no real gain was predicted ({most:+.0} %: {range}{next}), because {}",
+            prediction.because
         )
     } else {
         format!(
-            "With {} {range} were predicted{next}, because {}",
-            prediction.change, prediction.because
+            "With {change} {range} were predicted{next}, because {}",
+            prediction.because
         )
     };
     let Some(measured) = measured else {

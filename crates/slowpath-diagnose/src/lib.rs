@@ -7,7 +7,7 @@
 //! * [`investigation`]: [`Investigation`], the loop: hypothesis, change, prediction, re-run, outcome. Start here.
 //! * [`gain`]: what a change would gain and which limit takes over next.
 //! * [`situation`]: what is known about a transfer and its path.
-//! * [`change`]: the changes, in terms of roles.
+//! * [`change`]: the interventions that a capture can suggest, in terms of roles.
 //! * [`response`]: the closed forms behind predictions.
 //! * [`stats`]: means with confidence intervals, comparison of two groups of runs.
 
@@ -21,7 +21,6 @@ pub mod response;
 pub mod situation;
 pub mod stats;
 
-pub use change::Change;
 pub use gain::Prediction;
 pub use investigation::{Investigation, Step};
 pub use situation::{PathEvidence, Situation};

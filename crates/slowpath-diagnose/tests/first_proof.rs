@@ -1,6 +1,6 @@
 //! The first proofs, with canned records: a window that helps, and one that cannot.
 
-use slowpath_diagnose::change::Change;
+use slowpath_diagnose::change;
 use slowpath_diagnose::gain::predict;
 use slowpath_diagnose::investigation::{Conclusion, Investigation, Outcome, Settings, Step};
 use slowpath_diagnose::situation::{PathEvidence, Situation};
@@ -9,6 +9,7 @@ use slowpath_facts::{DscpSeen, Handshake, RttSummary};
 use slowpath_facts::{Side, Surroundings, Tap};
 use slowpath_record::health::{Health, HealthState, Reason};
 use slowpath_record::{Origin, RunRecord, TransferResult};
+use slowpath_scenario::Intervention;
 use slowpath_units::Time;
 use slowpath_verdict::Connection;
 use slowpath_verdict::{Limit, Parameters, Verdict};
@@ -122,7 +123,7 @@ fn connection(limit: Limit, goodput: f64, lost: u64, parameters: Parameters) -> 
 fn drive(
     mut investigation: Investigation,
     base: impl Fn(u32) -> (RunRecord, Connection),
-    changed: impl Fn(Change, u32) -> (RunRecord, Connection),
+    changed: impl Fn(Intervention, u32) -> (RunRecord, Connection),
 ) -> (Conclusion, u32) {
     for runs in 0..40 {
         match investigation.next_step() {
@@ -185,7 +186,7 @@ fn a_window_helps_ios_xe_until_the_next_limit() {
     let investigation = Investigation::new("iosxe-default", path(), Settings::default());
     let (conclusion, runs) = drive(investigation, iosxe, |change, repeat| {
         assert!(
-            matches!(change, Change::ReceiverWindow { bytes: 2_500_000.. }),
+            matches!(&change, Intervention::SetWindow { window, .. } if window.bytes() >= 2_500_000),
             "{change:?}"
         );
         let goodput = 1_500_000.0 + f64::from(repeat) * 100_000.0;
@@ -296,11 +297,7 @@ fn a_larger_buffer_behind_a_full_queue_gains_nothing_and_says_so() {
     full.verdict.flags.push(slowpath_verdict::Flag::Bufferbloat);
     let situation = Situation::of(&full);
     let evidence = PathEvidence::of([&situation]);
-    let prediction = predict(
-        &situation,
-        &evidence,
-        Change::ReceiverWindow { bytes: 16_000_000 },
-    );
+    let prediction = predict(&situation, &evidence, &change::window(16_000_000));
     assert_eq!(prediction.next_limit, Some(Limit::BottleneckBandwidth));
     assert!(prediction.is_no_gain(0.05), "{prediction:?}");
     assert!(
@@ -311,14 +308,14 @@ fn a_larger_buffer_behind_a_full_queue_gains_nothing_and_says_so() {
     let all = slowpath_diagnose::gain::remedies(&situation, &evidence, &full.verdict.flags);
     let window = all
         .iter()
-        .find(|p| matches!(p.change, Change::ReceiverWindow { .. }))
+        .find(|p| matches!(p.change, Intervention::SetWindow { .. }))
         .unwrap();
     assert!(
         window.because.contains("only lengthens the full queue"),
         "{}",
         window.because
     );
-    assert!(matches!(all[0].change, Change::Rate { percent: 200 }) && all[0].factor() > 1.5);
+    assert!(matches!(all[0].change, Intervention::ScaleRate { percent: 200, .. }) && all[0].factor() > 1.5);
 }
 
 #[test]
@@ -338,7 +335,7 @@ fn a_path_that_was_never_filled_bounds_nothing() {
     let (_, connection) = iosxe(0);
     let situation = Situation::of(&connection);
     let evidence = PathEvidence::of([&situation]);
-    let prediction = predict(&situation, &evidence, Change::ReceiverWindow { bytes: 2_500_000 });
+    let prediction = predict(&situation, &evidence, &change::window(2_500_000));
     assert_eq!(prediction.next_limit, None);
     assert!(prediction.possible_limits.contains(&Limit::BottleneckBandwidth));
     assert!(
@@ -354,7 +351,7 @@ fn a_short_transfer_is_predicted_to_end_in_slow_start() {
     let (_, mut connection) = iosxe(0);
     connection.bytes_delivered = 1 << 20;
     let situation = Situation::of(&connection);
-    let prediction = predict(&situation, &path(), Change::ReceiverWindow { bytes: 2_500_000 });
+    let prediction = predict(&situation, &path(), &change::window(2_500_000));
     assert_eq!(prediction.next_limit, Some(Limit::SlowStart));
     assert!(
         prediction.expected > 1.0e6 && prediction.expected < 2.0e6,
@@ -377,13 +374,13 @@ fn behind_a_policer_a_window_is_in_vain_and_its_removal_bounds_nothing() {
         (None, 0.0),
         "its losses and rate are the policer's own"
     );
-    let window = predict(&situation, &evidence, Change::ReceiverWindow { bytes: 2_500_000 });
+    let window = predict(&situation, &evidence, &change::window(2_500_000));
     assert_eq!(window.next_limit, Some(Limit::Policed));
     assert!(
         window.factor() < 1.01 && window.because.contains("nothing changes"),
         "{window:?}"
     );
-    let removed = predict(&situation, &evidence, Change::NoPolicer);
+    let removed = predict(&situation, &evidence, &change::no_policer());
     assert_ne!(
         removed.next_limit,
         Some(Limit::BottleneckBandwidth),
@@ -391,7 +388,7 @@ fn behind_a_policer_a_window_is_in_vain_and_its_removal_bounds_nothing() {
     );
     // Another transfer over this path meets the same policer.
     let other = Situation::of(&iosxe(0).1);
-    let raised = predict(&other, &evidence, Change::ReceiverWindow { bytes: 2_500_000 });
+    let raised = predict(&other, &evidence, &change::window(2_500_000));
     assert_eq!(raised.next_limit, Some(Limit::Policed));
 }
 
@@ -401,7 +398,7 @@ fn more_connections_share_the_same_loss() {
     let mut situation = Situation::of(&lossy);
     situation.window = Some(650_752.0);
     let evidence = PathEvidence::of([&situation]);
-    let four = predict(&situation, &evidence, Change::Streams { count: 4 });
+    let four = predict(&situation, &evidence, &change::streams(4));
     assert_eq!(four.next_limit, Some(Limit::RandomLoss));
     assert!(four.factor() > 3.0 && four.factor() <= 4.1, "{four:?}");
     assert!(four.because.contains("was not seen"));

@@ -4,10 +4,11 @@
 //! because an analysis names none.
 
 use serde::{Deserialize, Serialize};
-use slowpath_diagnose::Change;
+use slowpath_diagnose::change;
 use slowpath_diagnose::gain::{Prediction, remedies};
 use slowpath_diagnose::situation::{PathEvidence, Situation};
 use slowpath_facts::Capture;
+use slowpath_scenario::Intervention;
 use slowpath_verdict::{Analysis, Connection, Limit};
 
 use crate::quantity::bit_rate;
@@ -80,7 +81,7 @@ pub struct RemedyView {
     pub change: String,
     /// The change itself, for whoever writes it in the language of a system; unknown in a view that was read back.
     #[serde(skip)]
-    pub asked: Option<Change>,
+    pub asked: Option<Intervention>,
     /// Goodput that is predicted after it; absent where what the path carries was never seen.
     pub predicted_goodput_bit_per_s: Option<f64>,
     /// The most that the limits seen would allow.
@@ -99,11 +100,12 @@ pub struct RemedyView {
 }
 
 impl RemedyView {
-    /// A prediction for people. A change without a known gain is kept: it says so.
+    /// A prediction for people. A change without a known gain is kept: it says so. Whoever knows a system's language adds
+    /// its lines.
     pub fn of(prediction: &Prediction) -> Self {
-        let view = Self {
-            change: prediction.change.to_string(),
-            asked: Some(prediction.change),
+        Self {
+            change: change::words(&prediction.change),
+            asked: Some(prediction.change.clone()),
             predicted_goodput_bit_per_s: prediction.next_limit.map(|_| prediction.expected * 8.0),
             gain: prediction
                 .next_limit
@@ -111,27 +113,10 @@ impl RemedyView {
             at_most_bit_per_s: prediction.high.map(|h| h * 8.0),
             next_limit: prediction.next_limit,
             because: prediction.because.clone(),
-            configuration: prediction
-                .change
-                .linux()
-                .map(|text| ConfigurationText {
-                    system: "linux".to_owned(),
-                    text,
-                })
-                .into_iter()
-                .collect(),
-        };
-        if view.in_vain() {
-            return Self {
-                configuration: Vec::new(),
-                ..view
-            };
+            configuration: Vec::new(),
         }
-        view
     }
-}
 
-impl RemedyView {
     /// Whether it is predicted to gain as good as nothing.
     pub fn in_vain(&self) -> bool {
         self.gain.is_some_and(|g| g < 0.03)

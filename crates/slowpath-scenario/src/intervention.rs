@@ -2,6 +2,8 @@
 
 mod apply;
 mod place;
+mod spelling;
+mod who;
 
 use std::fmt;
 
@@ -11,84 +13,87 @@ use slowpath_units::{BitRate, ByteCount, Duration, Ratio};
 
 pub use apply::ApplyError;
 pub use place::Place;
+pub use spelling::{KEYS, SpellingError};
+pub use who::Who;
 
 use crate::network::QueueSize;
 
 /// One change to a run, applied to its [`Plan`](crate::Plan) with [`Intervention::apply`].
 ///
 /// The list is closed: what the diagnosis can try, the backends can do and the device languages can
-/// express. Hosts are named as in the plan; network elements are addressed by [`Place`], so that an
-/// investigation can apply a change without having read the network.
+/// express. Hosts are addressed by role or name ([`Who`]), network elements by [`Place`], so that an investigation can
+/// apply a change without having read the network, and a capture can ask for one without knowing any name. What users
+/// type is read by [`Intervention::spelled`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Intervention {
     /// The largest receive window of a host, in bytes; window scaling comes with it where it is needed.
     SetWindow {
         /// The receiving host.
-        host: String,
+        host: Who,
         /// The new window.
         window: ByteCount,
     },
     /// The send buffer of a host, in bytes.
     SetSendBuffer {
         /// The sending host.
-        host: String,
+        host: Who,
         /// The new buffer.
         buffer: ByteCount,
     },
     /// The congestion control of a host.
     SetCongestionControl {
         /// The sending host.
-        host: String,
+        host: Who,
         /// Its name, such as `bbr`.
         name: String,
     },
     /// Selective acknowledgement of a host.
     SetSack {
         /// The host.
-        host: String,
+        host: Who,
         /// Whether it is offered.
         on: bool,
     },
     /// Explicit congestion notification of a host.
     SetEcn {
         /// The host.
-        host: String,
+        host: Who,
         /// Whether it is asked for.
         on: bool,
     },
     /// The initial congestion window of a host, in segments.
     SetInitialWindow {
         /// The sending host.
-        host: String,
+        host: Who,
         /// Segments.
         segments: u32,
     },
     /// An upper limit for the sending rate of each connection.
     SetPacing {
         /// The sending host.
-        host: String,
+        host: Who,
         /// The limit.
         rate: BitRate,
     },
     /// The mark of the packets that a host sends.
     SetDscp {
         /// The sending host.
-        host: String,
+        host: Who,
         /// The new mark.
         dscp: Dscp,
     },
     /// The largest segment payload that a host announces and sends, in bytes.
     SetMss {
         /// The host.
-        host: String,
+        host: Who,
         /// Bytes.
         mss: u16,
     },
     /// OpenSSH's marks on a host; `None` leaves the packets unmarked.
     SetIpQos {
         /// The host.
-        host: String,
+        host: Who,
         /// Mark of sessions with a terminal.
         interactive: Option<Dscp>,
         /// Mark of transfers.
@@ -107,7 +112,14 @@ pub enum Intervention {
     /// How fast the receiving application takes its data; `None` is as fast as it comes.
     SetReader {
         /// The receiving host.
-        host: String,
+        host: Who,
+        /// The new rate.
+        rate: Option<BitRate>,
+    },
+    /// How fast the sending application gives its data; `None` is as fast as it is taken.
+    SetWriter {
+        /// The sending host.
+        host: Who,
         /// The new rate.
         rate: Option<BitRate>,
     },
@@ -134,6 +146,13 @@ pub enum Intervention {
         place: Place,
         /// The new rate.
         rate: BitRate,
+    },
+    /// Another rate for links of the path, in per cent of the rate now.
+    ScaleRate {
+        /// Which.
+        place: Place,
+        /// 200 for twice the rate.
+        percent: u32,
     },
     /// Another propagation delay.
     SetDelay {
@@ -188,12 +207,13 @@ impl Intervention {
                     | Self::SetIpQos { .. }
                     | Self::SetStreams { .. }
                     | Self::SetPartSize { .. }
+                    | Self::SetWriter { .. }
             ),
         }
     }
 
-    /// The host that is changed, if it is one.
-    pub fn host(&self) -> Option<&str> {
+    /// The host that is changed, or to which the place leads, if there is one.
+    pub(crate) fn who_mut(&mut self) -> Option<&mut Who> {
         match self {
             Self::SetWindow { host, .. }
             | Self::SetSendBuffer { host, .. }
@@ -205,8 +225,17 @@ impl Intervention {
             | Self::SetDscp { host, .. }
             | Self::SetMss { host, .. }
             | Self::SetIpQos { host, .. }
-            | Self::SetReader { host, .. } => Some(host),
-            _ => None,
+            | Self::SetReader { host, .. }
+            | Self::SetWriter { host, .. } => Some(host),
+            Self::RemovePolicer { place }
+            | Self::ResizeQueue { place, .. }
+            | Self::LiftDeviceLimit { place }
+            | Self::SetRate { place, .. }
+            | Self::ScaleRate { place, .. }
+            | Self::SetDelay { place, .. }
+            | Self::SetLoss { place, .. }
+            | Self::Remark { place, .. } => place.host_mut(),
+            Self::SetStreams { .. } | Self::SetPartSize { .. } => None,
         }
     }
 }
@@ -255,10 +284,18 @@ impl fmt::Display for Intervention {
                 host,
                 rate: Some(rate),
             } => write!(f, "let {host} read at {rate}"),
+            Self::SetWriter { host, rate: None } => {
+                write!(f, "let {host} write as fast as the data is taken")
+            }
+            Self::SetWriter {
+                host,
+                rate: Some(rate),
+            } => write!(f, "let {host} write at {rate}"),
             Self::RemovePolicer { place } => write!(f, "remove the policer {place}"),
             Self::ResizeQueue { place, queue } => write!(f, "set the queue {place} to {queue}"),
             Self::LiftDeviceLimit { place } => write!(f, "lift the device's limit {place}"),
             Self::SetRate { place, rate } => write!(f, "set the rate {place} to {rate}"),
+            Self::ScaleRate { place, percent } => write!(f, "set the rate {place} to {percent} % of now"),
             Self::SetDelay { place, delay } => write!(f, "set the delay {place} to {delay}"),
             Self::SetLoss { place, chance } => write!(f, "set the loss {place} to {chance}"),
             Self::Remark { place, dscp } => write!(f, "mark every packet {place} {dscp}"),

@@ -39,7 +39,7 @@ pub use device::{DeviceElements, DevicePart, DeviceUse, Fragments};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use experiment::{Captures, Experiment, Variant};
 pub use host::{HostSettings, KernelStack, Standing, System};
-pub use intervention::{ApplyError, Backend, Intervention, Place};
+pub use intervention::{ApplyError, Backend, Intervention, Place, Who};
 pub use network::parse_path;
 pub use plan::{Clock, HostPlan, Plan, PlanOptions, Stack};
 pub use sweep::Sweep;

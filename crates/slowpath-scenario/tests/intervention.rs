@@ -5,7 +5,7 @@ use slowpath_endpoint::tcp::{CongestionControl, ReceiveWindow};
 use slowpath_path::{Delay, ElementKind, Fifo, Limit, LossModel, Queue, Rate};
 use slowpath_scenario::network::QueueSize;
 use slowpath_scenario::{
-    ApplyError, Backend, Clock, Experiment, Fragments, Intervention, Place, Plan, PlanOptions, Stack,
+    ApplyError, Backend, Clock, Experiment, Fragments, Intervention, Place, Plan, PlanOptions, Stack, Who,
     Workload,
 };
 use slowpath_units::{BitRate, ByteCount, Duration, Ratio};
@@ -118,6 +118,64 @@ fn a_faster_store_pauses_less() {
         panic!()
     };
     assert_eq!(model.pace, Pace::Unlimited);
+}
+
+#[test]
+fn the_slowest_link_on_the_way_is_the_bottleneck() {
+    let text = "title = \"t\"\n[network]\ndown = [{ name = \"fast\", rate = \"100 Mbit/s\" }, { name = \"slow\", rate = \"10 Mbit/s\" }]\n\
+                up = [{ name = \"back\", rate = \"1 Mbit/s\" }]\n[workload]\nkind = \"ftp-get\"\nsize = \"1 MiB\"\n";
+    let experiment = Experiment::read("x.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let options = PlanOptions {
+        variant: "default".to_owned(),
+        repeat: 0,
+        seed: 1,
+        clock: Clock::Simulated,
+        quick: false,
+        size: None,
+    };
+    let base = experiment.plan(&options, &Fragments::new()).unwrap();
+    let change = Intervention::ScaleRate {
+        place: Place::Bottleneck(Who::Receiver),
+        percent: 200,
+    };
+    let changed = change.apply(&base).unwrap();
+    let rates = |plan: &Plan| {
+        ["fast", "slow", "back"].map(|name| match &plan.network.element(name).unwrap().does {
+            ElementKind::Link(link) => link.rate.clone(),
+            other => panic!("{other:?}"),
+        })
+    };
+    let mbit = |rate: u64| Rate::Fixed(BitRate::new(rate * 1_000_000));
+    assert_eq!(rates(&base), [mbit(100), mbit(10), mbit(1)]);
+    assert_eq!(rates(&changed), [mbit(100), mbit(20), mbit(1)]);
+    // A plan's notes name hosts, whatever the change called them.
+    assert_eq!(
+        changed.changes,
+        [Intervention::ScaleRate {
+            place: Place::Bottleneck("client".into()),
+            percent: 200,
+        }]
+    );
+}
+
+#[test]
+fn a_sending_program_loses_its_own_pace() {
+    let workload = "kind = \"iperf3\"\nsize = \"1 MB\"\nrate = \"2 Mbit/s\"";
+    let base = plan("", workload, Clock::Simulated);
+    let free = Intervention::SetWriter {
+        host: Who::Sender,
+        rate: None,
+    };
+    let rate = |plan: &Plan| match &plan.jobs[0].workload {
+        Workload::Iperf3(test) => test.rate,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(rate(&base), Some(BitRate::new(2_000_000)));
+    assert_eq!(rate(&free.apply(&base).unwrap()), None);
+    assert!(matches!(
+        free.apply(&ftp("")),
+        Err(ApplyError::NothingToChange { .. })
+    ));
 }
 
 #[test]

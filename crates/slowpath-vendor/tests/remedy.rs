@@ -2,14 +2,14 @@
 
 use slowpath_packet::Dscp;
 use slowpath_scenario::network::QueueSize;
-use slowpath_scenario::{Intervention, Place as Where};
+use slowpath_scenario::{Intervention, Place as Where, Who};
 use slowpath_units::{BitRate, ByteCount};
 use slowpath_vendor::reading::{Config, read, read_for};
 use slowpath_vendor::remedy::{Place, remedies, remedy, remedy_of};
 use slowpath_vendor::{Language, LineState, Trap};
 
 fn all() -> Vec<(Intervention, &'static [(Language, &'static str)])> {
-    let host = || "client".to_owned();
+    let host = || Who::from("client");
     vec![
         (
             Intervention::SetWindow {

@@ -1,10 +1,10 @@
 //! What a reader of an experiment's results needs beside the figures: question, source, corrections, assumptions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
-use slowpath_diagnose::change::Change;
 use slowpath_report::results::{Note, Source};
+use slowpath_scenario::Intervention;
 
 /// The file `dossier.toml` beside an experiment file.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
@@ -91,43 +91,31 @@ pub enum FigureStanding {
     Fitted,
 }
 
-/// A change whose outcome is to be predicted and tested by a re-run.
+/// A change whose outcome is to be predicted and tested by a re-run: the variant, and the change under a key of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "BTreeMap<String, String>")]
 pub struct ProofWish {
     /// The variant to change.
     pub variant: String,
-    /// The change.
-    #[serde(flatten)]
-    pub change: WishedChange,
+    /// The change, spelled as in a sweep.
+    pub change: Intervention,
 }
 
-/// The change of a [`ProofWish`], under a key of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WishedChange {
-    /// The new receive window.
-    Window(slowpath_units::ByteCount),
-    /// Who takes the marks off.
-    Marks(MarksOff),
-}
+impl TryFrom<BTreeMap<String, String>> for ProofWish {
+    type Error = String;
 
-/// Who takes the marks off packets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MarksOff {
-    /// OpenSSH at the sending end, with `IPQoS none`.
-    IpqosNone,
-    /// The first router on the way.
-    Rewritten,
-}
-
-impl From<WishedChange> for Change {
-    fn from(wish: WishedChange) -> Self {
-        match wish {
-            WishedChange::Window(bytes) => Self::ReceiverWindow { bytes: bytes.bytes() },
-            WishedChange::Marks(MarksOff::IpqosNone) => Self::SshWithoutMark,
-            WishedChange::Marks(MarksOff::Rewritten) => Self::MarksRewritten,
-        }
+    fn try_from(mut entries: BTreeMap<String, String>) -> Result<Self, String> {
+        let variant = entries
+            .remove("variant")
+            .ok_or("a proof needs the `variant` that it changes")?;
+        let mut changes = entries.iter();
+        let (Some((key, value)), None) = (changes.next(), changes.next()) else {
+            return Err(format!(
+                "a proof of {variant} needs one change, such as window = \"2 MB\""
+            ));
+        };
+        let change = Intervention::spelled(key, value).map_err(|error| error.to_string())?;
+        Ok(Self { variant, change })
     }
 }
 
@@ -172,6 +160,8 @@ impl Dossier {
 
 #[cfg(test)]
 mod tests {
+    use slowpath_diagnose::change;
+
     use super::*;
 
     #[test]
@@ -204,17 +194,16 @@ mod tests {
     #[test]
     fn proofs_name_their_change() {
         for (line, change) in [
-            (
-                "window = \"65535 B\"",
-                Some(Change::ReceiverWindow { bytes: 65_535 }),
-            ),
-            ("marks = \"ipqos-none\"", Some(Change::SshWithoutMark)),
-            ("marks = \"rewritten\"", Some(Change::MarksRewritten)),
+            ("window = \"65535 B\"", Some(change::window(65_535))),
+            ("marks = \"ipqos-none\"", Some(change::ssh_without_mark())),
+            ("marks = \"rewritten\"", Some(change::marks_rewritten())),
+            ("bottleneck = \"200 %\"", Some(change::bottleneck(200))),
             ("marks = \"none\"", None),
+            ("window = \"65535 B\"\nmarks = \"rewritten\"", None),
             ("", None),
         ] {
             let read = Dossier::read(&format!("[[proofs]]\nvariant = \"v\"\n{line}\n"));
-            let found = read.ok().map(|dossier| Change::from(dossier.proofs[0].change));
+            let found = read.ok().map(|dossier| dossier.proofs[0].change.clone());
             assert_eq!(found, change, "{line}");
         }
     }

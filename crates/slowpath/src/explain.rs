@@ -16,14 +16,30 @@ use slowpath_verdict::compare::{device_limit, dscp_treatment};
 use slowpath_verdict::{Analysis, Verdict};
 
 use crate::import::{self, ImportError, ReadCapture};
-use crate::prove::intervention;
 
 /// Reads a capture and explains it.
 ///
 /// # Errors
 /// [`ImportError`].
 pub fn file(path: &Path) -> Result<Explanation, ImportError> {
-    import::analyze_file(path).map(Explanation::diagnosed)
+    import::analyze_file(path).map(|analysis| {
+        let mut explanation = Explanation::diagnosed(analysis);
+        for_linux(&mut explanation);
+        explanation
+    })
+}
+
+/// Adds to each remedy that gains something how it is made on a Linux host whose configuration is not known.
+fn for_linux(explanation: &mut Explanation) {
+    for remedy in explanation.connections.iter_mut().flat_map(|c| &mut c.remedies) {
+        let lines = remedy.asked.as_ref().and_then(slowpath_vendor::remedy::linux);
+        if let Some(text) = lines.filter(|_| !remedy.in_vain()) {
+            remedy.configuration.push(ConfigurationText {
+                system: "linux".to_owned(),
+                text,
+            });
+        }
+    }
 }
 
 /// Writes the explanation as JSON (`slowpath/explain/1`).
@@ -62,8 +78,8 @@ pub fn in_language(explanation: &mut Explanation, language: Language) -> usize {
         }
         let lines = remedy
             .asked
-            .and_then(|change| intervention(change, "sender", "receiver"))
-            .and_then(|change| slowpath_vendor::remedy(language, &change, Place::default()));
+            .as_ref()
+            .and_then(|change| slowpath_vendor::remedy(language, change, Place::default()));
         let Some(lines) = lines else {
             continue;
         };

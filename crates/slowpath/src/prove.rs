@@ -2,15 +2,11 @@
 
 use std::sync::atomic::AtomicBool;
 
-use slowpath_diagnose::change::{Change, Control};
 use slowpath_diagnose::investigation::{Conclusion, Experiment as Wanted, Settings as Proving, Step};
 use slowpath_diagnose::{Investigation, PathEvidence, Situation};
-use slowpath_packet::Dscp;
 use slowpath_record::Origin;
 use slowpath_report::results::Proof;
-use slowpath_scenario::intervention::{Intervention, Place};
-use slowpath_scenario::{Clock, PlanOptions};
-use slowpath_units::{ByteCount, Ratio};
+use slowpath_scenario::{Clock, Intervention, PlanOptions};
 
 use crate::folder::Folder;
 use crate::load::Loaded;
@@ -52,7 +48,7 @@ pub fn prove(
         let evidence = evidence(&base, clock);
         let settings = Proving {
             repeats: u32::try_from(own.len()).unwrap_or(u32::MAX).min(MOST_REPEATS),
-            changes: vec![wish.change.into()],
+            changes: vec![wish.change.clone()],
             ..Proving::default()
         };
         let mut investigation = Investigation::new(&wish.variant, evidence, settings);
@@ -176,16 +172,13 @@ fn planned(
         },
         &loaded.fragments,
     )?;
-    let Some(change) = wanted.change else {
+    let Some(change) = &wanted.change else {
         return Ok(Some(Planned::new(
             format!("{PREFIX}{variant}.base.{repeat}.{ending}"),
             plan,
         )));
     };
-    let Some(intervention) = intervention(change, plan.sender(), plan.receiver()) else {
-        return Ok(None);
-    };
-    let Ok(changed) = intervention.apply(&plan) else {
+    let Ok(changed) = change.apply(&plan) else {
         return Ok(None);
     };
     Ok(Some(Planned::new(
@@ -194,67 +187,30 @@ fn planned(
     )))
 }
 
-/// A change in terms of roles as one in terms of the hosts that have them; `None` if nothing that can be told to a
-/// host or an element makes it.
-pub(crate) fn intervention(change: Change, sender: &str, receiver: &str) -> Option<Intervention> {
-    let (sender, receiver) = (sender.to_owned(), receiver.to_owned());
-    Some(match change {
-        Change::ReceiverWindow { bytes } => Intervention::SetWindow {
-            host: receiver,
-            window: ByteCount::new(bytes),
-        },
-        Change::SendBuffer { bytes } => Intervention::SetSendBuffer {
-            host: sender,
-            buffer: ByteCount::new(bytes),
-        },
-        Change::ReaderWithoutLimit => Intervention::SetReader {
-            host: receiver,
-            rate: None,
-        },
-        Change::NoLoss => Intervention::SetLoss {
-            place: Place::Everywhere,
-            chance: Ratio::ZERO,
-        },
-        Change::NoPolicer => Intervention::RemovePolicer {
-            place: Place::Everywhere,
-        },
-        Change::Streams { count } => Intervention::SetStreams { count },
-        Change::CongestionControl { control } => Intervention::SetCongestionControl {
-            host: sender,
-            name: match control {
-                Control::Reno => "reno",
-                Control::Cubic => "cubic",
-                Control::Bbr => "bbr",
-            }
-            .to_owned(),
-        },
-        Change::SshWithoutMark => Intervention::SetIpQos {
-            host: sender,
-            interactive: None,
-            bulk: None,
-        },
-        Change::MarksRewritten => Intervention::Remark {
-            place: Place::Towards(receiver),
-            dscp: Dscp::DEFAULT,
-        },
-        Change::WriterWithoutLimit | Change::Rate { .. } => return None,
-    })
-}
-
 /// A change in one word, for file names.
-const fn word(change: Change) -> &'static str {
+fn word(change: &Intervention) -> &'static str {
     match change {
-        Change::ReceiverWindow { .. } => "window",
-        Change::SendBuffer { .. } => "send-buffer",
-        Change::ReaderWithoutLimit => "reader",
-        Change::WriterWithoutLimit => "writer",
-        Change::NoLoss => "no-loss",
-        Change::NoPolicer => "no-policer",
-        Change::Streams { .. } => "streams",
-        Change::CongestionControl { .. } => "congestion-control",
-        Change::Rate { .. } => "rate",
-        Change::SshWithoutMark => "ssh-without-mark",
-        Change::MarksRewritten => "marks-rewritten",
+        Intervention::SetWindow { .. } => "window",
+        Intervention::SetSendBuffer { .. } => "send-buffer",
+        Intervention::SetReader { .. } => "reader",
+        Intervention::SetWriter { .. } => "writer",
+        Intervention::SetLoss { .. } => "no-loss",
+        Intervention::RemovePolicer { .. } => "no-policer",
+        Intervention::SetStreams { .. } => "streams",
+        Intervention::SetCongestionControl { .. } => "congestion-control",
+        Intervention::SetRate { .. } | Intervention::ScaleRate { .. } => "rate",
+        Intervention::SetIpQos { .. } => "ssh-without-mark",
+        Intervention::Remark { .. } => "marks-rewritten",
+        Intervention::SetSack { .. } => "sack",
+        Intervention::SetEcn { .. } => "ecn",
+        Intervention::SetInitialWindow { .. } => "initial-window",
+        Intervention::SetPacing { .. } => "pacing",
+        Intervention::SetDscp { .. } => "dscp",
+        Intervention::SetMss { .. } => "mss",
+        Intervention::SetPartSize { .. } => "part-size",
+        Intervention::ResizeQueue { .. } => "queue",
+        Intervention::LiftDeviceLimit { .. } => "device",
+        Intervention::SetDelay { .. } => "delay",
     }
 }
 

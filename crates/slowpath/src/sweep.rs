@@ -10,7 +10,7 @@ use slowpath_record::{HealthState, RunRecord};
 use slowpath_report::quantity::RateUnit;
 use slowpath_report::results::RunResult;
 use slowpath_report::text::{Style, columns, left, right};
-use slowpath_scenario::intervention::{ApplyError, Intervention, Place};
+use slowpath_scenario::intervention::{ApplyError, Intervention, KEYS, SpellingError};
 use slowpath_scenario::sweep::{MOST_COMBINATIONS, SweepError};
 use slowpath_scenario::{Clock, Plan, PlanOptions, Sweep};
 
@@ -58,15 +58,8 @@ pub enum Error {
     #[error(transparent)]
     Plan(#[from] slowpath_scenario::plan::PlanError),
     /// A short key's value has another form.
-    #[error("--sweep {key}={value}: {what}")]
-    Value {
-        /// The key.
-        key: String,
-        /// The value.
-        value: String,
-        /// What is wrong.
-        what: String,
-    },
+    #[error("--sweep {0}")]
+    Value(#[from] SpellingError),
     /// A change does not fit the experiment.
     #[error(transparent)]
     Change(#[from] ApplyError),
@@ -158,7 +151,7 @@ pub fn run(
         let (short, dotted): (Vec<_>, Vec<_>) = values
             .iter()
             .cloned()
-            .partition(|(key, _)| SHORT.contains(&key.as_str()));
+            .partition(|(key, _)| KEYS.contains(&key.as_str()));
         let loaded = Loaded::open(&options.experiment, &dotted)?;
         name.clone_from(&loaded.name);
         rate_unit = outcome::rate_unit(&loaded);
@@ -179,7 +172,7 @@ pub fn run(
                     &loaded.fragments,
                 )?;
                 for (key, value) in &short {
-                    plan = match change(&plan, key, value)?.apply(&plan) {
+                    plan = match Intervention::spelled(key, value)?.apply(&plan) {
                         Ok(changed) => changed,
                         // A value that the experiment has anyway is a point like any other.
                         Err(ApplyError::NoEffect { .. }) => plan,
@@ -278,80 +271,6 @@ impl Run {
         }
     }
 }
-
-/// A short key's value as a change of a plan: for the whole path, or for the end that it concerns.
-fn change(plan: &Plan, key: &str, value: &str) -> Result<Intervention, Error> {
-    let (sender, receiver) = (plan.sender().to_owned(), plan.receiver().to_owned());
-    let place = Place::Everywhere;
-    Ok(match key {
-        "rate" => Intervention::SetRate {
-            place,
-            rate: parsed(key, value)?,
-        },
-        "delay" => Intervention::SetDelay {
-            place,
-            delay: parsed(key, value)?,
-        },
-        "loss" => Intervention::SetLoss {
-            place,
-            chance: parsed(key, value)?,
-        },
-        "queue" => Intervention::ResizeQueue {
-            place,
-            queue: parsed(key, value)?,
-        },
-        "window" => Intervention::SetWindow {
-            host: receiver,
-            window: parsed(key, value)?,
-        },
-        "send-buffer" => Intervention::SetSendBuffer {
-            host: sender,
-            buffer: parsed(key, value)?,
-        },
-        "mss" => Intervention::SetMss {
-            host: receiver,
-            mss: parsed(key, value)?,
-        },
-        "initial-window" => Intervention::SetInitialWindow {
-            host: sender,
-            segments: parsed(key, value)?,
-        },
-        "streams" => Intervention::SetStreams {
-            count: parsed(key, value)?,
-        },
-        "part-size" => Intervention::SetPartSize {
-            size: parsed(key, value)?,
-        },
-        _ => Intervention::SetCongestionControl {
-            host: sender,
-            name: value.to_owned(),
-        },
-    })
-}
-
-fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(key: &str, value: &str) -> Result<T, Error> {
-    value.parse().map_err(|error: T::Err| Error::Value {
-        key: key.to_owned(),
-        value: value.to_owned(),
-        what: error.to_string(),
-    })
-}
-
-/// Keys that need no path in the document: the whole path's rate, delay (each way), loss and queue, the receiver's window
-/// and MSS, the sender's buffer, initial window and congestion control, the job's streams and part size.
-pub const SHORT: [&str; 11] = [
-    "rate",
-    "delay",
-    "loss",
-    "queue",
-    "window",
-    "send-buffer",
-    "mss",
-    "initial-window",
-    "streams",
-    "part-size",
-    "congestion-control",
-];
 
 /// Writes one line for each run, RFC 4180.
 ///

@@ -59,7 +59,7 @@ impl Proof {
         let proof = |test: &Test| Self {
             variant: conclusion.variant.clone(),
             hypothesis: test.hypothesis.clone(),
-            change: test.prediction.change.to_string(),
+            change: slowpath_diagnose::change::words(&test.prediction.change),
             before_byte_per_s: test.prediction.before,
             predicted_byte_per_s: PredictedRange {
                 low: test.prediction.low,

@@ -7,10 +7,10 @@ use slowpath_path::{self as path, ElementKind, ElementSpec, NetworkSpec, Target}
 use slowpath_units::{BitRate, ByteCount, Duration, Ratio};
 
 use crate::host::{EcnMode, KernelStack, Storage};
-use crate::intervention::{Intervention, Place};
+use crate::intervention::{Intervention, Place, Who};
 use crate::network::QueueSize;
 use crate::plan::{HostPlan, ModelStack, Plan, Stack, limit};
-use crate::workload::{SshTransfer, Workload};
+use crate::workload::{Iperf3Protocol, SshTransfer, Workload};
 
 /// Why a change cannot be applied to a plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -62,9 +62,10 @@ impl Intervention {
     /// # Errors
     /// The change finds nothing to change, is impossible here, or has no effect.
     pub fn apply(&self, plan: &Plan) -> Result<Plan, ApplyError> {
+        let named = self.named(plan);
         let mut changed = plan.clone();
-        self.edit(&mut changed).map_err(|fault| {
-            let change = self.to_string();
+        named.edit(&mut changed).map_err(|fault| {
+            let change = named.to_string();
             match fault {
                 Fault::UnknownHost(host) => ApplyError::UnknownHost { change, host },
                 Fault::Nothing(what) => ApplyError::NothingToChange { change, what },
@@ -73,11 +74,20 @@ impl Intervention {
         })?;
         if changed == *plan {
             return Err(ApplyError::NoEffect {
-                change: self.to_string(),
+                change: named.to_string(),
             });
         }
-        changed.changes.push(self.clone());
+        changed.changes.push(named);
         Ok(changed)
+    }
+
+    /// The same change with names in the place of roles.
+    pub fn named(&self, plan: &Plan) -> Self {
+        let mut named = self.clone();
+        if let Some(who) = named.who_mut() {
+            *who = Who::Named(who.name(plan).to_owned());
+        }
+        named
     }
 
     fn edit(&self, plan: &mut Plan) -> Outcome {
@@ -140,6 +150,8 @@ impl Intervention {
                 set_reader(host_of(plan, host)?, *rate);
                 Ok(())
             }
+            Self::SetWriter { host, rate } => set_writer(plan, host, *rate),
+            Self::ScaleRate { place, percent } => scale_rate(&mut plan.network, place, *percent),
             Self::SetRate { place, rate } => set_rate(&mut plan.network, place, *rate),
             Self::SetDelay { place, delay } => set_delay(&mut plan.network, place, *delay),
             Self::SetLoss { place, chance } => set_loss(&mut plan.network, place, *chance),
@@ -151,9 +163,9 @@ impl Intervention {
     }
 }
 
-fn host_of<'p>(plan: &'p mut Plan, name: &str) -> Result<&'p mut HostPlan, Fault> {
-    plan.host_mut(name)
-        .ok_or_else(|| Fault::UnknownHost(name.to_owned()))
+fn host_of<'p>(plan: &'p mut Plan, who: &Who) -> Result<&'p mut HostPlan, Fault> {
+    let name = who.name(plan).to_owned();
+    plan.host_mut(&name).ok_or(Fault::UnknownHost(name))
 }
 
 fn set_window(host: &mut HostPlan, window: ByteCount) -> Outcome {
@@ -215,7 +227,7 @@ fn set_send_buffer(host: &mut HostPlan, buffer: ByteCount) -> Outcome {
     Ok(())
 }
 
-fn set_congestion_control(plan: &mut Plan, host: &str, name: &str) -> Outcome {
+fn set_congestion_control(plan: &mut Plan, host: &Who, name: &str) -> Outcome {
     match &mut host_of(plan, host)?.stack {
         Stack::Kernel(kernel) => kernel.congestion_control = Some(name.to_owned()),
         Stack::Model(model) => {
@@ -234,12 +246,14 @@ fn set_congestion_control(plan: &mut Plan, host: &str, name: &str) -> Outcome {
     Ok(())
 }
 
-fn set_dscp(plan: &mut Plan, host: &str, dscp: Dscp) -> Outcome {
-    match &mut host_of(plan, host)?.stack {
+fn set_dscp(plan: &mut Plan, host: &Who, dscp: Dscp) -> Outcome {
+    let host = host_of(plan, host)?;
+    let name = host.name.clone();
+    match &mut host.stack {
         Stack::Kernel(kernel) => kernel.dscp = Some(dscp),
         Stack::Model(model) => model.tcp.dscp = dscp,
     }
-    for job in plan.jobs.iter_mut().filter(|job| job.client == host) {
+    for job in plan.jobs.iter_mut().filter(|job| job.client == name) {
         match &mut job.workload {
             Workload::Iperf3(test) => test.dscp = Some(dscp),
             Workload::Udp(stream) => stream.dscp = Some(dscp),
@@ -250,8 +264,8 @@ fn set_dscp(plan: &mut Plan, host: &str, dscp: Dscp) -> Outcome {
     Ok(())
 }
 
-fn set_ip_qos(plan: &mut Plan, host: &str, interactive: Option<Dscp>, bulk: Option<Dscp>) -> Outcome {
-    host_of(plan, host)?;
+fn set_ip_qos(plan: &mut Plan, host: &Who, interactive: Option<Dscp>, bulk: Option<Dscp>) -> Outcome {
+    let host = host_of(plan, host)?.name.clone();
     let word = |mark: Option<Dscp>| mark.map_or("none".to_owned(), ssh_word);
     let line = match (interactive, bulk) {
         (None, None) => "IPQoS none".to_owned(),
@@ -348,6 +362,18 @@ fn set_reader(host: &mut HostPlan, rate: Option<BitRate>) {
     }
 }
 
+/// What slows a sending program down is its job's setting; a program without one is as fast as it can be.
+fn set_writer(plan: &mut Plan, host: &Who, rate: Option<BitRate>) -> Outcome {
+    host_of(plan, host)?;
+    match &mut plan.jobs[0].workload {
+        Workload::Iperf3(test) if test.protocol == Iperf3Protocol::Tcp => {
+            test.rate = rate;
+            Ok(())
+        }
+        _ => Err(Fault::Nothing("rate of a sending program in this job")),
+    }
+}
+
 /// Edits every element of `place` that `edit` finds to be of its kind.
 fn each(
     network: &mut NetworkSpec,
@@ -371,6 +397,32 @@ fn set_rate(network: &mut NetworkSpec, place: &Place, rate: BitRate) -> Outcome 
             match &mut link.rate {
                 path::Rate::Bucket { rate: tokens, .. } => *tokens = rate,
                 other => *other = path::Rate::Fixed(rate),
+            }
+            true
+        }
+        _ => false,
+    })
+}
+
+/// Links with a rate by a trace keep it: their moments are recorded ones.
+fn scale_rate(network: &mut NetworkSpec, place: &Place, percent: u32) -> Outcome {
+    if percent == 0 {
+        return Err(Fault::Impossible("nothing passes at rate zero"));
+    }
+    let scaled = |rate: BitRate| {
+        let bits = u128::from(rate.bits_per_s()) * u128::from(percent) / 100;
+        BitRate::new(u64::try_from(bits).unwrap_or(u64::MAX))
+    };
+    each(network, place, "link with a rate of its own", |kind| match kind {
+        ElementKind::Link(link) => {
+            match &mut link.rate {
+                path::Rate::Fixed(rate) | path::Rate::Bucket { rate, .. } => *rate = scaled(*rate),
+                path::Rate::Steps(steps) => {
+                    for step in steps {
+                        step.rate = scaled(step.rate);
+                    }
+                }
+                path::Rate::Trace(_) => return false,
             }
             true
         }
@@ -488,7 +540,9 @@ fn lift_device_limits(plan: &mut Plan, place: &Place) -> Outcome {
     let mut found = false;
     for host in &mut plan.hosts {
         let meant = match place {
-            Place::Element(name) | Place::Towards(name) => *name == host.name,
+            Place::Element(name) => *name == host.name,
+            Place::Towards(who) => who.named() == Some(&host.name),
+            Place::Bottleneck(_) => false,
             Place::Everywhere => true,
         };
         if let Stack::Model(model) = &mut host.stack
@@ -529,7 +583,8 @@ fn remark(network: &mut NetworkSpec, place: &Place, dscp: Dscp) -> Outcome {
         .collect();
     let wanted = |target: &Target| match place {
         Place::Element(name) => target.to == *name,
-        Place::Towards(port) => target.to == *port || reaching.contains(&target.to),
+        Place::Towards(who) => who.named() == Some(&target.to) || reaching.contains(&target.to),
+        Place::Bottleneck(_) => reaching.contains(&target.to),
         Place::Everywhere => true,
     };
     let mut added = Vec::new();

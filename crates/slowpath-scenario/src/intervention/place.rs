@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use slowpath_path::{ElementKind, ElementSpec, NetworkSpec, Target};
+use slowpath_path::{ElementKind, ElementSpec, NetworkSpec, Rate, Target};
+
+use super::Who;
 
 /// Which elements of a network a change is meant for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -13,13 +15,23 @@ pub enum Place {
     /// The element of that name.
     Element(String),
     /// Every fitting element on the way to that host.
-    Towards(String),
+    Towards(Who),
+    /// The slowest link on the way to that host, or all that are as slow.
+    Bottleneck(Who),
     /// Every fitting element.
     Everywhere,
 }
 
 impl Place {
-    /// The numbers of the elements meant, in the order of the specification.
+    /// The host that the place names, if it names one.
+    pub(super) fn host_mut(&mut self) -> Option<&mut Who> {
+        match self {
+            Self::Towards(host) | Self::Bottleneck(host) => Some(host),
+            Self::Element(_) | Self::Everywhere => None,
+        }
+    }
+
+    /// The numbers of the elements meant, in the order of the specification; none for a role that no plan has filled.
     pub(super) fn elements(&self, network: &NetworkSpec) -> Vec<usize> {
         match self {
             Self::Element(name) => network
@@ -28,7 +40,8 @@ impl Place {
                 .position(|element| element.name == *name)
                 .into_iter()
                 .collect(),
-            Self::Towards(port) => towards(network, port),
+            Self::Towards(host) => towards(network, host),
+            Self::Bottleneck(host) => slowest(network, &towards(network, host)),
             Self::Everywhere => (0..network.elements.len()).collect(),
         }
     }
@@ -39,13 +52,42 @@ impl fmt::Display for Place {
         match self {
             Self::Element(name) => write!(f, "at \"{name}\""),
             Self::Towards(host) => write!(f, "on the way to {host}"),
+            Self::Bottleneck(host) => write!(f, "at the slowest link on the way to {host}"),
             Self::Everywhere => f.write_str("in both directions"),
         }
     }
 }
 
-/// The elements from which packets can reach `port`.
-fn towards(network: &NetworkSpec, port: &str) -> Vec<usize> {
+/// Those of the elements `among` that are links with the lowest rate; a link whose rate changes counts with its lowest
+/// that is not an outage.
+fn slowest(network: &NetworkSpec, among: &[usize]) -> Vec<usize> {
+    let rate = |index: &usize| match &network.elements[*index].does {
+        ElementKind::Link(link) => match &link.rate {
+            Rate::Fixed(rate) | Rate::Bucket { rate, .. } => Some(*rate),
+            Rate::Steps(steps) => steps
+                .iter()
+                .map(|step| step.rate)
+                .filter(|rate| rate.bits_per_s() > 0)
+                .min(),
+            Rate::Trace(_) => None,
+        },
+        _ => None,
+    };
+    let Some(least) = among.iter().filter_map(rate).min() else {
+        return Vec::new();
+    };
+    among
+        .iter()
+        .copied()
+        .filter(|index| rate(index) == Some(least))
+        .collect()
+}
+
+/// The elements from which packets can reach `host`.
+fn towards(network: &NetworkSpec, host: &Who) -> Vec<usize> {
+    let Some(port) = host.named() else {
+        return Vec::new();
+    };
     let mut reaching: BTreeSet<&str> = BTreeSet::from([port]);
     loop {
         let before = reaching.len();

@@ -1,6 +1,7 @@
 //! Interventions in the device's own language: the minimal change, and where it goes.
 
 mod hosts;
+mod linux;
 mod routers;
 mod traps;
 
@@ -9,6 +10,7 @@ use slowpath_scenario::Intervention;
 
 use crate::reading::{Language, Reading};
 
+pub use linux::linux;
 pub use traps::remedy_of;
 
 /// The minimal change of a configuration that carries an intervention out.
