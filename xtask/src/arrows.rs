@@ -25,6 +25,16 @@ pub(crate) const ALLOWED: &[(&str, &[&str])] = &[
     ("slowpath-report", &["slowpath-diagnose"]),
     ("slowpath-live", &["slowpath-workload", "slowpath-report"]),
     (
+        "slowpath-stage",
+        &[
+            "slowpath-capture",
+            "slowpath-workload",
+            "slowpath-sim",
+            "slowpath-lab",
+            "slowpath-diagnose",
+        ],
+    ),
+    (
         "slowpath",
         &[
             "slowpath-capture",
@@ -34,6 +44,7 @@ pub(crate) const ALLOWED: &[(&str, &[&str])] = &[
             "slowpath-vendor",
             "slowpath-report",
             "slowpath-live",
+            "slowpath-stage",
         ],
     ),
     ("slowpath-validate", &["slowpath"]),

@@ -1,21 +1,19 @@
-//! slowpath as a library: runs experiments, joins lab and workloads, imports captures, makes reports.
+//! slowpath as a library: runs experiments, imports captures, explains, proves, makes reports.
 //!
 //! The binary and every other front end are thin layers over this crate; it prints nothing.
 //!
 //! * [`catalog`]: the built-in experiments.
 //! * [`load`]: from a name or a path to a checked experiment.
 //! * [`run`](mod@run): every variant and repeat of an experiment. Start here.
-//! * [`worker`]: one lab run in a process of its own.
-//! * [`effect`]: what the machine did to a lab run's figures, by replaying its disturbances.
 //! * [`prove`]: predict, change, run again, compare.
-//! * [`real_time`]: lab and workloads joined; [`network`]: what backends add to a path; [`captures`]: files of a run.
+//! * [`worker`], [`real_time`], [`simulated`], [`network`], [`captures`], [`folder`], [`shell`]: one run, on either clock
+//!   (crate `slowpath-stage`). [`measure`], [`why`]: live paths (crate `slowpath-live`).
 //! * [`schedule`]: which runs, in which order, side by side or alone.
-//! * [`folder`]: the results folder, written after every run.
 //! * [`outcome`]: from records to the document behind the report; [`probes`]: figures measured on a transfer.
 //! * [`import`]: existing captures, from a file to an analysis.
 //! * [`report`]: results and report of a folder, made from its records.
 //! * [`interrupt`]: Ctrl-C as a flag.
-//! * [`shell`]: any program over an emulated path; [`explain`]: what a capture says, with what would help.
+//! * [`explain`]: what a capture says, with what would help.
 //! * [`devices`]: what configurations mean.
 //! * [`doctor`]: what this machine permits.
 //! * [`sweep`]: ranges of settings in simulated time.
@@ -24,33 +22,24 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-pub mod captures;
 pub mod catalog;
 mod counts;
 pub mod devices;
 pub mod doctor;
 pub mod dossier;
-pub mod effect;
 pub mod explain;
-pub mod folder;
 pub mod identity;
 pub mod import;
 pub mod interrupt;
 pub mod load;
-mod marks;
-pub mod network;
 pub mod outcome;
 pub mod probes;
 pub mod prove;
-pub mod real_time;
 pub mod report;
 pub mod run;
 pub mod schedule;
-pub mod shell;
-pub mod simulated;
 pub mod sweep;
 mod treatment;
-pub mod worker;
 
 pub use slowpath_lab::LabReport;
 pub use slowpath_live::{measure, why};
@@ -58,6 +47,7 @@ pub use slowpath_packet::mark::{Dscp, InvalidDscp};
 pub use slowpath_record::{HealthState, RunRecord};
 pub use slowpath_report::{Results, Style};
 pub use slowpath_scenario::Clock;
+pub use slowpath_stage::{captures, folder, network, real_time, shell, simulated, worker};
 pub use slowpath_units::{BitRate, ByteCount, Duration, ParseError};
 pub use slowpath_workload::{Cancel, SocketOptions};
 

@@ -180,21 +180,9 @@ fn variant_results(
     out
 }
 
-/// The record with the transfers of the measured job alone; what other jobs moved beside it is not its goodput.
+/// The record with the transfers of the measured job alone, where the plan is known.
 pub(crate) fn measured<'a>(record: &'a RunRecord, plan: Option<&Plan>) -> Cow<'a, RunRecord> {
-    let background: Vec<&str> = plan
-        .iter()
-        .flat_map(|plan| &plan.jobs)
-        .skip(1)
-        .map(|job| job.name.as_str())
-        .collect();
-    let other = |name: &str| background.contains(&name);
-    if !record.transfers.iter().any(|transfer| other(&transfer.name)) {
-        return Cow::Borrowed(record);
-    }
-    let mut own = record.clone();
-    own.transfers.retain(|transfer| !other(&transfer.name));
-    Cow::Owned(own)
+    plan.map_or(Cow::Borrowed(record), |plan| plan.measured(record))
 }
 
 /// Rates are shown in bits where the source publishes throughput in bits.

@@ -1,5 +1,7 @@
 //! The record of a plan's run before anything was measured.
 
+use std::borrow::Cow;
+
 use slowpath_record::{Health, Origin, RunRecord};
 
 use super::Plan;
@@ -15,5 +17,15 @@ impl Plan {
             health,
             ..RunRecord::new(origin, experiment)
         }
+    }
+    /// The record with the transfers of the measured job alone; what other jobs moved beside it is not its goodput.
+    pub fn measured<'a>(&self, record: &'a RunRecord) -> Cow<'a, RunRecord> {
+        let other = |name: &str| self.jobs.iter().skip(1).any(|job| job.name == name);
+        if !record.transfers.iter().any(|transfer| other(&transfer.name)) {
+            return Cow::Borrowed(record);
+        }
+        let mut own = record.clone();
+        own.transfers.retain(|transfer| !other(&transfer.name));
+        Cow::Owned(own)
     }
 }

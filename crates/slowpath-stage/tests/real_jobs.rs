@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use slowpath::folder::Folder;
-use slowpath::real_time::{self, LabRunError};
-use slowpath::worker::Assignment;
+use slowpath_stage::folder::Folder;
+use slowpath_stage::real_time::{self, LabRunError};
+use slowpath_stage::worker::Assignment;
 use slowpath_record::{FlowResult, MarkPlace, RunRecord, TransferResult};
 use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
 

@@ -21,7 +21,6 @@ use slowpath_scenario::{Plan, Stack, Workload};
 use slowpath_sim::{EdgeSpec, NoSink};
 use slowpath_units::{Duration, Time};
 
-use crate::outcome;
 use crate::simulated::{self, SimulatedError};
 
 /// Judges a lab run by the effect of its disturbances instead of by their size, where `twin` can be computed.
@@ -114,7 +113,7 @@ fn effects(
 
 /// When the measured job began, in nanoseconds.
 fn begins(run: &RunRecord, plan: &Plan, jobs_from: Option<Time>) -> u64 {
-    let own = outcome::measured(run, Some(plan));
+    let own = plan.measured(run);
     if let Some(first) = own.transfers.iter().map(|transfer| transfer.start).min() {
         return first.nanos();
     }
@@ -131,7 +130,7 @@ fn begins(run: &RunRecord, plan: &Plan, jobs_from: Option<Time>) -> u64 {
 
 /// The figures of a run; `None` if a transfer did not come to its end.
 fn figures(run: &RunRecord, plan: &Plan) -> Option<Vec<(FigureKind, f64)>> {
-    let own = outcome::measured(run, Some(plan));
+    let own = plan.measured(run);
     let mut found = Vec::new();
     if own.transfers.is_empty() {
         let goodput: f64 = own.flows.iter().map(|flow| flow.goodput_byte_per_s).sum();

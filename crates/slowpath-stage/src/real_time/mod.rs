@@ -29,7 +29,7 @@ use slowpath_scenario::plan::Job;
 use slowpath_scenario::{Captures as Wanted, Plan, Workload};
 use slowpath_workload::{Context, Stop};
 
-pub(crate) use self::processor::CODE as PROCESSOR_BOUND;
+pub use self::processor::CODE as PROCESSOR_BOUND;
 pub(crate) use self::ssh::expect as ssh_marks;
 use self::stage::{Done, Stage, Work};
 use crate::captures::{CaptureSpec, Captures};
@@ -311,7 +311,7 @@ fn environment(attachment: &str, privilege: Privilege, programs: Vec<String>) ->
 }
 
 /// Code of the reason that a transfer was still under way at the run's deadline.
-pub(crate) const UNFINISHED: &str = "unfinished";
+pub const UNFINISHED: &str = "unfinished";
 
 /// Size of the measured job, for progress.
 fn size(plan: &Plan) -> u64 {

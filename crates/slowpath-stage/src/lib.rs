@@ -1,0 +1,24 @@
+//! Carries one planned run out, on either clock, to its record and its captures.
+//!
+//! This is where lab and workloads meet: neither knows the other. What runs, in which order and what its records come
+//! to, is the façade's; here is one run.
+//!
+//! * [`real_time`]: a plan in the lab. [`simulated`]: the same in simulated time. Start with these.
+//! * [`worker`]: one lab run in a process of its own. [`effect`]: what the machine did to a lab run's figures, by
+//!   replaying its disturbances.
+//! * [`network`]: what backends add to a path; [`captures`]: files of a run; `marks`: marks counted on the way.
+//! * [`folder`]: the results folder, written after every run.
+//! * [`shell`]: any program over an emulated path.
+
+#![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+pub mod captures;
+pub mod effect;
+pub mod folder;
+mod marks;
+pub mod network;
+pub mod real_time;
+pub mod shell;
+pub mod simulated;
+pub mod worker;
