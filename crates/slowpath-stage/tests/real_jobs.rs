@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use slowpath_record::{FlowResult, MarkPlace, RunRecord, TransferResult};
+use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
 use slowpath_stage::folder::Folder;
 use slowpath_stage::real_time::{self, LabRunError};
 use slowpath_stage::worker::Assignment;
-use slowpath_record::{FlowResult, MarkPlace, RunRecord, TransferResult};
-use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
 
 struct Scratch(PathBuf);
 

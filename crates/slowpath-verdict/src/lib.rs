@@ -9,7 +9,7 @@
 //! * [`limit`]: the vocabulary of limits, flags and reasons.
 //! * [`verdict`]: what limited a connection, with evidence and rejected alternatives.
 //! * [`ledger`]: where the time went.
-//! * [`compare`](mod@compare): what transfers that differ prove together.
+//! * [`compare`](mod@compare): what transfers that differ prove together; [`treatment`]: what runs that differ in marks do.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -20,6 +20,7 @@ pub mod compare;
 mod judge;
 pub mod ledger;
 pub mod limit;
+pub mod treatment;
 pub mod verdict;
 
 pub use analysis::{Analysis, Connection};

@@ -5,15 +5,12 @@
 //! slower in every run, show it. That a program of an end was busy all the time: the run's health says so, and the
 //! path then gets no verdict.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
-
-use slowpath_path::{Classify, ElementKind, Match, NetworkSpec, Remark, SetMark, Target};
 use slowpath_record::{HealthState, Reason};
 use slowpath_report::results::{RunResult, Variant};
-use slowpath_scenario::{Clock, Plan, Stack, Workload};
-use slowpath_units::ByteCount;
-use slowpath_verdict::{Evidence, Limit, Parameters, Rejected, Verdict};
+use slowpath_scenario::plan::MarksApart;
+use slowpath_scenario::{Clock, Plan};
+use slowpath_verdict::Verdict;
+use slowpath_verdict::treatment::{ByMarks, by_marks, by_processor};
 
 /// Gives every variant that another one shows to suffer from its mark the verdict of [`Limit::DscpTreatment`].
 ///
@@ -34,10 +31,10 @@ pub(crate) fn judge(variants: &mut [Variant], plan_of: &dyn Fn(&str, Clock) -> O
             .zip(&plans)
             .filter(|(fast, _)| fast.clock == slow.clock)
             .filter_map(|(fast, other)| Some((fast, other.as_ref()?, gain(slow, fast)?)))
-            .filter(|(_, other, _)| only_marks_differ(plan, other))
+            .filter_map(|(fast, other, gain)| Some((fast, plan.marks_apart(other)?, gain)))
             .max_by(|a, b| a.2.total_cmp(&b.2));
-        if let Some((fast, other, gain)) = best {
-            found.push((number, verdict(slow, plan, fast, other, gain)));
+        if let Some((fast, apart, gain)) = best {
+            found.push((number, verdict(slow, fast, &apart, gain)));
         }
     }
     for (number, verdict) in found {
@@ -65,17 +62,7 @@ fn blame_processors(variant: &mut Variant) {
         let Some(reason) = processor_bound(run) else {
             continue;
         };
-        let verdict = Verdict {
-            limit: Limit::HostCpu,
-            flags: Vec::new(),
-            share: 1.0,
-            confidence: 0.8,
-            sentence: format!("{}.", reason.text),
-            parameters: Parameters::default(),
-            evidence: Vec::new(),
-            rejected: Vec::new(),
-            next_step: Some("run it on a machine with more processors, or in simulated time".to_owned()),
-        };
+        let verdict = by_processor(&reason.text);
         bound += 1;
         last = Some(verdict.clone());
         run.verdict = Some(verdict);
@@ -131,308 +118,37 @@ fn at_worst_slowed(run: &RunResult) -> bool {
         .all(|reason| reason.state != HealthState::Invalid || SLOWING.contains(&reason.code.as_str()))
 }
 
-fn only_marks_differ(one: &Plan, other: &Plan) -> bool {
-    marks(one) != marks(other) && unmarked(one) == unmarked(other)
-}
-
-/// Everything in a plan that marks packets, in words.
-fn marks(plan: &Plan) -> Vec<String> {
-    let mut words = Vec::new();
-    for job in &plan.jobs {
-        match &job.workload {
-            Workload::Ssh(ssh) => {
-                for (host, options) in [
-                    (&job.client, &ssh.client_options),
-                    (&job.server, &ssh.server_options),
-                ] {
-                    let lines = options.iter().filter(|line| is_ip_qos(line));
-                    words.extend(lines.map(|line| format!("{line} on {host}")));
-                }
-            }
-            Workload::Iperf3(test) => words.extend(test.dscp.map(|dscp| format!("{dscp} in {}", job.name))),
-            Workload::Udp(stream) => words.extend(stream.dscp.map(|dscp| format!("{dscp} in {}", job.name))),
-            Workload::Ping(ping) => words.extend(ping.dscp.map(|dscp| format!("{dscp} in {}", job.name))),
-            _ => {}
-        }
-    }
-    for host in &plan.hosts {
-        if let Stack::Kernel(stack) = &host.stack {
-            words.extend(stack.dscp.map(|dscp| format!("{dscp} on {}", host.name)));
-        }
-    }
-    for element in &plan.network.elements {
-        if let ElementKind::Remark(remark) = &element.does {
-            let chosen = plan.network.element(&chooser(&element.name));
-            let only = chosen.and_then(|element| match &element.does {
-                ElementKind::Classify(only) => Some(only),
-                _ => None,
-            });
-            words.push(rewriting(&element.name, remark, only));
-        }
-    }
-    words
-}
-
-/// The classifier that lets only some packets to the element `name`.
-fn chooser(name: &str) -> String {
-    format!("{name}.only")
-}
-
-fn rewriting(name: &str, remark: &Remark, only: Option<&Classify>) -> String {
-    let rules: Vec<String> = remark
-        .rules
-        .iter()
-        .map(|rule| format!("{} to {}", packets(&rule.matches), written(rule.set)))
-        .collect();
-    let among: Vec<String> = only
-        .iter()
-        .flat_map(|only| &only.rules)
-        .map(|rule| packets(&rule.matches))
-        .collect();
-    let among = if among.is_empty() {
-        String::new()
-    } else {
-        format!(", of {} alone", among.join(" or "))
-    };
-    format!("marks rewritten by {name} ({}{among})", rules.join(", "))
-}
-
-/// Which packets a rule takes.
-fn packets(matches: &Match) -> String {
-    if *matches == Match::default() {
-        return "every packet".to_owned();
-    }
-    let marked = Match {
-        dscp: matches.dscp.clone(),
-        ..Match::default()
-    };
-    if *matches == marked {
-        let marks: Vec<String> = marked.dscp.iter().map(ToString::to_string).collect();
-        return format!("packets marked {}", marks.join(" or "));
-    }
-    let text = serde_json::to_string(matches).expect("a rule can always be written as JSON");
-    format!("packets of {text}")
-}
-
-fn written(set: SetMark) -> String {
-    match set {
-        SetMark::Keep => "what they were".to_owned(),
-        SetMark::Dscp(dscp) => dscp.to_string(),
-        SetMark::Ecn(ecn) => format!("ECN {}", ecn as u8),
-        SetMark::Tos {
-            tos,
-            precedence,
-            spares_ecn,
-        } => {
-            let precedence = precedence.map_or(String::new(), |value| format!(" and precedence {value}"));
-            let spared = if spares_ecn { " beside ECN" } else { "" };
-            format!("type of service {tos}{precedence}{spared}")
-        }
-    }
-}
-
-/// How much the jobs carry, in words.
-fn amount(plan: &Plan) -> String {
-    let sizes: Vec<String> = plan
-        .jobs
-        .iter()
-        .filter_map(|job| job.workload.size())
-        .map(|size| size.to_string())
-        .collect();
-    sizes.join(" and ")
-}
-
-fn is_ip_qos(line: &str) -> bool {
-    let word = line.trim_start().get(..5);
-    word.is_some_and(|word| word.eq_ignore_ascii_case("ipqos"))
-}
-
-/// What is left of a plan without its marks, its amount of data, and what differs from run to run.
-fn unmarked(plan: &Plan) -> Plan {
-    let mut plan = plan.clone();
-    plan.variant.clear();
-    plan.seed = 0;
-    plan.repeat = 0;
-    plan.deadline = slowpath_units::Duration::ZERO;
-    plan.figures.clear();
-    plan.assumptions.clear();
-    plan.changes.clear();
-    plan.full_size = None;
-    for job in &mut plan.jobs {
-        job.workload = job.workload.clone().with_size(ByteCount::ZERO);
-        match &mut job.workload {
-            Workload::Ssh(ssh) => {
-                ssh.client_options.retain(|line| !is_ip_qos(line));
-                ssh.server_options.retain(|line| !is_ip_qos(line));
-                ssh.content_seed = 0;
-            }
-            Workload::Iperf3(test) => test.dscp = None,
-            Workload::Udp(stream) => stream.dscp = None,
-            Workload::Ping(ping) => ping.dscp = None,
-            _ => {}
-        }
-    }
-    for host in &mut plan.hosts {
-        host.origins.clear();
-        if let Stack::Kernel(stack) = &mut host.stack {
-            stack.dscp = None;
-        }
-    }
-    remove_remarkers(&mut plan.network);
-    for element in &mut plan.network.elements {
-        // Where a router's own messages join the way back follows from how many elements stand before it.
-        if matches!(element.does, ElementKind::Mtu(_) | ElementKind::Router(_)) {
-            element.outputs.truncate(1);
-        }
-    }
-    plan.network
-        .elements
-        .sort_by_key(|element| Reverse(element.name.clone()));
-    plan
-}
-
-/// Takes out what only rewrites marks, with the classifiers that choose its packets: what led there leads to what
-/// stands behind.
-fn remove_remarkers(network: &mut NetworkSpec) {
-    let mut behind: BTreeMap<String, Target> = BTreeMap::new();
-    for element in &network.elements {
-        if !matches!(element.does, ElementKind::Remark(_)) {
-            continue;
-        }
-        let chosen = network
-            .element(&chooser(&element.name))
-            .filter(|chosen| matches!(chosen.does, ElementKind::Classify(_)));
-        for element in std::iter::once(element).chain(chosen) {
-            // A classifier's last output passes by.
-            let next = element.outputs.last().cloned();
-            behind.extend(next.map(|next| (element.name.clone(), next)));
-        }
-    }
-    network
-        .elements
-        .retain(|element| !behind.contains_key(&element.name));
-    let outputs = network
-        .elements
-        .iter_mut()
-        .flat_map(|element| &mut element.outputs);
-    let entries = network.ports.iter_mut().filter_map(|port| port.entry.as_mut());
-    for target in outputs.chain(entries) {
-        // Elements stand in no loop, so that this ends; the bound holds for any plan.
-        for _ in 0..behind.len() {
-            let Some(next) = behind.get(&target.to) else { break };
-            *target = next.clone();
-        }
-    }
-}
-
-fn verdict(slow: &Variant, plan: &Plan, fast: &Variant, other: &Plan, gain: f64) -> Verdict {
-    let (own, others) = (marks(plan), marks(other));
-    let here: Vec<&str> = own
-        .iter()
-        .filter(|word| !others.contains(word))
-        .map(String::as_str)
-        .collect();
-    let there: Vec<&str> = others
-        .iter()
-        .filter(|word| !own.contains(word))
-        .map(String::as_str)
-        .collect();
-    let said = |words: &[&str]| {
+fn verdict(slow: &Variant, fast: &Variant, apart: &MarksApart, gain: f64) -> Verdict {
+    let said = |words: &[String]| {
         if words.is_empty() {
             "nothing".to_owned()
         } else {
             words.join(" and ")
         }
     };
-    let (here, there) = (said(&here), said(&there));
-    let (differs, but) = match (amount(plan), amount(other)) {
-        (own, others) if own == others => (format!("marks alone ({there} there, {here} here)"), ""),
-        (own, others) => (
+    let (here, there) = (said(&apart.here), said(&apart.there));
+    let (differs, beside) = match &apart.amounts {
+        None => (format!("marks alone ({there} there, {here} here)"), ""),
+        Some([own, others]) => (
             format!(
                 "marks ({there} there, {here} here) and the amount of data ({others} there, {own} here) alone"
             ),
-            " but the amount of data",
+            "the amount of data",
         ),
     };
-    let repeated = slow.rates().len().min(as_fast_side(fast).count()) > 1;
-    let before = slow.verdict.as_ref();
-    let mut evidence = vec![Evidence {
-        fact: "comparison.gain".to_owned(),
-        text: format!(
-            "{} differs from this in {differs}, and {}",
-            fast.name,
-            if gain.is_finite() {
-                let slowed = fast.rates().is_empty();
-                let though = if slowed {
-                    ", although the machine slowed it down,"
-                } else {
-                    ""
-                };
-                format!("its slowest run{though} was {gain:.1} times as fast as the fastest one here")
-            } else {
-                "all its runs came to their end, while nothing arrived here".to_owned()
-            }
-        ),
-        // JSON knows no infinity.
-        value: if gain.is_finite() { gain } else { f64::MAX },
-        unit: String::new(),
-        packets: Vec::new(),
-    }];
     let loads = slow.runs.iter().flat_map(|run| &run.loads);
-    if let Some(busiest) = loads.max_by(|a, b| a.share.total_cmp(&b.share)) {
-        evidence.push(Evidence {
-            fact: "programs.load".to_owned(),
-            text: format!(
-                "no processor is the cause: the busiest program, {}, used {:.0} % of one",
-                busiest.program,
-                busiest.share * 100.0
-            ),
-            value: busiest.share,
-            unit: "share of a processor".to_owned(),
-            packets: Vec::new(),
-        });
-    }
-    if let Some(before) = before {
-        evidence.push(Evidence {
-            fact: "capture.verdict".to_owned(),
-            text: format!("a capture alone says of it: {}", before.sentence),
-            value: before.confidence,
-            unit: String::new(),
-            packets: Vec::new(),
-        });
-    }
-    Verdict {
-        limit: Limit::DscpTreatment,
-        flags: before.map_or_else(Vec::new, |before| before.flags.clone()),
-        share: 1.0,
-        confidence: if repeated { 0.95 } else { 0.8 },
-        sentence: format!(
-            "The network treats the mark of these packets differently: with nothing else changed{but}, {} {}.",
-            fast.name,
-            if gain.is_finite() {
-                format!("is {gain:.0} times as fast")
-            } else {
-                "comes to its end, and here nothing moves".to_owned()
-            }
-        ),
-        parameters: before.map_or_else(Parameters::default, |before| before.parameters),
-        evidence,
-        rejected: before.map_or_else(Vec::new, |before| rest(&before.rejected)),
-        next_step: Some(
-            "take the mark off where the data come from (OpenSSH: IPQoS none), or have a router rewrite it; --prove tries \
-             both where the experiment asks for it"
-                .to_owned(),
-        ),
-    }
-}
-
-/// The limits rejected before, without the one that now holds.
-fn rest(rejected: &[Rejected]) -> Vec<Rejected> {
-    rejected
-        .iter()
-        .filter(|one| one.limit != Limit::DscpTreatment)
-        .cloned()
-        .collect()
+    by_marks(&ByMarks {
+        fast: &fast.name,
+        differs: &differs,
+        beside,
+        gain,
+        slowed: fast.rates().is_empty(),
+        repeated: slow.rates().len().min(as_fast_side(fast).count()) > 1,
+        busiest: loads
+            .max_by(|a, b| a.share.total_cmp(&b.share))
+            .map(|load| (load.program.as_str(), load.share)),
+        before: slow.verdict.as_ref(),
+    })
 }
 
 /// What the lab's wire does when it gets too little of the processor: packets wait, gather, and overflow queues.
@@ -450,9 +166,12 @@ const LEAST_GAIN: f64 = 1.5;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use slowpath_verdict::Limit;
     use slowpath_record::Health;
     use slowpath_scenario::{Experiment, Fragments, PlanOptions};
+    use slowpath_units::ByteCount;
+
+    use super::*;
 
     const TEXT: &str = r#"
         title = "t"
@@ -549,7 +268,7 @@ mod tests {
                 );
                 plan(&text, "v", Clock::Simulated).unwrap()
             };
-            only_marks_differ(&network(one), &network(other))
+            network(one).marks_apart(&network(other)).is_some()
         };
         let plain = "{ name = \"a\", rate = \"9 Mbit/s\" }, { name = \"b\", delay = \"1 ms\" }";
         let swapped = "{ name = \"b\", delay = \"1 ms\" }, { name = \"a\", rate = \"9 Mbit/s\" }";
@@ -589,10 +308,9 @@ mod tests {
                 ("scp-outer", "scp-dscp-supersede"),
                 ("scp-ipv6", "scp-ipv6-dscp-supersede"),
             ] {
-                assert_eq!(unmarked(&plan(without)), unmarked(&plan(line)), "{line}");
-                assert_ne!(marks(&plan(without)), marks(&plan(line)), "{line}");
+                assert!(plan(without).marks_apart(&plan(line)).is_some(), "{line}");
             }
-            assert!(!only_marks_differ(&outer, &plan("scp-none")));
+            assert_eq!(outer.marks_apart(&plan("scp-none")), None);
         }
     }
 

@@ -3,6 +3,7 @@
 mod digest;
 mod endpoint;
 mod lower;
+mod marks;
 mod record;
 mod resolve;
 
@@ -17,6 +18,7 @@ use slowpath_units::{ByteCount, Duration};
 
 pub(crate) use lower::limit;
 pub use lower::{NotModelled, network_spec};
+pub use marks::MarksApart;
 pub use resolve::PlanError;
 
 use crate::experiment::Captures;
