@@ -30,7 +30,7 @@ pub(crate) fn run_line(name: &str, record: &RunRecord) -> String {
                 .health
                 .reasons
                 .iter()
-                .map(|reason| reason.code.as_str())
+                .map(|reason| reason.code.name())
                 .collect::<Vec<_>>()
                 .join(", ")
         )

@@ -249,7 +249,7 @@ fn a_wrong_hypothesis_is_refuted() {
 fn invalid_runs_are_asked_for_again_and_then_given_up() {
     let invalid = |mut run: (RunRecord, Connection)| {
         run.0.health.add(Reason {
-            code: "clock-jump".into(),
+            code: slowpath_record::Code::ClockJump,
             state: HealthState::Invalid,
             text: String::new(),
         });

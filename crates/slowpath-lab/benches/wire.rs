@@ -308,7 +308,7 @@ fn describe(report: &LabReport) -> String {
         .health
         .reasons
         .iter()
-        .map(|reason| reason.code.as_str())
+        .map(|reason| reason.code.name())
         .collect();
     format!(
         "late p50 {} p99 {} max {}; {:.1} packets/read, {:.1}/write; cpu {}; dropped {} outside {} sockets {}; peak {:?} MiB; {:?} {codes:?}",

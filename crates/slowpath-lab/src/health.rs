@@ -56,7 +56,7 @@
 
 use hdrhistogram::Histogram;
 use slowpath_record::health::Lateness;
-use slowpath_record::{Disturbances, ElementCounters, Health, HealthState, Reason, WireDisturbances};
+use slowpath_record::{Code, Disturbances, ElementCounters, Health, HealthState, Reason, WireDisturbances};
 use slowpath_units::Duration;
 
 use crate::machine::Change;
@@ -142,7 +142,7 @@ pub(crate) fn judge(inputs: &Inputs<'_>) -> Health {
     };
     let mut judge = Judge(&mut health);
     let at_least = |millis| Duration::from_millis(millis).max(inputs.scales.harmless());
-    judge.span("release-late", late.p99, at_least(1), |found| {
+    judge.span(Code::ReleaseLate, late.p99, at_least(1), |found| {
         format!("1 % of the packets left the wire more than {found} late; give the machine less to do, or slow the path")
     });
     judge.stall(
@@ -150,7 +150,7 @@ pub(crate) fn judge(inputs: &Inputs<'_>) -> Health {
         affected(inputs, &lateness),
         sum(|wire| wire.stall_drops),
     );
-    judge.span("arrival-uncertain", arrival, at_least(2), |found| {
+    judge.span(Code::ArrivalUncertain, arrival, at_least(2), |found| {
         format!(
             "1 % of the packets may have been sent {found} before they were seen; give the machine less to do"
         )
@@ -171,9 +171,9 @@ pub(crate) fn judge(inputs: &Inputs<'_>) -> Health {
             "other programs used {:.1} of {:.0} processors; end them",
             inputs.machine.others, inputs.machine.processors
         );
-        judge.add("crowded", HealthState::Degraded, text);
+        judge.add(Code::Crowded, HealthState::Degraded, text);
     }
-    judge.count("tun-drops", inputs.device_drops, HealthState::Invalid, |found| {
+    judge.count(Code::TunDrops, inputs.device_drops, HealthState::Invalid, |found| {
         format!("{found} packets were lost between a host and the wire, outside the model; lengthen the device's queue or slow the sender")
     });
     let answer = inputs
@@ -181,14 +181,14 @@ pub(crate) fn judge(inputs: &Inputs<'_>) -> Health {
         .iter()
         .find_map(|wire| wire.last_refusal.as_deref())
         .unwrap_or_default();
-    judge.count("refused", refused, HealthState::Invalid, |found| {
+    judge.count(Code::Refused, refused, HealthState::Invalid, |found| {
         format!("{found} packets were refused by a host's device ({answer}); their size or the device's state is wrong")
     });
-    judge.count("socket-drops", inputs.socket_drops, HealthState::Degraded, |found| {
+    judge.count(Code::SocketDrops, inputs.socket_drops, HealthState::Degraded, |found| {
         format!("{found} datagrams found no room in the receiver's socket: that loss is the host's, not the path's")
     });
     judge.count(
-        "capture-lost",
+        Code::CaptureLost,
         sum(|wire| wire.capture_lost),
         HealthState::Degraded,
         |found| {
@@ -197,20 +197,20 @@ pub(crate) fn judge(inputs: &Inputs<'_>) -> Health {
             )
         },
     );
-    judge.share("steal", inputs.machine.steal, (0.02, Some(0.20)), |found| {
+    judge.share(Code::Steal, inputs.machine.steal, (0.02, Some(0.20)), |found| {
         format!("other guests of this machine took {found} of its processors")
     });
-    judge.share("busy", inputs.machine.busy, (0.95, None), |found| {
+    judge.share(Code::Busy, inputs.machine.busy, (0.95, None), |found| {
         format!("{found} of the processors were in use: the programs may have been the limit, not the path")
     });
     judge.at_least(
-        "clock-jump",
+        Code::ClockJump,
         Duration::from_nanos(inputs.machine.clock_jump),
         100,
         HealthState::Degraded,
     );
     judge.at_least(
-        "suspended",
+        Code::Suspended,
         Duration::from_nanos(inputs.machine.suspended),
         1,
         HealthState::Invalid,
@@ -270,16 +270,12 @@ fn added(wires: &[WireStats]) -> Duration {
 struct Judge<'a>(&'a mut Health);
 
 impl Judge<'_> {
-    fn add(&mut self, code: &str, state: HealthState, text: String) {
-        self.0.add(Reason {
-            code: code.to_owned(),
-            state,
-            text,
-        });
+    fn add(&mut self, code: Code, state: HealthState, text: String) {
+        self.0.add(Reason { code, state, text });
     }
 
     /// Degraded from `limit` on, invalid from ten times that.
-    fn span(&mut self, code: &str, found: Duration, limit: Duration, text: impl Fn(String) -> String) {
+    fn span(&mut self, code: Code, found: Duration, limit: Duration, text: impl Fn(String) -> String) {
         let state = if found >= limit * 10 {
             HealthState::Invalid
         } else if found >= limit {
@@ -304,7 +300,7 @@ impl Judge<'_> {
             milliseconds(late),
             milliseconds(queue)
         );
-        self.add("queue-bunched", state, text);
+        self.add(Code::QueueBunched, state, text);
     }
 
     /// By how much round trips were longer than the model says.
@@ -325,7 +321,7 @@ impl Judge<'_> {
             milliseconds(added),
             milliseconds(round_trip)
         );
-        self.add("path-longer", state, text);
+        self.add(Code::PathLonger, state, text);
     }
 
     /// The share of the run for which a wire waited for a processor.
@@ -341,7 +337,7 @@ impl Judge<'_> {
             "a wire waited for a processor for {:.1} % of the run; end other programs",
             share * 100.0
         );
-        self.add("wire-starved", state, text);
+        self.add(Code::WireStarved, state, text);
     }
 
     /// The longest stall, the share of the run that all of them affected, and the packets dropped right after one.
@@ -367,13 +363,13 @@ impl Judge<'_> {
         };
         let longest = milliseconds(longest);
         self.add(
-            "wire-stalled",
+            Code::WireStalled,
             state,
             format!("the wire stood still for up to {longest}, {effect}"),
         );
     }
 
-    fn share(&mut self, code: &str, found: f64, limits: (f64, Option<f64>), text: impl Fn(String) -> String) {
+    fn share(&mut self, code: Code, found: f64, limits: (f64, Option<f64>), text: impl Fn(String) -> String) {
         let state = if limits.1.is_some_and(|limit| found >= limit) {
             HealthState::Invalid
         } else if found >= limits.0 {
@@ -384,15 +380,15 @@ impl Judge<'_> {
         self.add(code, state, text(format!("{:.1} %", found * 100.0)));
     }
 
-    fn count(&mut self, code: &str, found: u64, state: HealthState, text: impl Fn(u64) -> String) {
+    fn count(&mut self, code: Code, found: u64, state: HealthState, text: impl Fn(u64) -> String) {
         if found > 0 {
             self.add(code, state, text(found));
         }
     }
 
-    fn at_least(&mut self, code: &str, found: Duration, limit_ms: u64, state: HealthState) {
+    fn at_least(&mut self, code: Code, found: Duration, limit_ms: u64, state: HealthState) {
         if found >= Duration::from_millis(limit_ms) {
-            let text = if code == "suspended" {
+            let text = if code == Code::Suspended {
                 format!("the machine was suspended for {}", milliseconds(found))
             } else {
                 format!("the time of day moved by {} during the run", milliseconds(found))
@@ -404,12 +400,12 @@ impl Judge<'_> {
     fn fault(&mut self, fault: &Fault) {
         let (code, text) = match fault {
             Fault::Memory { at, limit } => (
-                "memory",
+                Code::Memory,
                 format!(
                     "at {at} more than {limit} bytes were on the way and the wire ended; give it more memory, or the path less rate x delay"
                 ),
             ),
-            Fault::Device(text) => ("device", format!("a device of the lab failed: {text}")),
+            Fault::Device(text) => (Code::Device, format!("a device of the lab failed: {text}")),
         };
         self.add(code, HealthState::Invalid, text);
     }
@@ -499,7 +495,7 @@ mod tests {
             let codes: Vec<_> = found.reasons.into_iter().map(|reason| reason.code).collect();
             (found.state, codes)
         };
-        let code = vec!["path-longer".to_owned()];
+        let code = vec![Code::PathLonger];
         assert_eq!(longer(2), (HealthState::Degraded, code.clone()));
         assert_eq!(longer(20), (HealthState::Valid, code));
         assert_eq!(longer(100), (HealthState::Valid, Vec::new()));
@@ -518,12 +514,12 @@ mod tests {
         let late = health(|wire, _| wire.lateness.record_n(2_000_000, 100).unwrap());
         assert_eq!(
             (late.state, codes(&late)),
-            (HealthState::Degraded, vec!["release-late".to_owned()])
+            (HealthState::Degraded, vec![Code::ReleaseLate])
         );
         let stalled = health(|wire, _| wire.stall = Duration::from_millis(150));
         assert_eq!(
             (stalled.state, codes(&stalled)),
-            (HealthState::Invalid, vec!["wire-stalled".to_owned()])
+            (HealthState::Invalid, vec![Code::WireStalled])
         );
         let stall = |millis: u64, seconds: u64, drops: u64| {
             let found = health(|wire, inputs| {
@@ -534,7 +530,11 @@ mod tests {
             });
             assert_eq!(
                 codes(&found),
-                if millis < 20 { vec![] } else { vec!["wire-stalled"] }
+                if millis < 20 {
+                    vec![]
+                } else {
+                    vec![Code::WireStalled]
+                }
             );
             found.state
         };
@@ -548,14 +548,14 @@ mod tests {
             "timers may have expired"
         );
         let starved = |nanos| health(|wire, _| wire.long_waits = nanos);
-        assert_eq!(codes(&starved(100_000_000)), ["wire-starved"]);
+        assert_eq!(codes(&starved(100_000_000)), [Code::WireStarved]);
         assert_eq!(starved(100_000_000).state, HealthState::Valid, "a note: 1 %");
         assert_eq!(starved(1_000_000_000).state, HealthState::Degraded);
         let hog = health(|_, inputs| {
             inputs.machine.processors = 2.0;
             inputs.machine.others = 1.0;
         });
-        assert_eq!(codes(&hog), ["crowded"]);
+        assert_eq!(codes(&hog), [Code::Crowded]);
         let drops = health(|_, inputs| inputs.device_drops = 1);
         assert_eq!((drops.state, drops.unexplained_drops), (HealthState::Invalid, 1));
         let stolen = health(|_, inputs| inputs.machine.steal = 0.5);
@@ -566,7 +566,7 @@ mod tests {
                 limit: 1000,
             });
         });
-        assert_eq!(codes(&memory), ["memory"]);
+        assert_eq!(codes(&memory), [Code::Memory]);
         assert!(memory.reasons[0].text.contains("1000 bytes"));
     }
 }

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use slowpath_units::Duration;
 
+use crate::code::Code;
+
 /// Health of a run: the state, its reasons, and the numbers behind them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Health {
@@ -104,8 +106,8 @@ pub enum HealthState {
 /// One reason for a run to be less than valid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reason {
-    /// Stable code, such as `tun-drops` or `release-late`.
-    pub code: String,
+    /// What was found, as a stable code.
+    pub code: Code,
     /// The state it causes.
     pub state: HealthState,
     /// What was found and what to do, as a sentence with the value.

@@ -4,7 +4,7 @@
 //! which it was except by its explicit [`Origin`]. This crate does no I/O and decides nothing.
 //!
 //! * [`run`]: [`RunRecord`], its origin, environment, captures and workload results. Start here.
-//! * [`health`]: whether the run may be believed, and why not.
+//! * [`health`]: whether the run may be believed, and why not; [`code`]: the reasons' codes.
 //! * [`disturbance`]: when the machine held packets up at the edges of an emulated network.
 //! * [`series`]: time series sampled during a run; [`curve`]: one quantity against another.
 //! * [`echo`]: what a series of echo requests came to.
@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod code;
 pub mod counters;
 pub mod curve;
 pub mod disturbance;
@@ -25,6 +26,7 @@ pub mod packets;
 pub mod run;
 pub mod series;
 
+pub use code::Code;
 pub use counters::{ElementCounters, Traffic};
 pub use curve::Curve;
 pub use disturbance::{Disturbances, HeldSpan, WireDisturbances};

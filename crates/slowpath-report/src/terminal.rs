@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use slowpath_record::{HealthState, Reason};
+use slowpath_record::{Code, HealthState, Reason};
 
 use crate::quantity::{RateUnit, byte_rate, grouped, loss};
 use crate::results::{Basis, NEVER, NoteKind, ProofOutcome, Results, RunResult, Variant};
@@ -310,9 +310,9 @@ pub fn write_summary(
 
 /// Writes why runs may not be believed: one line for each reason, with the worst run's words and how many share it.
 fn write_reasons(variant: &Variant, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let mut codes: Vec<&str> = Vec::new();
+    let mut codes: Vec<&Code> = Vec::new();
     for reason in variant.runs.iter().flat_map(|run| &run.health.reasons) {
-        if !codes.contains(&reason.code.as_str()) {
+        if !codes.contains(&&reason.code) {
             codes.push(&reason.code);
         }
     }
@@ -321,7 +321,7 @@ fn write_reasons(variant: &Variant, style: Style, out: &mut dyn Write) -> io::Re
             .runs
             .iter()
             .filter_map(|run| {
-                let reason = run.health.reasons.iter().find(|reason| reason.code == code)?;
+                let reason = run.health.reasons.iter().find(|reason| reason.code == *code)?;
                 Some((run.repeat + 1, reason))
             })
             .collect();

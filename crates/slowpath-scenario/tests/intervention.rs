@@ -140,7 +140,7 @@ fn the_slowest_link_on_the_way_is_the_bottleneck() {
     };
     let changed = change.apply(&base).unwrap();
     let rates = |plan: &Plan| {
-        ["fast", "slow", "back"].map(|name| match &plan.network.element(name).unwrap().does {
+        ["down.fast", "down.slow", "up.back"].map(|name| match &plan.network.element(name).unwrap().does {
             ElementKind::Link(link) => link.rate.clone(),
             other => panic!("{other:?}"),
         })

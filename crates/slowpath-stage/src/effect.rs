@@ -16,7 +16,7 @@
 //! processor to encrypt), the table of `slowpath_lab`'s health judges.
 
 use slowpath_diagnose::stats::Summary;
-use slowpath_record::{Disturbances, Effect, FigureKind, HealthState, Reason, RunRecord};
+use slowpath_record::{Code, Disturbances, Effect, FigureKind, HealthState, Reason, RunRecord};
 use slowpath_scenario::{Plan, Stack, Workload};
 use slowpath_sim::{EdgeSpec, NoSink};
 use slowpath_units::{Duration, Time};
@@ -35,7 +35,7 @@ pub fn judge(record: &mut RunRecord, twin: &Plan) {
         return;
     };
     let hungry = twin.jobs.iter().any(|job| needs_processor(&job.workload));
-    let explained = |code: &str| EXPLAINED.contains(&code) || (!hungry && OF_PROGRAMS.contains(&code));
+    let explained = |code: &Code| EXPLAINED.contains(code) || (!hungry && OF_PROGRAMS.contains(code));
     let health = &mut record.health;
     let reasons = std::mem::take(&mut health.reasons);
     health.state = HealthState::Valid;
@@ -276,7 +276,7 @@ fn reason(effects: &[Effect], of_datagrams: bool) -> Option<Reason> {
         (FigureKind::DelayP95, true) => format!("the longest round trips {by} % shorter"),
     };
     Some(Reason {
-        code: CODE.to_owned(),
+        code: Code::MachineEffect,
         state: worst.state,
         text: format!("the machine's pauses made {what}, give or take {give}"),
     })
@@ -297,20 +297,17 @@ const fn needs_processor(workload: &Workload) -> bool {
     matches!(workload, Workload::Ssh(_) | Workload::S3(_))
 }
 
-/// Code of the reason.
-pub const CODE: &str = "machine-effect";
-
 /// Reasons of the table that speak of what a replay shows.
-const EXPLAINED: [&str; 6] = [
-    "release-late",
-    "wire-stalled",
-    "arrival-uncertain",
-    "queue-bunched",
-    "path-longer",
-    "wire-starved",
+const EXPLAINED: [Code; 6] = [
+    Code::ReleaseLate,
+    Code::WireStalled,
+    Code::ArrivalUncertain,
+    Code::QueueBunched,
+    Code::PathLonger,
+    Code::WireStarved,
 ];
 /// Reasons of the table that matter to programs with much to compute.
-const OF_PROGRAMS: [&str; 3] = ["crowded", "steal", "busy"];
+const OF_PROGRAMS: [Code; 3] = [Code::Crowded, Code::Steal, Code::Busy];
 /// Ending of the names of series of round trips.
 const ECHOES: &str = "/round-trip";
 

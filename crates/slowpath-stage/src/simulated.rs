@@ -12,7 +12,7 @@ use slowpath_endpoint::wire::Transmit;
 use slowpath_endpoint::{HostConfig, Report, codec};
 use slowpath_lab::{PacketSink, Seen, SeenPacket};
 use slowpath_path::{DropCause, ElementId, PacketId, PortId};
-use slowpath_record::{FlowResult, Health, HealthState, Origin, Reason, RunRecord};
+use slowpath_record::{Code, FlowResult, Health, HealthState, Origin, Reason, RunRecord};
 use slowpath_scenario::plan::HostPlan;
 use slowpath_scenario::workload::Iperf3Protocol;
 use slowpath_scenario::{Captures as Wanted, Plan, Stack, Workload};
@@ -163,12 +163,12 @@ fn record(experiment: &str, plan: &Plan, spec: &SimSpec, report: &SimReport) -> 
     if incomplete {
         // A transfer that starves is a result: nothing but the path can have done it here. Datagrams know no end.
         let (code, state) = if datagrams(plan) {
-            ("incomplete", HealthState::Invalid)
+            (Code::Incomplete, HealthState::Invalid)
         } else {
-            (crate::real_time::UNFINISHED, HealthState::Degraded)
+            (Code::Unfinished, HealthState::Degraded)
         };
         health.add(Reason {
-            code: code.to_owned(),
+            code,
             state,
             text: format!(
                 "the transfer did not come to its end within {} of simulated time",

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use slowpath_record::{FlowResult, MarkPlace, RunRecord, TransferResult};
+use slowpath_record::{Code, FlowResult, MarkPlace, RunRecord, TransferResult};
 use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
 use slowpath_stage::folder::Folder;
 use slowpath_stage::real_time::{self, LabRunError};
@@ -126,7 +126,13 @@ fn iperf3_with_either_program_on_either_side() {
         at_link_rate(&record, "bulk");
         assert!(!record.series.is_empty());
         assert_eq!(most_sent(&record, "server"), Some(8), "{client} {server}");
-        assert!(!record.health.reasons.iter().any(|reason| reason.code == "marks"));
+        assert!(
+            !record
+                .health
+                .reasons
+                .iter()
+                .any(|reason| reason.code == Code::Marks)
+        );
     }
 }
 
@@ -313,7 +319,7 @@ fn any_program() {
             .health
             .reasons
             .iter()
-            .any(|reason| reason.code == "incomplete"),
+            .any(|reason| reason.code == Code::Incomplete),
         "{:?}",
         record.health
     );
@@ -354,7 +360,11 @@ fn ssh_by_every_program() {
             record.loads
         );
         assert!(
-            !record.health.reasons.iter().any(|reason| reason.code == "marks"),
+            !record
+                .health
+                .reasons
+                .iter()
+                .any(|reason| reason.code == Code::Marks),
             "{kind}: {:?}",
             record.health
         );

@@ -310,7 +310,7 @@ fn scored(kind: Kind, record: &RunRecord) -> Scored {
         .by_size
         .iter()
         .chain(&health.reasons)
-        .filter(|reason| reason.code != slowpath::effect::CODE);
+        .filter(|reason| reason.code != slowpath_record::Code::MachineEffect);
     Scored {
         kind,
         cell: record.variant.clone(),

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use slowpath_diagnose::stats::{self, Summary};
-use slowpath_record::{HealthState, Reason, RunRecord};
+use slowpath_record::{Code, HealthState, Reason, RunRecord};
 use slowpath_scenario::{Captures, Clock};
 use slowpath_verdict::Limit;
 
@@ -182,7 +182,7 @@ fn planned(wanted: &[(Cell, u32)], clock: Clock, seed: u64) -> Vec<(Cell, Planne
 /// What hosts send during a stall reaches the bottleneck all at once, which a queue of 2 ms does not survive. The
 /// judgement looks at the machine alone, never at the result.
 fn wants_repeat(record: &RunRecord, cell: &Cell) -> bool {
-    let stalled = |reason: &Reason| reason.code == "wire-stalled" && reason.state > HealthState::Valid;
+    let stalled = |reason: &Reason| reason.code == Code::WireStalled && reason.state > HealthState::Valid;
     is_refused(record, cell) || record.health.reasons.iter().any(stalled)
 }
 

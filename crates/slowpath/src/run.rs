@@ -13,7 +13,7 @@ use std::sync::mpsc;
 use std::time::Duration as StdDuration;
 
 use slowpath_path::{ElementKind, Rate};
-use slowpath_record::RunRecord;
+use slowpath_record::{Code, RunRecord};
 use slowpath_scenario::{Clock, Plan, PlanOptions};
 use slowpath_sim::frames;
 
@@ -557,7 +557,7 @@ impl Pool<'_> {
 
 /// Whether a run came to a usable end, so that it need not be done again.
 fn has_ended(record: &RunRecord) -> bool {
-    let starved = (record.health.reasons.iter()).any(|reason| reason.code == crate::real_time::UNFINISHED);
+    let starved = (record.health.reasons.iter()).any(|reason| reason.code == Code::Unfinished);
     record.health.state != slowpath_record::HealthState::Invalid
         && (starved || record.transfers.iter().all(|transfer| transfer.complete))
 }

@@ -5,7 +5,12 @@
 //! slower in every run, show it. That a program of an end was busy all the time: the run's health says so, and the
 //! path then gets no verdict.
 
-use slowpath_record::{HealthState, Reason};
+use slowpath_record::{Code, HealthState, Reason};
+use slowpath_report::results::{RunResult, Variant};
+use slowpath_scenario::plan::MarksApart;
+use slowpath_scenario::{Clock, Plan};
+use slowpath_verdict::Verdict;
+use slowpath_verdict::treatment::{ByMarks, by_marks, by_processor};
 use slowpath_report::results::{RunResult, Variant};
 use slowpath_scenario::plan::MarksApart;
 use slowpath_scenario::{Clock, Plan};
@@ -47,7 +52,7 @@ fn busy_processor(run: &RunResult) -> Option<&Reason> {
     run.health
         .reasons
         .iter()
-        .find(|reason| reason.code == crate::real_time::PROCESSOR_BOUND)
+        .find(|reason| reason.code == Code::ProcessorBound)
 }
 
 /// The same of a run that may have a verdict: an invalid one has none.
@@ -115,7 +120,7 @@ fn at_worst_slowed(run: &RunResult) -> bool {
     run.health
         .reasons
         .iter()
-        .all(|reason| reason.state != HealthState::Invalid || SLOWING.contains(&reason.code.as_str()))
+        .all(|reason| reason.state != HealthState::Invalid || SLOWING.contains(&reason.code))
 }
 
 fn verdict(slow: &Variant, fast: &Variant, apart: &MarksApart, gain: f64) -> Verdict {
@@ -152,13 +157,13 @@ fn verdict(slow: &Variant, fast: &Variant, apart: &MarksApart, gain: f64) -> Ver
 }
 
 /// What the lab's wire does when it gets too little of the processor: packets wait, gather, and overflow queues.
-const SLOWING: [&str; 6] = [
-    "release-late",
-    "arrival-uncertain",
-    "queue-bunched",
-    "path-longer",
-    "wire-stalled",
-    "wire-starved",
+const SLOWING: [Code; 6] = [
+    Code::ReleaseLate,
+    Code::ArrivalUncertain,
+    Code::QueueBunched,
+    Code::PathLonger,
+    Code::WireStalled,
+    Code::WireStarved,
 ];
 
 /// Below this, chance and congestion may differ as much.
@@ -345,7 +350,7 @@ mod tests {
         );
         assert!(serde_json::to_string(verdict).is_ok());
         starving.runs[1].health.add(Reason {
-            code: "late".to_owned(),
+            code: Code::Other("late".to_owned()),
             state: HealthState::Invalid,
             text: "the wire was late".to_owned(),
         });
@@ -357,18 +362,18 @@ mod tests {
         let late = |code: &str| {
             let mut fast = variant("unmarked", &[9_000_000]);
             fast.runs[0].health.add(Reason {
-                code: code.to_owned(),
+                code,
                 state: HealthState::Invalid,
                 text: "packets gathered".to_owned(),
             });
             judged(vec![variant("marked", &[1_000_000]), fast])
         };
-        assert_eq!(late("queue-bunched"), [Some(Limit::DscpTreatment), None]);
-        assert_eq!(late("tun-drops"), [None, None]);
+        assert_eq!(late(Code::QueueBunched), [Some(Limit::DscpTreatment), None]);
+        assert_eq!(late(Code::TunDrops), [None, None]);
         // The slow side may be slow because of it.
         let mut slow = variant("marked", &[1_000_000]);
         slow.runs[0].health.add(Reason {
-            code: "queue-bunched".to_owned(),
+            code: Code::QueueBunched,
             state: HealthState::Invalid,
             text: "packets gathered".to_owned(),
         });
@@ -383,7 +388,7 @@ mod tests {
         let mut busy = variant("marked", &[1_000_000]);
         let mut health = Health::valid();
         health.add(Reason {
-            code: crate::real_time::PROCESSOR_BOUND.to_owned(),
+            code: Code::ProcessorBound,
             state: HealthState::Degraded,
             text: "sshd was busy".to_owned(),
         });
@@ -393,7 +398,7 @@ mod tests {
         assert_eq!(found, [Some(Limit::HostCpu), None]);
         // What speaks against the run speaks against any verdict on it.
         invalid.runs[0].health.add(Reason {
-            code: "late".to_owned(),
+            code: Code::Other("late".to_owned()),
             state: HealthState::Invalid,
             text: "the wire was late".to_owned(),
         });

@@ -229,7 +229,7 @@ fn report(report: &LabReport) {
         .health
         .reasons
         .iter()
-        .map(|reason| reason.code.as_str())
+        .map(|reason| reason.code.name())
         .collect();
     say(&format!("{:?} {}", report.health.state, codes.join(" ")));
 }

@@ -20,7 +20,7 @@ fn trustworthy(test: &str, report: &LabReport) -> bool {
         .health
         .reasons
         .iter()
-        .filter(|reason| TIMING.contains(&reason.code.as_str()));
+        .filter(|reason| TIMING.contains(&reason.code.name()));
     let Some(reason) = reasons.next() else { return true };
     eprintln!("skipped: {test}: the machine was not idle: {}", reason.text);
     false

@@ -232,7 +232,7 @@ pub(crate) fn results() -> Results {
         ),
     ];
     r.variants[0].runs[1].health.add(Reason {
-        code: "release-late".into(),
+        code: slowpath_record::Code::ReleaseLate,
         state: HealthState::Degraded,
         text: "99 % of the packets left within 1.2 ms of their time; the machine was busy, run it again \
                on an idle one."

@@ -11,4 +11,5 @@ pub use document::{ConfigFile, HostDocument};
 pub(crate) use document::{may_be_a_kernels, modelled, read_hosts};
 pub use settings::{EcnMode, HostSettings, SettingOrigin, Storage};
 pub use stack::{KernelStack, Standing};
-pub use system::{Parameter, StackChoice, System};
+pub(crate) use system::IPERF3_WRITE;
+pub use system::{Amount, Parameter, StackChoice, System};

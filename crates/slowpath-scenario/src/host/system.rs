@@ -1,6 +1,9 @@
 //! The endpoint systems: what each does when nothing is configured.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
+use slowpath_endpoint::InputLimit;
 use slowpath_units::{BitRate, ByteCount, Duration};
 
 use crate::host::settings::{HostSettings, SettingOrigin, Storage};
@@ -81,6 +84,15 @@ impl System {
         }
     }
 
+    /// What receiving costs the system's own TCP, where it is slow.
+    pub const fn input(self) -> Option<InputLimit> {
+        match self {
+            Self::Linux | Self::WindowsIperf3 => None,
+            Self::CiscoIosXe => Some(InputLimit::CISCO_IOS_XE),
+            Self::CiscoIos => Some(InputLimit::CISCO_IOS),
+        }
+    }
+
     /// Parameters of the system's model that no configuration line sets, with how they were come by.
     pub fn parameters(self) -> &'static [Parameter] {
         match self {
@@ -97,12 +109,39 @@ impl System {
 pub struct Parameter {
     /// What it is.
     pub name: &'static str,
-    /// Its value with unit.
-    pub value: &'static str,
+    /// Its value, the one that the model runs with.
+    pub value: Amount,
     /// How it was come by.
     pub standing: Standing,
     /// From what.
     pub source: &'static str,
+}
+
+/// A value with its unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    /// Bytes, to be read to the byte.
+    Bytes(u64),
+    /// An amount of data in the unit that suits it.
+    Size(ByteCount),
+    /// Bytes per second.
+    Rate(BitRate),
+    /// A span of time.
+    Span(Duration),
+    /// Packets per second, as the time that each of them takes.
+    Packets(Duration),
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(bytes) => write!(f, "{bytes} B"),
+            Self::Size(size) => write!(f, "{size}"),
+            Self::Rate(rate) => write!(f, "{} B/s", rate.bits_per_s() / 8),
+            Self::Span(span) => write!(f, "{span}"),
+            Self::Packets(each) => write!(f, "{} packets/s", 1_000_000_000 / each.nanos().max(1)),
+        }
+    }
 }
 
 fn cisco(storage: Option<Storage>) -> HostSettings {
@@ -133,6 +172,9 @@ fn origin(setting: &str, line: &str) -> SettingOrigin {
 /// Buffer of every socket in Cygwin 2.5.1 on 64-bit Windows, in bytes.
 const CYGWIN_BUFFER: u64 = 212_992;
 
+/// iperf3's write to a TCP socket in bytes; Winsock takes a whole one beyond the send buffer.
+pub(crate) const IPERF3_WRITE: u64 = 131_072;
+
 /// Every window seen from the two routers by default is this less whole segments of 1460 bytes.
 const CISCO_FTP_BUFFER: u64 = 16_384;
 
@@ -146,7 +188,7 @@ const IOS_STORAGE: Storage = Storage {
 
 const CISCO_BUFFER: Parameter = Parameter {
     name: "FTP client's receive buffer",
-    value: "16384 B",
+    value: Amount::Bytes(CISCO_FTP_BUFFER),
     standing: Standing::Fitted,
     source: "windows of 14924, 12004 and 10544 bytes are 16384 less 1, 3 and 4 segments (iosxe-default)",
 };
@@ -155,7 +197,7 @@ const IOS_XE_PARAMETERS: [Parameter; 2] = [
     CISCO_BUFFER,
     Parameter {
         name: "packets its TCP takes",
-        value: "1239 packets/s",
+        value: Amount::Packets(InputLimit::CISCO_IOS_XE.per_packet),
         standing: Standing::Fitted,
         source: "the plateau of 15 Mbit/s (iosxe-tuned); what sets it is not decided by the published data",
     },
@@ -165,25 +207,25 @@ const IOS_PARAMETERS: [Parameter; 5] = [
     CISCO_BUFFER,
     Parameter {
         name: "storage rate",
-        value: "86948 B/s",
+        value: Amount::Rate(IOS_STORAGE.rate),
         standing: Standing::Fitted,
         source: "52428800 bytes in 602.993 s (ios-tuned)",
     },
     Parameter {
         name: "storage unit",
-        value: "64 KiB",
+        value: Amount::Size(IOS_STORAGE.unit),
         standing: Standing::Assumed,
         source: "a stall of about 100 ms every 800 ms, in which 65536 bytes arrive",
     },
     Parameter {
         name: "time of each unit without reading",
-        value: "130 ms",
+        value: Amount::Span(IOS_STORAGE.pause),
         standing: Standing::Assumed,
         source: "long enough that a full window of 16 KiB is used up and the sender stalls once per unit",
     },
     Parameter {
         name: "packets its TCP takes",
-        value: "330 packets/s",
+        value: Amount::Packets(InputLimit::CISCO_IOS.per_packet),
         standing: Standing::Fitted,
         source: "4 Mbit/s before the window closes (ios-tuned)",
     },
@@ -192,15 +234,47 @@ const IOS_PARAMETERS: [Parameter; 5] = [
 const WINDOWS_PARAMETERS: [Parameter; 2] = [
     Parameter {
         name: "socket buffers",
-        value: "212992 B",
+        value: Amount::Bytes(CYGWIN_BUFFER),
         standing: Standing::Documented,
         source: "Cygwin 2.5.1, removed in 2.7.0",
     },
     Parameter {
         name: "write beyond the send buffer",
-        value: "131072 B",
+        value: Amount::Bytes(IPERF3_WRITE),
         standing: Standing::Assumed,
         source: "Winsock takes a whole write while less than the buffer's size waits; with half-empty buffers 61440 \
                  bytes per 250 ms could not be reached, and 97 % of it was published",
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_a_system_is_what_it_runs_with() {
+        let value = |system: System, name: &str| {
+            let found = system.parameters().iter().find(|one| one.name == name);
+            found.map(|one| one.value.to_string())
+        };
+        for (system, name, text) in [
+            (System::CiscoIos, "packets its TCP takes", "370 packets/s"),
+            (System::CiscoIosXe, "packets its TCP takes", "1239 packets/s"),
+            (System::CiscoIos, "storage rate", "86948 B/s"),
+            (System::CiscoIos, "storage unit", "64 KiB"),
+            (System::CiscoIos, "time of each unit without reading", "130 ms"),
+            (System::CiscoIosXe, "FTP client's receive buffer", "16384 B"),
+            (System::WindowsIperf3, "socket buffers", "212992 B"),
+            (System::WindowsIperf3, "write beyond the send buffer", "131072 B"),
+        ] {
+            assert_eq!(value(system, name).as_deref(), Some(text), "{name}");
+        }
+        for (_, system) in System::ALL {
+            let told = system.parameters().iter().find_map(|one| match one.value {
+                Amount::Packets(each) => Some(each),
+                _ => None,
+            });
+            assert_eq!(told, system.input().map(|input| input.per_packet), "{system:?}");
+        }
+    }
+}

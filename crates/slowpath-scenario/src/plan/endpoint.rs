@@ -1,12 +1,11 @@
 //! From a host's settings to the stack that runs it.
 
-use slowpath_endpoint::InputLimit;
 use slowpath_endpoint::app::Pace;
 use slowpath_endpoint::tcp::{
     Config, CongestionControl, EcnMode as ModelEcn, LINUX_SHARE, Pacing, ReceiveWindow, SendBuffer,
 };
 
-use crate::host::{EcnMode, HostSettings, KernelStack, Storage, System};
+use crate::host::{EcnMode, HostSettings, IPERF3_WRITE, KernelStack, Storage, System};
 use crate::plan::ModelStack;
 
 /// The kernel with these settings, as near to the system as it can be brought.
@@ -122,11 +121,7 @@ pub(super) fn model(system: System, settings: &HostSettings) -> Result<ModelStac
     Ok(ModelStack {
         tcp,
         pace: settings.storage.map_or(Pace::Unlimited, pace),
-        input: match system {
-            System::CiscoIosXe => Some(InputLimit::CISCO_IOS_XE),
-            System::CiscoIos => Some(InputLimit::CISCO_IOS),
-            System::Linux | System::WindowsIperf3 => None,
-        },
+        input: system.input(),
     })
 }
 
@@ -146,9 +141,6 @@ fn pace(storage: Storage) -> Pace {
         chunk: u32::try_from(storage.chunk.bytes()).unwrap_or(u32::MAX),
     }
 }
-
-/// iperf3's write to a TCP socket in bytes.
-const IPERF3_WRITE: u64 = 131_072;
 
 /// Linux's own `rmem_max` and `wmem_max` in bytes.
 const DEFAULT_MAX: u64 = 212_992;

@@ -170,7 +170,7 @@ impl Experiment {
         assumptions.extend(system.parameters().iter().map(|parameter| Assumption {
             place: name.to_owned(),
             name: parameter.name.to_owned(),
-            value: parameter.value.to_owned(),
+            value: parameter.value.to_string(),
             standing: parameter.standing,
             source: parameter.source.to_owned(),
         }));

@@ -18,7 +18,7 @@ pub mod generator;
 
 use std::fmt::Write as _;
 
-use slowpath_record::{FlowResult, Health, HealthState, Origin, Reason, RunRecord};
+use slowpath_record::{Code, FlowResult, Health, HealthState, Origin, Reason, RunRecord};
 use slowpath_scenario::workload::FrameStream;
 use slowpath_scenario::{Clock, Experiment, Plan, Workload};
 use slowpath_units::Layer;
@@ -73,7 +73,7 @@ pub fn bare(experiment: &str, plan: &Plan) -> Result<RunRecord, FramesError> {
     let mut health = Health::valid();
     if tally.inside > 0 {
         health.add(Reason {
-            code: "incomplete".to_owned(),
+            code: Code::Incomplete,
             state: HealthState::Invalid,
             text: format!(
                 "{} frames were still inside {} after the generator stopped; the network does not let go of them",

@@ -1,7 +1,7 @@
 //! Whether the marks seen on the wire are those that a job's settings ask for.
 
 use slowpath_packet::Dscp;
-use slowpath_record::{HealthState, MarkCount, Reason};
+use slowpath_record::{Code, HealthState, MarkCount, Reason};
 
 use super::stage::Done;
 use crate::marks::{most_sent, named};
@@ -11,7 +11,7 @@ pub(super) fn judge(counts: &[MarkCount], done: &mut Done) {
     let wanted = done.marks.iter().filter_map(|(host, wanted)| {
         let (seen, wanted) = (most_sent(counts, host)?, Dscp::new(*wanted)?);
         (seen != wanted).then(|| Reason {
-            code: "marks".to_owned(),
+            code: Code::Marks,
             state: HealthState::Degraded,
             text: format!(
                 "most of what {host} sent carried {}, but its settings ask for {}: what the network did to the one \

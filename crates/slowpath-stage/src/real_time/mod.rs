@@ -24,12 +24,11 @@ use std::path::PathBuf;
 
 use slowpath_endpoint::Report;
 use slowpath_lab::{Lab, LabError, LabSpec, PacketSink, Privilege, WireSettings};
-use slowpath_record::{Disturbances, Environment, FlowResult, HealthState, Origin, Reason, RunRecord};
+use slowpath_record::{Code, Disturbances, Environment, FlowResult, HealthState, Origin, Reason, RunRecord};
 use slowpath_scenario::plan::Job;
 use slowpath_scenario::{Captures as Wanted, Plan, Workload};
 use slowpath_workload::{Context, Stop};
 
-pub use self::processor::CODE as PROCESSOR_BOUND;
 pub(crate) use self::ssh::expect as ssh_marks;
 use self::stage::{Done, Stage, Work};
 use crate::captures::{CaptureSpec, Captures};
@@ -145,12 +144,12 @@ pub fn run(
         if let Some(error) = &transfer.error {
             // That the network lets a transfer starve is a result; that a program failed is not.
             let (code, state) = if timed_out {
-                (UNFINISHED, HealthState::Degraded)
+                (Code::Unfinished, HealthState::Degraded)
             } else {
-                ("incomplete", HealthState::Invalid)
+                (Code::Incomplete, HealthState::Invalid)
             };
             record.health.add(Reason {
-                code: code.to_owned(),
+                code,
                 state,
                 text: format!("{} did not come to its end: {error}", transfer.name),
             });
@@ -309,9 +308,6 @@ fn environment(attachment: &str, privilege: Privilege, programs: Vec<String>) ->
         }],
     }
 }
-
-/// Code of the reason that a transfer was still under way at the run's deadline.
-pub const UNFINISHED: &str = "unfinished";
 
 /// Size of the measured job, for progress.
 fn size(plan: &Plan) -> u64 {

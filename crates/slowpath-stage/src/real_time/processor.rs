@@ -8,7 +8,7 @@ use std::fs;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 
-use slowpath_record::{HealthState, ProgramLoad, Reason, Series};
+use slowpath_record::{Code, HealthState, ProgramLoad, Reason, Series};
 use slowpath_units::{Duration, Time};
 use slowpath_workload::Context;
 
@@ -147,7 +147,7 @@ pub(super) fn judge(processes: &[Process], from: Time, to: Time, done: &mut Done
 pub(super) fn busy(name: &str, share: f64, done: &mut Done) {
     if share > MOST_BUSY {
         done.reasons.push(Reason {
-            code: CODE.to_owned(),
+            code: Code::ProcessorBound,
             state: HealthState::Degraded,
             text: format!(
                 "{name} was busy for {:.0} % of the time: the machine, and not the path, may have set the rate",
@@ -156,9 +156,6 @@ pub(super) fn busy(name: &str, share: f64, done: &mut Done) {
         });
     }
 }
-
-/// Code of the reason, for those who withhold verdicts on the path.
-pub(crate) const CODE: &str = "processor-bound";
 
 /// Busy for longer than this is too busy to say anything about a path.
 const MOST_BUSY: f64 = 0.9;
