@@ -118,6 +118,7 @@ const NOT_YET: &[&str] = &[
     "slowpath-capture",
     "slowpath-packet",
     "slowpath-scenario",
+    "slowpath-stage",
     "slowpath-vendor",
     "slowpath-verdict",
 ];

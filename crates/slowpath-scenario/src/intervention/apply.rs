@@ -82,7 +82,7 @@ impl Intervention {
     }
 
     /// The same change with names in the place of roles.
-    pub fn named(&self, plan: &Plan) -> Self {
+    fn named(&self, plan: &Plan) -> Self {
         let mut named = self.clone();
         if let Some(who) = named.who_mut() {
             *who = Who::Named(who.name(plan).to_owned());
