@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use slowpath_live::measure::s3::{Credentials, PayloadHash, Spec};
 use slowpath_live::measure::{Guard, Job, measure};
+use slowpath_record::{Origin, RunRecord};
 use slowpath_units::{ByteCount, Duration};
 use slowpath_workload::s3::{MemoryServer, ServerConfig};
 use slowpath_workload::{Cancel, Context, SocketOptions};
@@ -55,6 +56,21 @@ fn an_interrupted_load_leaves_no_objects() {
         let why = answer.incomplete().unwrap();
         assert!(why.contains("cancelled"), "{why}");
         assert!(answer.json()["left_in_store"].is_null(), "{}", answer.json());
+        // What was measured ends in a record like any run, and says where it comes from.
+        let record = answer.record();
+        assert_eq!(record.origin, Origin::Live);
+        assert!(
+            record
+                .transfers
+                .iter()
+                .any(|transfer| transfer.complete && transfer.bytes == 1_000)
+        );
+        let document = answer.document();
+        assert_eq!(document["record"]["origin"], "live");
+        assert_eq!(
+            serde_json::from_value::<RunRecord>(document["record"].clone()).unwrap(),
+            record
+        );
     });
     assert_eq!(server.objects(), []);
 }

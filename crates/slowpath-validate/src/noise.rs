@@ -320,7 +320,11 @@ fn scored(kind: Kind, record: &RunRecord) -> Scored {
         effect,
         held_s: (lengths.iter().copied().fold(0.0, f64::max), lengths.iter().sum()),
         steal: health.steal_fraction,
-        reasons: health.reasons.iter().map(|reason| reason.code.to_string()).collect(),
+        reasons: health
+            .reasons
+            .iter()
+            .map(|reason| reason.code.to_string())
+            .collect(),
     }
 }
 

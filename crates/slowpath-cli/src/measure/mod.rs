@@ -74,7 +74,7 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<u8, Failure> {
     let mut out = io::stdout().lock();
     let written = match common.format {
         Form::Text => answer.write_text(&mut out),
-        Form::Json => writeln!(out, "{:#}", answer.json()),
+        Form::Json => writeln!(out, "{:#}", answer.document()),
     };
     written
         .and_then(|()| out.flush())

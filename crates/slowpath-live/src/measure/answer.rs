@@ -3,6 +3,9 @@
 use std::io::{self, Write};
 
 use serde_json::Value;
+#[cfg(doc)]
+use slowpath_record::Origin;
+use slowpath_record::RunRecord;
 
 use super::address::AddressError;
 
@@ -14,8 +17,20 @@ pub trait Answer: Send {
     /// Those of `out`.
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()>;
 
-    /// The whole as JSON.
+    /// The whole as JSON, in the tool's own words.
     fn json(&self) -> Value;
+
+    /// What was measured in the form in which every run ends, with the origin [`Origin::Live`]: transfers, flows and series,
+    /// as far as the tool has them.
+    fn record(&self) -> RunRecord;
+
+    /// [`Answer::json`] with the [`Answer::record`] beside it, under `record`.
+    fn document(&self) -> Value {
+        let mut document = self.json();
+        document["record"] =
+            serde_json::to_value(self.record()).expect("a record can always be written as JSON");
+        document
+    }
 
     /// Why the figures are not those of a whole measurement, if they are not.
     fn incomplete(&self) -> Option<String> {

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use slowpath_record::{Origin, RunRecord};
 use slowpath_units::ByteCount;
 use slowpath_workload::ftp::{self, ClientConfig, Direction, FtpReport};
 use slowpath_workload::payload::{Sink, Source};
@@ -130,6 +131,14 @@ impl Answer for Outcome {
             text::note(out, &format!("the transfer broke off: {why}"))?;
         }
         Ok(())
+    }
+
+    fn record(&self) -> RunRecord {
+        RunRecord {
+            transfers: vec![self.report.transfer.clone()],
+            series: vec![self.report.progress.clone()],
+            ..RunRecord::new(Origin::Live, "ftp")
+        }
     }
 
     fn json(&self) -> Value {

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
+use slowpath_record::{Origin, RunRecord};
 use slowpath_units::{BitRate, Duration};
 use slowpath_workload::Context;
 use slowpath_workload::iperf3::{self, ClientConfig, StreamReport, UdpCounts};
@@ -70,6 +71,16 @@ impl Answer for Report {
             writeln!(out, "the server's own output:\n{}", output.trim_end())?;
         }
         Ok(())
+    }
+
+    fn record(&self) -> RunRecord {
+        let mut record = RunRecord::new(Origin::Live, "iperf3");
+        match self.params.transport {
+            Transport::Tcp => record.transfers = self.transfers(),
+            Transport::Udp => record.flows = self.flows(),
+        }
+        record.series = self.series("iperf3");
+        record
     }
 
     fn json(&self) -> Value {

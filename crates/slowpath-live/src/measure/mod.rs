@@ -8,7 +8,7 @@
 //! * [`ping`], [`trace`], [`mtu`]: probes; [`sweep`]: how each DSCP fares.
 //! * [`serve`]: the other end for all of these.
 //! * `program`: a program with everything that it starts.
-//! * `answer`: what comes of a job, or why nothing does. `text`: what the answers have in common.
+//! * `answer`: what comes of a job, in the tool's words and as a record of origin live, or why nothing does. `text`: what the answers have in common.
 
 pub mod address;
 mod answer;

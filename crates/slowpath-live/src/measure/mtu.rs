@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::net::IpAddr;
 
 use serde_json::{Value, json};
+use slowpath_record::{Origin, RunRecord};
 use slowpath_workload::Context;
 use slowpath_workload::probe::{self, MtuConfig, MtuReport};
 
@@ -93,6 +94,17 @@ impl Answer for Outcome {
             )?;
         }
         Ok(())
+    }
+
+    fn record(&self) -> RunRecord {
+        let found = self.report.path_mtu.map_or_else(
+            || format!("{} answers no packet of the sizes tried", self.target),
+            |mtu| format!("packets of up to {mtu} bytes reach {}", self.target),
+        );
+        RunRecord {
+            notes: vec![found],
+            ..RunRecord::new(Origin::Live, "mtu")
+        }
     }
 
     fn json(&self) -> Value {

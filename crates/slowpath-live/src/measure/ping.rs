@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use serde_json::{Value, json};
 use slowpath_packet::mark::Dscp;
+use slowpath_record::{Origin, RunRecord, echo};
 use slowpath_units::Duration;
 use slowpath_workload::Context;
 use slowpath_workload::probe::{self, PingConfig, PingReport};
@@ -135,6 +136,20 @@ impl Answer for Outcome {
             )?;
         }
         errors(report, out)
+    }
+
+    fn record(&self) -> RunRecord {
+        let replies = self.report.replies.iter();
+        let points = replies
+            .map(|reply| (reply.sent_at + reply.rtt, reply.rtt.seconds()))
+            .collect();
+        let bytes = ip_length(self.report.target, self.size);
+        let (flow, round_trips) = echo::result("ping", self.report.sent.into(), bytes, points);
+        RunRecord {
+            flows: vec![flow],
+            series: vec![round_trips],
+            ..RunRecord::new(Origin::Live, "ping")
+        }
     }
 
     fn json(&self) -> Value {

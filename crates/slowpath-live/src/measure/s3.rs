@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
+use slowpath_record::{Origin, RunRecord, TransferResult};
 use slowpath_units::{ByteCount, Duration};
 use slowpath_workload::s3::{self, Client, ClientTls, Endpoint, LoadConfig, LoadReport, Operation};
 use slowpath_workload::{Context, SocketOptions};
@@ -220,6 +221,24 @@ impl Answer for Outcome {
             )?;
         }
         Ok(())
+    }
+
+    fn record(&self) -> RunRecord {
+        let requests = self.loads.iter().flat_map(|(operation, load)| {
+            load.requests.iter().map(move |request| TransferResult {
+                name: format!("{operation:?} {} part {}", request.object, request.part).to_lowercase(),
+                bytes: request.bytes,
+                start: request.start,
+                end: request.end,
+                complete: request.error.is_none(),
+                error: request.error.clone(),
+                retransmitted_segments: None,
+            })
+        });
+        RunRecord {
+            transfers: requests.collect(),
+            ..RunRecord::new(Origin::Live, "s3")
+        }
     }
 
     fn json(&self) -> Value {

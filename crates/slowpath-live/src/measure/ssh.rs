@@ -10,8 +10,9 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use serde_json::{Value, json};
+use slowpath_record::{Origin, RunRecord, TransferResult};
 use slowpath_sys::private_folder;
-use slowpath_units::{BitRate, ByteCount, Duration};
+use slowpath_units::{BitRate, ByteCount, Duration, Time};
 use slowpath_workload::content::write_test_file;
 use slowpath_workload::external::find_program;
 use slowpath_workload::external::ssh::quoted;
@@ -478,6 +479,22 @@ impl Answer for Outcome {
             }
         }
         Ok(())
+    }
+
+    fn record(&self) -> RunRecord {
+        let transfers = self.copies.iter().map(|copy| TransferResult {
+            name: format!("{:?}, IPQoS {}", copy.method, copy.ip_qos).to_lowercase(),
+            bytes: copy.bytes,
+            start: Time::ZERO,
+            end: Time::ZERO + copy.span,
+            complete: copy.error.is_none(),
+            error: copy.error.clone(),
+            retransmitted_segments: None,
+        });
+        RunRecord {
+            transfers: transfers.collect(),
+            ..RunRecord::new(Origin::Live, "ssh")
+        }
     }
 
     fn json(&self) -> Value {

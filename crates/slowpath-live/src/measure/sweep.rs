@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use serde_json::{Value, json};
 use slowpath_packet::mark::Dscp;
+use slowpath_record::{FlowResult, Origin, RunRecord};
 use slowpath_units::{BitRate, Duration};
 use slowpath_workload::stream::StreamError;
 use slowpath_workload::sweep::tcp::{self, TcpConfig, TcpMarkResult};
@@ -186,6 +187,23 @@ impl Answer for Outcome {
             )?;
         }
         Ok(())
+    }
+
+    fn record(&self) -> RunRecord {
+        let idle = self.idle.probes.iter().map(|mark| (mark, "idle"));
+        let loaded = self.loaded.iter().flat_map(|(round, _)| &round.probes);
+        let flows = idle
+            .chain(loaded.map(|mark| (mark, "loaded")))
+            .map(|(mark, when)| FlowResult {
+                name: format!("{} {when}", mark.sent),
+                sent_packets: mark.probes.into(),
+                received_packets: mark.arrived.into(),
+                ..FlowResult::default()
+            });
+        RunRecord {
+            flows: flows.collect(),
+            ..RunRecord::new(Origin::Live, "sweep")
+        }
     }
 
     fn json(&self) -> Value {

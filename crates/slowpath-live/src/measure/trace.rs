@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use serde_json::{Value, json};
 use slowpath_packet::mark::Dscp;
+use slowpath_record::{Curve, Origin, RunRecord};
 use slowpath_units::Duration;
 use slowpath_workload::Context;
 use slowpath_workload::probe::{self, TraceConfig, TraceReport};
@@ -134,6 +135,25 @@ impl Answer for Outcome {
             )?;
         }
         Ok(())
+    }
+
+    fn record(&self) -> RunRecord {
+        // A hop's distance stands where a curve has its setting.
+        let hops = self.report.hops.iter().flat_map(|hop| {
+            let replies = hop.replies.iter();
+            replies.map(move |reply| (f64::from(hop.ttl), reply.rtt.seconds()))
+        });
+        RunRecord {
+            curves: vec![Curve {
+                name: "round trip by hop".to_owned(),
+                x: "hop".to_owned(),
+                x_unit: String::new(),
+                y: "round trip".to_owned(),
+                y_unit: "s".to_owned(),
+                points: hops.collect(),
+            }],
+            ..RunRecord::new(Origin::Live, "trace")
+        }
     }
 
     fn json(&self) -> Value {

@@ -190,14 +190,12 @@ fn own_report(work: &Work<'_>, report: &Report, done: &mut Done) {
                     continue;
                 }
                 let both = report.params.direction == Direction::Bidirectional;
-                done.transfers.push(TransferResult {
-                    name: if both && !forward {
-                        format!("{name} reverse")
-                    } else {
-                        name.clone()
-                    },
-                    ..one_way(report, forward)
-                });
+                let wanted = if both && !forward {
+                    format!("{name} reverse")
+                } else {
+                    name.clone()
+                };
+                done.transfers.push(report.transfer(&wanted, forward));
             }
             done.series.extend(report.series(name));
         }
@@ -242,28 +240,6 @@ fn own_report(work: &Work<'_>, report: &Report, done: &mut Done) {
         share: percent / 100.0,
     }));
     processor::busy("a thread of the iperf3 client", busiest, done);
-}
-
-/// All streams of one way as one transfer.
-fn one_way(report: &Report, forward: bool) -> TransferResult {
-    let span = report
-        .one_way(forward)
-        .map(iperf3::StreamReport::delivery_time)
-        .max()
-        .unwrap_or_default();
-    let retransmits: Option<Vec<u64>> = report
-        .one_way(forward)
-        .map(iperf3::StreamReport::retransmits)
-        .collect();
-    TransferResult {
-        name: String::new(),
-        bytes: report.delivered(forward),
-        start: report.counted_from,
-        end: report.counted_from + span,
-        complete: true,
-        error: None,
-        retransmitted_segments: retransmits.map(|all| all.into_iter().sum()),
-    }
 }
 
 fn params(test: &Iperf3Test) -> Params {
