@@ -11,13 +11,8 @@ use slowpath_scenario::plan::MarksApart;
 use slowpath_scenario::{Clock, Plan};
 use slowpath_verdict::Verdict;
 use slowpath_verdict::treatment::{ByMarks, by_marks, by_processor};
-use slowpath_report::results::{RunResult, Variant};
-use slowpath_scenario::plan::MarksApart;
-use slowpath_scenario::{Clock, Plan};
-use slowpath_verdict::Verdict;
-use slowpath_verdict::treatment::{ByMarks, by_marks, by_processor};
 
-/// Gives every variant that another one shows to suffer from its mark the verdict of [`Limit::DscpTreatment`].
+/// Gives every variant that another one shows to suffer from its mark the verdict `dscp-treatment`.
 ///
 /// Variants whose runs were limited by a processor get that verdict first.
 pub(crate) fn judge(variants: &mut [Variant], plan_of: &dyn Fn(&str, Clock) -> Option<Plan>) {
@@ -171,10 +166,10 @@ const LEAST_GAIN: f64 = 1.5;
 
 #[cfg(test)]
 mod tests {
-    use slowpath_verdict::Limit;
     use slowpath_record::Health;
     use slowpath_scenario::{Experiment, Fragments, PlanOptions};
     use slowpath_units::ByteCount;
+    use slowpath_verdict::Limit;
 
     use super::*;
 
@@ -359,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_fast_run_that_was_slowed_down_still_shows_the_difference() {
-        let late = |code: &str| {
+        let late = |code: Code| {
             let mut fast = variant("unmarked", &[9_000_000]);
             fast.runs[0].health.add(Reason {
                 code,
