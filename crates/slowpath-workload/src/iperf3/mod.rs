@@ -34,6 +34,7 @@ mod results;
 mod server;
 pub(crate) mod tally;
 mod tcp;
+mod transfer;
 pub(crate) mod udp;
 mod wire;
 
