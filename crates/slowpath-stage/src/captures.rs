@@ -55,7 +55,7 @@ impl CaptureSpec {
     }
 
     /// Captures of whatever goes over `network`, without a name or a place yet.
-    pub(crate) fn over(network: &NetworkSpec, kept: u32) -> Self {
+    pub fn over(network: &NetworkSpec, kept: u32) -> Self {
         Self {
             folder: PathBuf::new(),
             run: String::new(),
@@ -71,7 +71,7 @@ impl CaptureSpec {
     }
 
     /// The time of day as the origin of stamps.
-    pub(crate) fn now() -> u64 {
+    pub fn now() -> u64 {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         now.map_or(0, |now| u64::try_from(now.as_nanos()).unwrap_or(0))
     }

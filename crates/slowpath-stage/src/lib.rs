@@ -8,7 +8,6 @@
 //!   replaying its disturbances.
 //! * [`network`]: what backends add to a path; [`captures`]: files of a run; `marks`: marks counted on the way.
 //! * [`folder`]: the results folder, written after every run.
-//! * [`shell`]: any program over an emulated path.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -19,6 +18,5 @@ pub mod folder;
 mod marks;
 pub mod network;
 pub mod real_time;
-pub mod shell;
 pub mod simulated;
 pub mod worker;

@@ -6,14 +6,14 @@
 //! * [`load`]: from a name or a path to a checked experiment.
 //! * [`run`](mod@run): every variant and repeat of an experiment. Start here.
 //! * [`prove`]: predict, change, run again, compare.
-//! * [`worker`], [`real_time`], [`simulated`], [`network`], [`captures`], [`folder`], [`shell`]: one run, on either clock
+//! * [`worker`], [`real_time`], [`simulated`], [`network`], [`captures`], [`folder`]: one run, on either clock
 //!   (crate `slowpath-stage`). [`measure`], [`why`]: live paths (crate `slowpath-live`).
 //! * [`schedule`]: which runs, in which order, side by side or alone.
 //! * [`outcome`]: from records to the document behind the report; [`probes`]: figures measured on a transfer.
 //! * [`import`]: existing captures, from a file to an analysis.
 //! * [`report`]: results and report of a folder, made from its records.
 //! * [`interrupt`]: Ctrl-C as a flag.
-//! * [`explain`]: what a capture says, with what would help.
+//! * [`shell`]: any program over an emulated path; [`explain`]: what a capture says, with what would help.
 //! * [`devices`]: what configurations mean.
 //! * [`doctor`]: what this machine permits.
 //! * [`sweep`]: ranges of settings in simulated time.
@@ -38,6 +38,7 @@ pub mod prove;
 pub mod report;
 pub mod run;
 pub mod schedule;
+pub mod shell;
 pub mod sweep;
 mod treatment;
 
@@ -47,7 +48,7 @@ pub use slowpath_packet::mark::{Dscp, InvalidDscp};
 pub use slowpath_record::{HealthState, RunRecord};
 pub use slowpath_report::{Results, Style};
 pub use slowpath_scenario::Clock;
-pub use slowpath_stage::{captures, folder, network, real_time, shell, simulated, worker};
+pub use slowpath_stage::{captures, folder, network, real_time, simulated, worker};
 pub use slowpath_units::{BitRate, ByteCount, Duration, ParseError};
 pub use slowpath_workload::{Cancel, SocketOptions};
 

@@ -422,6 +422,11 @@ fn scale_rate(network: &mut NetworkSpec, place: &Place, percent: u32) -> Outcome
                         step.rate = scaled(step.rate);
                     }
                 }
+                path::Rate::Markov(markov) => {
+                    for level in &mut markov.levels {
+                        level.rate = scaled(level.rate);
+                    }
+                }
                 path::Rate::Trace(_) => return false,
             }
             true

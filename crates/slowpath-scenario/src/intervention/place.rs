@@ -69,6 +69,12 @@ fn slowest(network: &NetworkSpec, among: &[usize]) -> Vec<usize> {
                 .map(|step| step.rate)
                 .filter(|rate| rate.bits_per_s() > 0)
                 .min(),
+            Rate::Markov(markov) => markov
+                .levels
+                .iter()
+                .map(|level| level.rate)
+                .filter(|rate| rate.bits_per_s() > 0)
+                .min(),
             Rate::Trace(_) => None,
         },
         _ => None,

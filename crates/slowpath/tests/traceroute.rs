@@ -25,8 +25,7 @@ fn lab() -> Lab {
     }
     let up = path.trim_end_matches(", ");
     let down = vec!["delay 1 ms"; usize::from(ROUTERS)].join(", ");
-    let network =
-        slowpath_stage::shell::network(&format!("{up}; down: {down}")).unwrap_or_else(|e| panic!("{e}"));
+    let network = slowpath::shell::network(&format!("{up}; down: {down}")).unwrap_or_else(|e| panic!("{e}"));
     let host = |name: &str, address: [u8; 4]| HostSpec {
         name: name.to_owned(),
         addresses: vec![address.into()],
