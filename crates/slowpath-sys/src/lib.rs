@@ -11,6 +11,7 @@
 //! * [`clock`]: clocks, precise sleep, timer slack; [`poll`]: waiting with nanosecond timeouts.
 //! * [`netlink`]: links, addresses, routes; [`sysctl`]: settings under `/proc/sys`.
 //! * [`namespace`]: user, network and mount namespaces; [`process`]: children that die with their parent.
+//! * [`process_table`]: what `/proc` tells of processes: threads, scheduling, I/O, sockets, throttling.
 //! * [`memory`]: buffers in large pages; [`held_file`]: a file's bytes in place; [`private_folder`]: folders closed to
 //!   other users.
 //! * [`tun`] and [`packet_socket`]: where packets leave the kernel, with the [`vnet`] header of trains.
@@ -32,6 +33,7 @@ pub mod packet_socket;
 pub mod poll;
 pub mod private_folder;
 pub mod process;
+pub mod process_table;
 pub mod sock_diag;
 pub mod sockopt;
 pub mod sysctl;

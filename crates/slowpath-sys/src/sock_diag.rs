@@ -11,6 +11,8 @@ use crate::tcp_info::TcpInfo;
 /// One TCP socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TcpSocket {
+    /// Index of the device that it is bound to; 0 for none.
+    pub interface: u32,
     /// The local end.
     pub local: SocketAddr,
     /// The remote end; port 0 for listeners.
@@ -33,6 +35,21 @@ pub struct TcpSocket {
     pub congestion_control: String,
     /// Buffer use; `None` when the kernel gave none.
     pub memory: Option<SocketMemory>,
+    /// What BBR holds of the path; `None` under another congestion control.
+    pub bbr: Option<BbrInfo>,
+}
+
+/// BBR's model of the path (`struct tcp_bbr_info`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BbrInfo {
+    /// Greatest delivery rate of the newest round trips, bytes per second.
+    pub bandwidth: u64,
+    /// Smallest round-trip time of the newest ten seconds, microseconds.
+    pub min_rtt: u32,
+    /// Pacing gain in units of 1/256.
+    pub pacing_gain: u32,
+    /// Congestion window gain in units of 1/256.
+    pub cwnd_gain: u32,
 }
 
 /// Buffer use of a socket in bytes of memory (`INET_DIAG_SKMEMINFO`).
@@ -87,6 +104,64 @@ impl SockDiag {
         }
         Ok(all)
     }
+
+    /// Looks at one connection again; much cheaper than listing all.
+    ///
+    /// # Errors
+    /// `ENOENT` when the connection is gone.
+    pub fn again(&mut self, known: &TcpSocket) -> io::Result<TcpSocket> {
+        let message = Message::new(SOCK_DIAG_BY_FAMILY, &request_one(known));
+        let mut found = None;
+        self.socket
+            .request(message, 0, &mut |_, payload| found = parse(payload))?;
+        found.ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT))
+    }
+
+    /// Lists UDP sockets that are connected to a peer, as those of QUIC usually are.
+    ///
+    /// # Errors
+    /// `ENOENT` when the kernel has no `udp_diag`.
+    pub fn udp_sockets(&mut self) -> io::Result<Vec<TcpSocket>> {
+        let mut all = Vec::new();
+        for family in [libc::AF_INET, libc::AF_INET6] {
+            let mut bytes = request(family);
+            bytes[1] = u8::try_from(libc::IPPROTO_UDP).unwrap_or(0);
+            let message = Message::new(SOCK_DIAG_BY_FAMILY, &bytes);
+            self.socket
+                .request(message, 0x300, &mut |_, payload| all.extend(parse(payload)))?;
+        }
+        Ok(all)
+    }
+}
+
+/// Tells of TCP connections of the namespace as they are destroyed, each with its last state.
+///
+/// Source: `sock_diag_broadcast_destroy` in `net/core/sock_diag.c`. Needs no privilege.
+pub struct Destroyed {
+    socket: Socket,
+}
+
+impl Destroyed {
+    /// Joins the groups of IPv4 and IPv6 in the calling thread's network namespace.
+    ///
+    /// # Errors
+    /// Those of `setsockopt(NETLINK_ADD_MEMBERSHIP)`.
+    pub fn open() -> io::Result<Self> {
+        let socket = Socket::open(libc::NETLINK_SOCK_DIAG)?;
+        socket.join(SKNLGRP_INET_TCP_DESTROY)?;
+        socket.join(SKNLGRP_INET6_TCP_DESTROY)?;
+        Ok(Self { socket })
+    }
+
+    /// The connections that ended since the last call; does not wait.
+    ///
+    /// # Errors
+    /// `ENOBUFS` when more ended than the socket could hold: those are lost, the next call works again.
+    pub fn drain(&mut self) -> io::Result<Vec<TcpSocket>> {
+        let mut all = Vec::new();
+        self.socket.drain(&mut |payload| all.extend(parse(payload)))?;
+        Ok(all)
+    }
 }
 
 /// `struct inet_diag_req_v2` for all states but TIME-WAIT.
@@ -94,10 +169,36 @@ fn request(family: i32) -> [u8; 56] {
     let mut bytes = [0; 56];
     bytes[0] = u8::try_from(family).unwrap_or(0);
     bytes[1] = u8::try_from(libc::IPPROTO_TCP).unwrap_or(0);
-    bytes[2] = [INET_DIAG_INFO, INET_DIAG_CONG, INET_DIAG_SKMEMINFO]
-        .iter()
-        .fold(0, |mask, extension| mask | 1 << (extension - 1));
+    bytes[2] = [
+        INET_DIAG_INFO,
+        INET_DIAG_VEGASINFO,
+        INET_DIAG_CONG,
+        INET_DIAG_SKMEMINFO,
+    ]
+    .iter()
+    .fold(0, |mask, extension| mask | 1 << (extension - 1));
     bytes[4..8].copy_from_slice(&(!(1_u32 << 6)).to_ne_bytes());
+    bytes
+}
+
+/// The same for one connection.
+fn request_one(known: &TcpSocket) -> [u8; 56] {
+    let family = if known.local.is_ipv4() {
+        libc::AF_INET
+    } else {
+        libc::AF_INET6
+    };
+    let mut bytes = request(family);
+    bytes[8..10].copy_from_slice(&known.local.port().to_be_bytes());
+    bytes[10..12].copy_from_slice(&known.remote.port().to_be_bytes());
+    for (at, ip) in [(12, known.local.ip()), (28, known.remote.ip())] {
+        match ip {
+            IpAddr::V4(ip) => bytes[at..at + 4].copy_from_slice(&ip.octets()),
+            IpAddr::V6(ip) => bytes[at..at + 16].copy_from_slice(&ip.octets()),
+        }
+    }
+    bytes[44..48].copy_from_slice(&known.interface.to_ne_bytes());
+    bytes[48..56].copy_from_slice(&known.cookie.to_ne_bytes());
     bytes
 }
 
@@ -117,6 +218,7 @@ fn parse(payload: &[u8]) -> Option<TcpSocket> {
         state: *payload.get(1)?,
         local: SocketAddr::new(ip(8)?, port(4)?),
         remote: SocketAddr::new(ip(24)?, port(6)?),
+        interface: int(40)?,
         cookie: u64::from(int(44)?) | u64::from(int(48)?) << 32,
         receive_queue: int(56)?,
         send_queue: int(60)?,
@@ -125,6 +227,7 @@ fn parse(payload: &[u8]) -> Option<TcpSocket> {
         info: None,
         congestion_control: String::new(),
         memory: None,
+        bbr: None,
     };
     for (kind, value) in Attributes(payload.get(72..)?) {
         match u8::try_from(kind) {
@@ -133,11 +236,22 @@ fn parse(payload: &[u8]) -> Option<TcpSocket> {
                 let name = value.strip_suffix(&[0]).unwrap_or(value);
                 socket.congestion_control = String::from_utf8_lossy(name).into_owned();
             }
+            Ok(INET_DIAG_BBRINFO) => socket.bbr = parse_bbr(value),
             Ok(INET_DIAG_SKMEMINFO) => socket.memory = Some(parse_memory(value)),
             _ => {}
         }
     }
     Some(socket)
+}
+
+fn parse_bbr(value: &[u8]) -> Option<BbrInfo> {
+    let word = |at: usize| Some(u32::from_ne_bytes(value.get(at..at + 4)?.try_into().ok()?));
+    Some(BbrInfo {
+        bandwidth: u64::from(word(0)?) | u64::from(word(4)?) << 32,
+        min_rtt: word(8)?,
+        pacing_gain: word(12)?,
+        cwnd_gain: word(16)?,
+    })
 }
 
 fn parse_memory(value: &[u8]) -> SocketMemory {
@@ -162,8 +276,12 @@ fn parse_memory(value: &[u8]) -> SocketMemory {
 
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const INET_DIAG_INFO: u8 = 2;
+const INET_DIAG_VEGASINFO: u8 = 3;
 const INET_DIAG_CONG: u8 = 4;
 const INET_DIAG_SKMEMINFO: u8 = 7;
+const INET_DIAG_BBRINFO: u8 = 16;
+const SKNLGRP_INET_TCP_DESTROY: u32 = 1;
+const SKNLGRP_INET6_TCP_DESTROY: u32 = 3;
 
 #[cfg(test)]
 mod tests {
@@ -195,6 +313,35 @@ mod tests {
             .iter()
             .find(|socket| socket.state == 10 && Some(socket.local) == listener.local_addr().ok());
         assert!(listening.is_some());
+    }
+
+    #[test]
+    fn looks_again_and_is_told_of_the_end() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut destroyed = Destroyed::open().unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        crate::sockopt::set_congestion_control(&client, "bbr").ok();
+        let (mut server, _) = listener.accept().unwrap();
+        server.write_all(&[1; 500]).unwrap();
+        let mut diag = SockDiag::open().unwrap();
+        let ours = client.local_addr().unwrap();
+        let all = diag.tcp_sockets().unwrap();
+        let known = all.iter().find(|socket| socket.local == ours).unwrap();
+        let again = diag.again(known).unwrap();
+        assert_eq!((again.cookie, again.receive_queue), (known.cookie, 500));
+        assert_eq!(again.bbr.is_some(), again.congestion_control == "bbr");
+        drop((client, server));
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        let mut seen = Vec::new();
+        while !seen.iter().any(|socket: &TcpSocket| socket.local == ours) {
+            assert!(std::time::Instant::now() < deadline, "no word of the end");
+            seen.extend(destroyed.drain().unwrap_or_default());
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let ended = seen.iter().find(|socket| socket.local == ours).unwrap();
+        assert_eq!(ended.info.unwrap().bytes_received, 500);
+        let gone = diag.again(known).map(|found| found.cookie);
+        assert!(gone.is_err(), "{gone:?}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Building, sending and taking apart netlink messages.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use crate::{cvt_len, socket};
 
@@ -48,9 +48,47 @@ impl Socket {
         let bytes = message.finish(flags | REQUEST, self.sequence);
         self.send(&bytes)?;
         loop {
-            let length = self.receive()?;
+            let length = self.receive(0)?;
             if self.consume(length, answer)? {
                 return Ok(());
+            }
+        }
+    }
+
+    /// Joins a multicast group.
+    ///
+    /// The socket gets a number of its own first: what the kernel multicasts does not reach those that have none.
+    pub(crate) fn join(&self, group: u32) -> io::Result<()> {
+        // SAFETY: all-zero bytes are a valid address of netlink.
+        let mut address: libc::sockaddr_nl = unsafe { std::mem::zeroed() };
+        address.nl_family = u16::try_from(libc::AF_NETLINK).unwrap_or(0);
+        let size = libc::socklen_t::try_from(size_of::<libc::sockaddr_nl>()).unwrap_or(0);
+        // SAFETY: pointer and size describe `address`, which the kernel only reads.
+        let bound = unsafe { libc::bind(self.fd.as_raw_fd(), (&raw const address).cast(), size) };
+        if bound < 0 && io::Error::last_os_error().raw_os_error() != Some(libc::EINVAL) {
+            return Err(io::Error::last_os_error());
+        }
+        let (level, name) = (libc::SOL_NETLINK, libc::NETLINK_ADD_MEMBERSHIP);
+        crate::sockopt::set_bytes(self.fd.as_fd(), level, name, &group.to_ne_bytes())
+    }
+
+    /// Passes the payload of every message that waits to `told`; does not wait for more.
+    pub(crate) fn drain(&mut self, told: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+        loop {
+            let length = match self.receive(libc::MSG_DONTWAIT) {
+                Ok(length) => length,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            let mut rest = &self.buffer[..length];
+            while let Some(size) = u32_at(rest, 0) {
+                let Some(payload) = rest.get(HEADER..size as usize) else {
+                    break;
+                };
+                told(payload);
+                rest = rest
+                    .get((size as usize).next_multiple_of(4)..)
+                    .unwrap_or_default();
             }
         }
     }
@@ -90,14 +128,14 @@ impl Socket {
         Ok(())
     }
 
-    fn receive(&mut self) -> io::Result<usize> {
+    fn receive(&mut self, flags: libc::c_int) -> io::Result<usize> {
         // SAFETY: pointer and length describe `buffer`, which the kernel fills.
         cvt_len(unsafe {
             libc::recv(
                 self.fd.as_raw_fd(),
                 self.buffer.as_mut_ptr().cast(),
                 self.buffer.len(),
-                0,
+                flags,
             )
         })
     }
