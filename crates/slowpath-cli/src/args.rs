@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::measure::{MeasureArgs, ServeArgs};
+use crate::why::WhyArgs;
 
 /// Finds out why a bulk transfer over a network path is slow, and proves it.
 #[derive(Debug, Parser)]
@@ -30,6 +31,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run any program over an emulated path, e.g. 'rate 50 Mbit/s, delay 50 ms, loss 0.01 %' (each way)
     Shell(ShellArgs),
+    /// Attach to a transfer that is slow now, without root, and say why; alone it lists the busiest
+    Why(WhyArgs),
     /// Read a capture and say what limited the transfer
     Explain(ExplainArgs),
     /// Say what a device's configuration means for throughput, line by line

@@ -15,6 +15,7 @@ mod measure;
 mod run;
 mod shell;
 mod terminal;
+mod why;
 
 use std::process::ExitCode;
 
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Shell(args) => shell::shell(&args),
+        Command::Why(args) => why::why(&args),
         Command::Report(args) => run::report(&args.folder),
         Command::Config(args) => config::config(&args),
         Command::Measure(args) => measure::measure(&args),

@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
+#![allow(clippy::cast_sign_loss)] // seconds, bytes and shares cannot be negative
 
 pub mod measure;
 pub mod why;

@@ -91,6 +91,18 @@ pub fn processes() -> io::Result<Vec<Status>> {
         .collect())
 }
 
+/// The number of the calling process in `/proc`, which may be mounted for another PID namespace than its own.
+///
+/// # Errors
+/// Those of reading the link.
+pub fn own_number() -> io::Result<u32> {
+    let target = fs::read_link("/proc/self")?;
+    target
+        .to_str()
+        .and_then(|number| number.parse().ok())
+        .ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
 /// One process.
 ///
 /// # Errors

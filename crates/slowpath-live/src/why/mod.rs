@@ -1,5 +1,27 @@
-//! Why is this transfer slow? From samples of its sockets and its program, taken without privileges.
+//! Why is this transfer slow? From samples of its sockets and its programs, taken without privileges.
 //!
-//! * [`sample`]: what one look at a connection shows, as plain data.
+//! * [`watch`](mod@watch): finds the connections of a [`target`] and looks at them. Start here.
+//! * [`sample`]: what one look shows, as plain data.
+//! * [`track`]: from looks to states by time, for one connection; [`job`]: the same for the programs.
+//! * [`facts`](mod@facts): figures of one connection; [`judge`](mod@judge): from these to ledger and verdict.
+//! * [`answer`](mod@answer): the result, as JSON; [`text`]: for a terminal; [`record`](mod@record): as a record of a run.
+//! * [`busiest`](mod@busiest): which transfers are under way.
 
+pub mod answer;
+pub mod busiest;
+pub mod facts;
+pub mod job;
+pub mod judge;
+pub mod record;
 pub mod sample;
+pub mod target;
+pub mod text;
+pub mod track;
+pub mod watch;
+mod words;
+
+pub use answer::{Answer, answer};
+pub use busiest::busiest;
+pub use record::record;
+pub use target::{Peer, Target};
+pub use watch::{Outcome, WatchSpec, WhyError, watch};

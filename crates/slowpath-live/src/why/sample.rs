@@ -1,5 +1,6 @@
-//! What one look at a connection shows.
+//! What one look shows, as plain data: a connection, the tasks of a job.
 
+use slowpath_sys::sock_diag::{BbrInfo, SocketMemory, TcpSocket};
 use slowpath_sys::tcp_info::TcpInfo;
 
 /// One connection at one instant.
@@ -13,4 +14,73 @@ pub struct ConnectionSample {
     pub receive_queue: u32,
     /// Bytes written by the program and not acknowledged.
     pub send_queue: u32,
+    /// Buffer use; zeros where the kernel gave none.
+    pub memory: SocketMemory,
+    /// BBR's model of the path, where it is in use.
+    pub bbr: Option<BbrInfo>,
+}
+
+impl ConnectionSample {
+    /// Takes what the kernel told; `None` for sockets without a connection.
+    pub fn new(at: u64, socket: &TcpSocket) -> Option<Self> {
+        Some(Self {
+            at,
+            info: socket.info?,
+            receive_queue: socket.receive_queue,
+            send_queue: socket.send_queue,
+            memory: socket.memory.unwrap_or_default(),
+            bbr: socket.bbr,
+        })
+    }
+}
+
+/// What a sleeping thread waits in, as far as one may know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Wait {
+    /// Reading a file or a device of blocks.
+    ReadFile,
+    /// Writing one.
+    WriteFile,
+    /// Reading from another program.
+    ReadPipe,
+    /// Writing to another program.
+    WritePipe,
+    /// Reading from or writing to a socket, or waiting for one of several descriptors.
+    Descriptors,
+    /// A pause of its own.
+    Pause,
+    /// Anything else, or not to be known: a foreign process.
+    Unknown,
+}
+
+/// One thread of the job at one instant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskSample {
+    /// The process.
+    pub process: u32,
+    /// The thread.
+    pub thread: u32,
+    /// Name of the thread, usually the program's.
+    pub name: String,
+    /// State letter of `proc(5)`.
+    pub state: char,
+    /// Nanoseconds on a processor since it began.
+    pub ran: u64,
+    /// Nanoseconds ready to run without a processor.
+    pub waited: u64,
+    /// What it waits in, when it sleeps.
+    pub wait: Wait,
+}
+
+/// The programs of a job at one instant.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JobSample {
+    /// Nanoseconds since the watch began.
+    pub at: u64,
+    /// Every thread.
+    pub tasks: Vec<TaskSample>,
+    /// Microseconds that a processor quota held the job back, since the group began.
+    pub throttled: u64,
+    /// Whether all of it was visible: own processes, whose system calls one may read.
+    pub visible: bool,
 }

@@ -1,0 +1,152 @@
+//! `slowpath why`.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use slowpath::why::{self, Answer, Outcome, Peer, Target, WatchSpec, WhyError};
+
+use crate::exit::{self, Failure};
+use crate::terminal;
+
+/// `slowpath why`.
+#[derive(Debug, Args)]
+pub(crate) struct WhyArgs {
+    /// A running process: its connections and its children's
+    #[arg(long, value_name = "PID", group = "target")]
+    pid: Option<u32>,
+    /// Connections with this port at either end, whoever owns them
+    #[arg(long, value_name = "PORT", group = "target")]
+    port: Option<u16>,
+    /// Connections to this peer, whoever owns them
+    #[arg(long, value_name = "HOST[:PORT]", group = "target")]
+    to: Option<String>,
+    /// Seconds to watch; 10 if not given, a command until it ends
+    #[arg(long = "for", value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    duration: Option<u32>,
+    /// Form of the answer; with a command, text goes to standard error and the others to standard output
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    format: Form,
+    /// Also write the watch as a record into this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// A command to start and watch
+    #[arg(last = true, group = "target")]
+    command: Vec<String>,
+}
+
+/// Form of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// For the terminal
+    Text,
+    /// One document for programs
+    Json,
+    /// One line for each quarter of a second, then the document in one line
+    Jsonl,
+}
+
+/// Watches transfers that run now and says why they are slow.
+pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
+    let Some(target) = target(args)? else {
+        return list(args);
+    };
+    let is_command = matches!(target, Target::Command(_));
+    let spec = WatchSpec {
+        duration: match (args.duration, is_command) {
+            (Some(seconds), _) => Some(Duration::from_secs(u64::from(seconds))),
+            (None, true) => None,
+            (None, false) => Some(Duration::from_secs(10)),
+        },
+        output_to_error: args.format != Form::Text,
+        target,
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    if is_command {
+        slowpath::interrupt::note_interrupt(&stop);
+    } else {
+        slowpath::interrupt::on_interrupt(&stop);
+    }
+    let line = args.format == Form::Text && io::stderr().is_terminal();
+    let outcome = why::watch(&spec, &stop, &mut |tick| match args.format {
+        Form::Jsonl => println!("{}", why::text::tick_json(tick)),
+        _ if line => eprint!("\r\u{1b}[K{}", why::text::live_line(tick, 100)),
+        _ => {}
+    });
+    if line {
+        eprint!("\r\u{1b}[K");
+    }
+    let outcome = outcome.map_err(|error| failure(&error, is_command))?;
+    let answer = why::answer(&spec.target, &outcome);
+    let written = if args.format == Form::Text && is_command {
+        write(args, &answer, &mut io::stderr().lock())
+    } else {
+        write(args, &answer, &mut io::stdout().lock())
+    };
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        Err(error) => return Err(Failure::machine(format!("printing failed: {error}"))),
+        Ok(()) => {}
+    }
+    if let Some(folder) = &args.out {
+        let name = spec.target.name();
+        why::record::write(folder, &why::record(&name, &outcome, &answer), &answer)
+            .map_err(|error| Failure::machine(format!("writing to {} failed: {error}", folder.display())))?;
+    }
+    Ok(status(&outcome))
+}
+
+fn target(args: &WhyArgs) -> Result<Option<Target>, Failure> {
+    Ok(match (args.pid, args.port, &args.to) {
+        (Some(pid), ..) => Some(Target::Process(pid)),
+        (_, Some(port), _) => Some(Target::Port(port)),
+        (_, _, Some(peer)) => Some(Target::Peer(Peer::resolve(peer).map_err(Failure::usage)?)),
+        _ if args.command.is_empty() => None,
+        _ => Some(Target::Command(args.command.clone())),
+    })
+}
+
+fn list(args: &WhyArgs) -> Result<u8, Failure> {
+    let transfers =
+        why::busiest(Duration::from_secs(1)).map_err(|error| Failure::machine(error.to_string()))?;
+    let mut out = io::stdout().lock();
+    let written = match args.format {
+        Form::Text => why::text::write_busiest(&transfers, terminal::style(), &mut out),
+        Form::Json | Form::Jsonl => why::text::write_json(&transfers, args.format == Form::Json, &mut out),
+    };
+    written
+        .map(|()| exit::DONE)
+        .map_err(|error| Failure::machine(format!("printing failed: {error}")))
+}
+
+fn write(args: &WhyArgs, answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
+    match args.format {
+        Form::Text => why::text::write_answer(answer, terminal::style(), out)?,
+        Form::Json | Form::Jsonl => why::text::write_json(answer, args.format == Form::Json, out)?,
+    }
+    out.flush()
+}
+
+/// A command's own status, as `shell` has it.
+fn status(outcome: &Outcome) -> u8 {
+    outcome.status.map_or(exit::DONE, |status| {
+        status
+            .code()
+            .and_then(|code| u8::try_from(code).ok())
+            .unwrap_or(exit::OWN_FAILURE)
+    })
+}
+
+fn failure(error: &WhyError, is_command: bool) -> Failure {
+    match error {
+        WhyError::NoProcess(_) => Failure::usage(error.to_string()),
+        _ if is_command => Failure {
+            text: error.to_string(),
+            code: exit::OWN_FAILURE,
+        },
+        _ => Failure::machine(error.to_string()),
+    }
+}

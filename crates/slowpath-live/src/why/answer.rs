@@ -1,0 +1,255 @@
+//! The answer of a watch, in the form in which it is written as JSON (`slowpath/why/1`).
+
+use serde::Serialize;
+use slowpath_analyze::{Interval, Limit, Verdict};
+
+use super::facts::{Facts, facts};
+use super::job::{JobPart, JobTrack};
+use super::judge::{Ledger, ProgramView, judge};
+use super::target::Target;
+use super::watch::{Outcome, Watched};
+
+/// Version of the JSON form.
+pub const SCHEMA: &str = "slowpath/why/1";
+
+/// What a watch found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Answer {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// Seconds watched.
+    pub duration_s: f64,
+    /// Connections that moved data, the largest first.
+    pub connections: Vec<ConnectionAnswer>,
+    /// Where the time of the programs went, if they could be seen.
+    pub job: Option<JobAnswer>,
+    /// What to know beside: connections that were not followed, other protocols, permissions.
+    pub notes: Vec<String>,
+    /// What the watch itself cost.
+    pub cost: Cost,
+}
+
+impl Answer {
+    /// The connection that moved the most data.
+    pub fn main_connection(&self) -> Option<&ConnectionAnswer> {
+        self.connections.first()
+    }
+}
+
+/// One connection.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ConnectionAnswer {
+    /// This end, address and port.
+    pub local: String,
+    /// The other end.
+    pub remote: String,
+    /// The program here, where it may be known.
+    pub program: Option<String>,
+    /// `out` or `in`: where the data go.
+    pub direction: &'static str,
+    /// Congestion control of this end.
+    pub congestion_control: String,
+    /// Payload bytes that reached their receiver while watched.
+    pub bytes: u64,
+    /// Payload over the time watched.
+    pub goodput_bit_per_s: f64,
+    /// Whether it had ended by the end of the watch.
+    pub ended: bool,
+    /// What limits it.
+    pub verdict: Verdict,
+    /// Where its time went.
+    pub ledger: Ledger,
+    /// What limited it when.
+    pub intervals: Vec<Interval>,
+    /// What the verdict was made from.
+    pub facts: Facts,
+}
+
+/// Where the time of a job went.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JobAnswer {
+    /// Seconds watched.
+    pub duration_s: f64,
+    /// The parts, the longest first; they sum to the duration.
+    pub parts: Vec<JobEntry>,
+    /// The busiest thread.
+    pub busiest: Option<Busiest>,
+}
+
+/// One part of a job.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JobEntry {
+    /// What it was.
+    pub part: JobPart,
+    /// How long, seconds.
+    pub time_s: f64,
+    /// The program, if one is responsible.
+    pub program: Option<String>,
+}
+
+/// The thread that used the most processor time.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Busiest {
+    /// Its name.
+    pub program: String,
+    /// Share of one processor.
+    pub share: f64,
+}
+
+/// What the watch itself cost.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Cost {
+    /// Times at which the kernel was asked.
+    pub looks: u64,
+    /// Seconds of processor time.
+    pub processor_s: f64,
+}
+
+/// Makes the answer of what was watched.
+pub fn answer(target: &Target, outcome: &Outcome) -> Answer {
+    let job = outcome
+        .job
+        .as_ref()
+        .filter(|job| matches!(target, Target::Command(_) | Target::Process(_)) && job.total() > 0.0);
+    let programs = job.map_or_else(ProgramView::default, program_view);
+    let moved = |one: &&Watched| one.track.sent() + one.track.received() > 0;
+    let connections: Vec<ConnectionAnswer> = outcome
+        .connections
+        .iter()
+        .filter(moved)
+        .map(|one| connection(one, programs))
+        .collect();
+    let mut notes = notes(target, outcome, connections.is_empty());
+    if job.is_some_and(|job| job.seconds(JobPart::NotVisible) > 0.2 * job.total()) {
+        notes.push("A part of the programs' time is not visible to this user: they are somebody else's, or do not say what they wait in.".to_owned());
+    }
+    Answer {
+        schema: SCHEMA,
+        duration_s: outcome.seconds,
+        job: job.map(|job| job_answer(job, connections.first())),
+        connections,
+        notes,
+        cost: Cost {
+            looks: outcome.looks,
+            processor_s: outcome.own_processor_s,
+        },
+    }
+}
+
+fn connection(one: &Watched, programs: ProgramView) -> ConnectionAnswer {
+    let facts = facts(&one.track);
+    let (verdict, ledger, intervals) = judge(&facts, programs);
+    ConnectionAnswer {
+        local: one.local.to_string(),
+        remote: one.remote.to_string(),
+        program: one.program.clone(),
+        direction: if facts.receiving { "in" } else { "out" },
+        congestion_control: one.congestion_control.clone(),
+        bytes: facts.bytes,
+        goodput_bit_per_s: facts.bytes as f64 * 8.0 / facts.seconds.max(1e-9),
+        ended: one.ended,
+        verdict,
+        ledger,
+        intervals,
+        facts,
+    }
+}
+
+fn program_view(job: &JobTrack) -> ProgramView {
+    let own: f64 = OWN_PARTS.iter().map(|&part| job.seconds(part)).sum();
+    ProgramView {
+        // Of the time in which the program was waited for, what its busiest thread computed.
+        busiest: if own > 0.0 {
+            (job.seconds(JobPart::Processor) / own).min(1.0)
+        } else {
+            0.0
+        },
+        waits_for_other_end: job.seconds(JobPart::OtherEnd) / own.max(1e-9),
+        visible: job.seconds(JobPart::NotVisible) < 0.5 * own.max(1e-9),
+    }
+}
+
+fn job_answer(job: &JobTrack, main: Option<&ConnectionAnswer>) -> JobAnswer {
+    let mut parts: Vec<JobEntry> = JobPart::ALL
+        .into_iter()
+        .filter(|&part| job.seconds(part) > 0.0)
+        .map(|part| JobEntry {
+            part,
+            time_s: job.seconds(part),
+            program: job.program(part).map(str::to_owned),
+        })
+        .collect();
+    // A receiving socket does not say whether the network or the other end keeps data back; its verdict may.
+    if main.is_some_and(|main| main.direction == "in" && main.verdict.limit == Limit::Unknown)
+        && let Some(network) = parts.iter_mut().find(|entry| entry.part == JobPart::Network)
+    {
+        network.part = JobPart::NotVisible;
+    }
+    parts.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
+    JobAnswer {
+        duration_s: job.total(),
+        parts,
+        busiest: job.busiest().map(|(program, share)| Busiest {
+            program: program.to_owned(),
+            share,
+        }),
+    }
+}
+
+fn notes(target: &Target, outcome: &Outcome, nothing: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if nothing {
+        notes.push(match target {
+            Target::Command(words) => match outcome.status {
+                Some(status) if outcome.seconds < 0.1 && !status.success() => format!(
+                    "{} ended at once ({status}), before it had a connection.",
+                    words.first().map_or("the program", String::as_str)
+                ),
+                Some(_) => {
+                    "The program ended without moving data over a TCP connection that I could see.".to_owned()
+                }
+                None => "The program had no TCP connection with data.".to_owned(),
+            },
+            Target::Process(pid) => {
+                format!("Process {pid} and its children moved no data over TCP meanwhile.")
+            }
+            Target::Port(port) => format!("No TCP connection with port {port} moved data meanwhile."),
+            Target::Peer(peer) => format!("No TCP connection to {} moved data meanwhile.", peer.text),
+        });
+    }
+    if !outcome.udp_peers.is_empty() {
+        let mut peers: Vec<String> = outcome.udp_peers.iter().map(ToString::to_string).collect();
+        peers.sort();
+        let quic = outcome.udp_peers.iter().any(|peer| peer.port() == 443);
+        notes.push(format!(
+            "It speaks UDP with {}{}: the kernel keeps no record of such a transfer, so only packets could tell (tcpdump, then `slowpath explain`).",
+            peers.join(", "),
+            if quic { ", probably QUIC (HTTP/3)" } else { "" }
+        ));
+    }
+    if outcome.missed.0 > 0 {
+        notes.push(format!(
+            "{} connections with {} bytes began and ended between two looks.",
+            outcome.missed.0, outcome.missed.1
+        ));
+    }
+    if outcome.not_followed > 0 {
+        notes.push(format!(
+            "{} more connections are not followed; the busiest were chosen.",
+            outcome.not_followed
+        ));
+    }
+    notes
+}
+
+/// Parts in which the programs had to act.
+const OWN_PARTS: [JobPart; 8] = [
+    JobPart::Source,
+    JobPart::Processor,
+    JobPart::ProcessorQueue,
+    JobPart::Throttled,
+    JobPart::Sink,
+    JobPart::Pause,
+    JobPart::OtherEnd,
+    JobPart::NotVisible,
+];

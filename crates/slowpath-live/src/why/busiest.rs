@@ -1,0 +1,84 @@
+//! Which transfers are under way on this machine.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde::Serialize;
+use slowpath_sys::process_table;
+use slowpath_sys::sock_diag::{SockDiag, TcpSocket};
+
+use super::watch::WhyError;
+
+/// One transfer under way.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Transfer {
+    /// This end.
+    pub local: SocketAddr,
+    /// The other end.
+    pub remote: SocketAddr,
+    /// Payload bytes per second, both directions.
+    #[serde(rename = "byte_per_s")]
+    pub rate: f64,
+    /// Whether more comes in than goes out.
+    pub receiving: bool,
+    /// The program, if it is this user's own.
+    pub program: Option<String>,
+    /// Its number.
+    pub process: Option<u32>,
+}
+
+/// Looks twice, `span` apart, and lists what moved data in between, the busiest first.
+///
+/// # Errors
+/// [`WhyError::Diagnostics`].
+pub fn busiest(span: Duration) -> Result<Vec<Transfer>, WhyError> {
+    let mut diag = SockDiag::open().map_err(WhyError::Diagnostics)?;
+    let before = list(&mut diag)?;
+    std::thread::sleep(span);
+    let after = list(&mut diag)?;
+    let owners = owners();
+    let mut transfers: Vec<Transfer> = after
+        .values()
+        .filter_map(|socket| {
+            let (info, old) = (
+                socket.info?,
+                before.get(&socket.cookie).and_then(|socket| socket.info),
+            );
+            let grown = |now: u64, before: Option<u64>| now.saturating_sub(before.unwrap_or(0)) as f64;
+            let sent = grown(info.bytes_acked, old.map(|old| old.bytes_acked));
+            let received = grown(info.bytes_received, old.map(|old| old.bytes_received));
+            let owner = owners.get(&socket.inode);
+            (sent + received > 1.0).then(|| Transfer {
+                local: socket.local,
+                remote: socket.remote,
+                rate: (sent + received) / span.as_secs_f64(),
+                receiving: received > sent,
+                program: owner.map(|(_, name)| name.clone()),
+                process: owner.map(|(pid, _)| *pid),
+            })
+        })
+        .collect();
+    transfers.sort_by(|a, b| b.rate.total_cmp(&a.rate));
+    Ok(transfers)
+}
+
+fn list(diag: &mut SockDiag) -> Result<HashMap<u64, TcpSocket>, WhyError> {
+    let sockets = diag.tcp_sockets().map_err(WhyError::Diagnostics)?;
+    Ok(sockets
+        .into_iter()
+        .filter(|socket| socket.remote.port() != 0 && socket.info.is_some())
+        .map(|socket| (socket.cookie, socket))
+        .collect())
+}
+
+/// Socket inodes of the processes whose descriptors this user may see.
+fn owners() -> HashMap<u32, (u32, String)> {
+    let mut owners = HashMap::new();
+    for process in process_table::processes().unwrap_or_default() {
+        for inode in process_table::socket_inodes(process.id).unwrap_or_default() {
+            owners.insert(inode, (process.id, process.name.clone()));
+        }
+    }
+    owners
+}

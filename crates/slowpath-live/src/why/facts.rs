@@ -1,0 +1,323 @@
+//! What one connection did while it was watched: the figures that a verdict may use. No judgement.
+
+use serde::Serialize;
+
+use super::sample::ConnectionSample;
+use super::track::{State, Stretch, Times, Track, has_queue_at};
+
+/// The figures of one connection.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Facts {
+    /// Whether the bytes come in.
+    pub receiving: bool,
+    /// Seconds watched.
+    pub seconds: f64,
+    /// Payload bytes that arrived at their receiver meanwhile.
+    pub bytes: u64,
+    /// Least round-trip time known, seconds; 0 if none.
+    pub least_rtt_s: f64,
+    /// Mean round-trip time, weighted with the time, seconds.
+    pub mean_rtt_s: f64,
+    /// Whether the least round-trip time may be that of a full queue: the kernel forgets it after 300 s.
+    pub least_rtt_is_recent: bool,
+    /// Seconds by state; sums to the time watched.
+    #[serde(skip)]
+    pub times: Times,
+    /// Segments with data that were sent, and of them again.
+    pub segments: (u64, u64),
+    /// Retransmissions that the receiver reported as not needed.
+    pub spurious: u64,
+    /// Times that the sender noticed overtaking.
+    pub overtakings: u64,
+    /// Segments delivered with a mark of congestion.
+    pub marked: u64,
+    /// Retransmissions since the connection began, as a share of all segments with data.
+    pub lifetime_loss: f64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Longest time without an acknowledgement while data were outstanding, seconds.
+    pub longest_stall_s: f64,
+    /// Repairs of losses, and those that began while packets queued.
+    pub episodes: (usize, usize),
+    /// Mean number of segments sent again in a repair.
+    pub segments_per_episode: f64,
+    /// Spread of the rate before the repairs: standard deviation over mean; none below three repairs.
+    pub rate_spread_at_loss: Option<f64>,
+    /// Mean rate before the repairs, bytes per second.
+    pub rate_at_loss: f64,
+    /// How the rate goes with the bytes in flight: 1 in proportion, 0 not at all; none where the flight hardly changes.
+    pub elasticity: Option<f64>,
+    /// Share of a full window that went through each round trip while the window was full; none if it never was.
+    pub window_fill: Option<f64>,
+    /// The window that was full, bytes.
+    pub window_bytes: f64,
+    /// Of the looks at a full window, the share at which it had shrunk.
+    pub window_shrank: f64,
+    /// Of the looks at a full window at which acknowledgements were due, the share without any.
+    pub window_silent: f64,
+    /// Mean bytes in flight.
+    pub flight_bytes: f64,
+    /// Middle nine tenths of the bytes in flight, as a share of their mean, while the program limited.
+    pub flight_spread: f64,
+    /// Share of pauses of the program that ended together with a word from the other end, against what chance would do.
+    pub answered: Option<f64>,
+    /// Round trips of the pauses that were watched; below one, one cannot see what ended them.
+    pub looks_per_rtt: f64,
+    /// BBR's bandwidth, bytes per second.
+    pub bbr_bandwidth: Option<u64>,
+    /// Segments that came out of order.
+    pub out_of_order: u64,
+    /// Mean bytes that waited here for the program.
+    pub unread_bytes: f64,
+    /// Mean window offered to the sender.
+    pub own_window_bytes: f64,
+    /// Mean size of the send buffer in memory.
+    pub send_buffer_bytes: f64,
+    /// Time of the stretches, states by stretch: begin, end, the state with most of it.
+    #[serde(skip)]
+    pub course: Vec<(f64, f64, State)>,
+    /// Least and greatest window of the peer.
+    pub peer_window: (u64, u64),
+}
+
+/// Takes the figures from what was tracked.
+pub fn facts(track: &Track) -> Facts {
+    let (first, last) = (&track.first().info, &track.last().info);
+    let receiving = track.received() > track.sent();
+    let stretches: Vec<Stretch> = track.stretches().copied().collect();
+    let least = track.least_rtt();
+    let grown = |later: u32, earlier: u32| u64::from(later.wrapping_sub(earlier));
+    let (times, course) = if receiving {
+        receiver_times(&stretches, least)
+    } else {
+        let course = stretches.iter().map(|one| (*one, one.times.longest()));
+        (*track.times(), course.collect())
+    };
+    let mean =
+        |value: &dyn Fn(&Stretch) -> f64| weighted(stretches.iter().map(|one| (value(one), one.seconds())));
+    let mut facts = Facts {
+        receiving,
+        seconds: track.seconds(),
+        bytes: if receiving { track.received() } else { track.sent() },
+        least_rtt_s: if least.is_finite() { least } else { 0.0 },
+        mean_rtt_s: mean(&|one| {
+            if receiving && one.receiver_rtt > 0.0 {
+                one.receiver_rtt
+            } else {
+                one.rtt
+            }
+        }),
+        least_rtt_is_recent: last.busy_time > KERNEL_REMEMBERS,
+        times,
+        segments: (
+            grown(last.data_segs_out, first.data_segs_out),
+            grown(last.total_retrans, first.total_retrans),
+        ),
+        spurious: grown(last.dsack_dups, first.dsack_dups),
+        overtakings: grown(last.reord_seen, first.reord_seen),
+        marked: grown(last.delivered_ce, first.delivered_ce),
+        lifetime_loss: f64::from(last.total_retrans) / f64::from(last.data_segs_out.max(1)),
+        timeouts: u64::from(last.total_rto.wrapping_sub(first.total_rto)),
+        flight_bytes: mean(&|one| one.flight),
+        bbr_bandwidth: track.last().bbr.map(|bbr| bbr.bandwidth),
+        out_of_order: grown(last.rcv_ooopack, first.rcv_ooopack),
+        unread_bytes: mean(&|one| one.unread),
+        own_window_bytes: mean(&|one| one.own_window),
+        send_buffer_bytes: f64::from(track.last().memory.send_buffer),
+        looks_per_rtt: least.min(10.0) * track.looks() as f64 / track.seconds().max(1e-9),
+        elasticity: elasticity(&stretches),
+        peer_window: peer_window(&stretches, track.last()),
+        longest_stall_s: longest_stall(&stretches),
+        course: course
+            .into_iter()
+            .map(|(one, state)| (one.from.seconds(), one.to.seconds(), state))
+            .collect(),
+        ..Facts::default()
+    };
+    episodes(track, least, &mut facts);
+    let full = track.full_window();
+    facts.window_shrank = full.shrank as f64 / full.looks.max(1) as f64;
+    facts.window_silent = full.silent as f64 / full.expectant.max(1) as f64;
+    window(&stretches, least, receiving, &mut facts);
+    let program: Vec<f64> = stretches
+        .iter()
+        .filter(|one| one.times.longest() == State::Program)
+        .map(|one| one.flight)
+        .collect();
+    facts.flight_spread = spread(&program).unwrap_or(0.0);
+    facts.answered = answered(track);
+    facts
+}
+
+/// What a receiver can know, stretch by stretch.
+fn receiver_times(stretches: &[Stretch], least_rtt: f64) -> (Times, Vec<(Stretch, State)>) {
+    let mut times = Times::default();
+    let mut course = Vec::new();
+    for stretch in stretches {
+        let state = receiver_state(stretch, least_rtt);
+        times.add(state, stretch.seconds());
+        course.push((*stretch, state));
+    }
+    (times, course)
+}
+
+fn receiver_state(stretch: &Stretch, least_rtt: f64) -> State {
+    if stretch.unread > 0.0 && stretch.unread >= stretch.own_window {
+        return State::WindowShrunk;
+    }
+    if stretch.received == 0 {
+        return State::Idle;
+    }
+    let per_round_trip = stretch.rate() * least_rtt;
+    if least_rtt.is_finite() && per_round_trip >= FULL * stretch.own_window {
+        return State::Window;
+    }
+    if stretch.out_of_order > 0 {
+        return State::Recovery;
+    }
+    if stretch.receiver_rtt > least_rtt * RECEIVER_QUEUE_RATIO + RECEIVER_QUEUE_NOISE {
+        return State::Queue;
+    }
+    State::Growth
+}
+
+fn episodes(track: &Track, least: f64, facts: &mut Facts) {
+    let all = track.episodes();
+    let queued = all
+        .iter()
+        .filter(|one| has_queue_at(one.rtt_before, least))
+        .count();
+    facts.episodes = (all.len(), queued);
+    if all.is_empty() {
+        return;
+    }
+    let segments: u64 = all.iter().map(|one| one.segments).sum();
+    facts.segments_per_episode = segments as f64 / all.len() as f64;
+    let rates: Vec<f64> = all
+        .iter()
+        .map(|one| one.rate_before)
+        .filter(|&rate| rate > 0.0)
+        .collect();
+    facts.rate_at_loss = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
+    facts.rate_spread_at_loss = (rates.len() >= 3).then(|| deviation(&rates)).flatten();
+}
+
+/// Of the stretches in which the window was full: how much of it went through each round trip, and how large it was.
+fn window(stretches: &[Stretch], least: f64, receiving: bool, facts: &mut Facts) {
+    let full: Vec<&Stretch> = stretches
+        .iter()
+        .filter(|one| {
+            if receiving {
+                receiver_state(one, least) == State::Window
+            } else {
+                one.times
+                    .sum(&[State::Window, State::WindowShrunk, State::WindowLate])
+                    > 0.5 * one.times.total()
+            }
+        })
+        .collect();
+    if full.is_empty() || !least.is_finite() {
+        return;
+    }
+    let size = |one: &Stretch| {
+        if receiving {
+            one.own_window
+        } else {
+            one.peer_window.1 as f64
+        }
+    };
+    facts.window_bytes = weighted(full.iter().map(|one| (size(one), one.seconds())));
+    let through = weighted(full.iter().map(|one| {
+        let rtt = if receiving { least } else { one.rtt };
+        (one.rate() * rtt, one.seconds())
+    }));
+    facts.window_fill = (facts.window_bytes > 0.0).then(|| through / facts.window_bytes);
+}
+
+fn peer_window(stretches: &[Stretch], last: &ConnectionSample) -> (u64, u64) {
+    let least = stretches.iter().map(|one| one.peer_window.0).min();
+    let most = stretches.iter().map(|one| one.peer_window.1).max();
+    let now = u64::from(last.info.snd_wnd);
+    (least.unwrap_or(now), most.unwrap_or(now))
+}
+
+fn longest_stall(stretches: &[Stretch]) -> f64 {
+    let mut longest: f64 = 0.0;
+    let mut run = 0.0;
+    for one in stretches {
+        if one.sent == 0 && one.flight > 0.0 {
+            run += one.seconds();
+        } else {
+            run = 0.0;
+        }
+        longest = longest.max(run);
+    }
+    longest
+}
+
+/// Slope of the logarithm of the rate over that of the flight, by least squares.
+fn elasticity(stretches: &[Stretch]) -> Option<f64> {
+    let points: Vec<(f64, f64)> = stretches
+        .iter()
+        .filter(|one| one.sent > 0 && one.flight > 0.0 && one.seconds() >= 0.05)
+        .map(|one| (one.flight.ln(), one.rate().ln()))
+        .collect();
+    if points.len() < 10 {
+        return None;
+    }
+    let count = points.len() as f64;
+    let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), point| {
+        (x + point.0 / count, y + point.1 / count)
+    });
+    let spread: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
+    let common: f64 = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
+    // A flight that varies by less than a tenth says nothing.
+    ((spread / count).sqrt() > 0.1).then(|| common / spread)
+}
+
+/// Chance-corrected share of resumptions that came together with a word: 0 as often as by chance, 1 always.
+fn answered(track: &Track) -> Option<f64> {
+    let counts = track.answered();
+    let resumed = counts.resumed_after_word + counts.resumed_alone;
+    let still = counts.word_only + counts.silence;
+    if resumed < 10 || still < 10 {
+        return None;
+    }
+    let with = counts.resumed_after_word as f64 / resumed as f64;
+    let by_chance = counts.word_only as f64 / still as f64;
+    (by_chance < 0.9).then(|| (with - by_chance) / (1.0 - by_chance))
+}
+
+fn weighted(values: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let (sum, weight) = values.fold((0.0, 0.0), |(sum, total), (value, weight)| {
+        (sum + value * weight, total + weight)
+    });
+    if weight > 0.0 { sum / weight } else { 0.0 }
+}
+
+/// Standard deviation over mean.
+fn deviation(values: &[f64]) -> Option<f64> {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
+    (mean > 0.0).then(|| variance.sqrt() / mean)
+}
+
+/// Middle nine tenths over the median.
+fn spread(values: &[f64]) -> Option<f64> {
+    if values.len() < 5 {
+        return None;
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
+    (at(0.5) > 0.0).then(|| (at(0.95) - at(0.05)) / at(0.5))
+}
+
+/// Microseconds of `tcp_min_rtt_wlen`: after 300 s the kernel forgets the least round trip.
+const KERNEL_REMEMBERS: u64 = 300_000_000;
+/// A window is full when this share of it goes through each round trip; automatic growth keeps it at half.
+const FULL: f64 = 0.75;
+/// The receiver's own estimate of the round trip is coarser than the sender's.
+const RECEIVER_QUEUE_RATIO: f64 = 1.3;
+const RECEIVER_QUEUE_NOISE: f64 = 0.005;

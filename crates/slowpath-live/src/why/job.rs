@@ -1,0 +1,306 @@
+//! What the programs of a job did while its connection waited for them.
+//!
+//! An instant at which data wait in a socket belongs to the network. What is left belongs, in this order, to a processor
+//! quota, to the busiest thread of the job while it runs, to its waiting for a processor, to a device, and to what its
+//! threads sleep in.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::sample::{JobSample, TaskSample, Wait};
+
+/// What a job waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JobPart {
+    /// Reading the source: a file, a device.
+    Source,
+    /// A program kept a processor busy: cipher, compression, checksum.
+    Processor,
+    /// A program was ready and others had the processors.
+    ProcessorQueue,
+    /// A quota of the control group held the programs back.
+    Throttled,
+    /// Writing what came in: a file, a device, a slow reader here.
+    Sink,
+    /// A program paused of its own will.
+    Pause,
+    /// The programs waited for a word from the other end: requests, confirmations, an application's window.
+    OtherEnd,
+    /// The receiver at the other end: its window or its program.
+    Receiver,
+    /// The network between the ends.
+    Network,
+    /// Not visible from here.
+    NotVisible,
+}
+
+impl JobPart {
+    /// Every part, in the order of printing.
+    pub const ALL: [Self; 10] = [
+        Self::Source,
+        Self::Processor,
+        Self::ProcessorQueue,
+        Self::Throttled,
+        Self::Sink,
+        Self::Pause,
+        Self::OtherEnd,
+        Self::Receiver,
+        Self::Network,
+        Self::NotVisible,
+    ];
+
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Source => "reading the source",
+            Self::Processor => "computing",
+            Self::ProcessorQueue => "waiting for a processor",
+            Self::Throttled => "held back by a processor quota",
+            Self::Sink => "writing here",
+            Self::Pause => "pausing",
+            Self::OtherEnd => "waiting for an answer",
+            Self::Receiver => "the receiver",
+            Self::Network => "the network",
+            Self::NotVisible => "not visible",
+        }
+    }
+}
+
+/// What the network did in an interval, as shares that sum to one.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct NetworkShares {
+    /// Data waited in the socket for the network.
+    pub network: f64,
+    /// Data waited for the receiver at the other end.
+    pub receiver: f64,
+    /// Nothing waited: the programs had to act (or, receiving, did not read what was there).
+    pub program: f64,
+    /// Nobody can tell.
+    pub unknown: f64,
+    /// Whether the job receives.
+    pub receiving: bool,
+}
+
+/// Adds up a job's time.
+#[derive(Debug, Clone, Default)]
+pub struct JobTrack {
+    last: Option<JobSample>,
+    seconds: HashMap<JobPart, f64>,
+    by_program: HashMap<(JobPart, String), f64>,
+    busiest: HashMap<String, f64>,
+    total: f64,
+}
+
+impl JobTrack {
+    /// Takes the next look at the programs, with what the network did since the last.
+    pub fn observe(&mut self, now: JobSample, network: NetworkShares) {
+        let Some(last) = self.last.take() else {
+            self.last = Some(now);
+            return;
+        };
+        let seconds = now.at.saturating_sub(last.at) as f64 / 1e9;
+        self.total += seconds;
+        self.add(JobPart::Network, None, seconds * network.network);
+        self.add(JobPart::Receiver, None, seconds * network.receiver);
+        self.add(JobPart::NotVisible, None, seconds * network.unknown);
+        self.programs(&last, &now, seconds, seconds * network.program, network.receiving);
+        self.last = Some(now);
+    }
+
+    /// Seconds by part; sums to the time watched.
+    pub fn seconds(&self, part: JobPart) -> f64 {
+        self.seconds.get(&part).copied().unwrap_or(0.0)
+    }
+
+    /// Seconds watched.
+    pub const fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// The program behind a part, if one is.
+    pub fn program(&self, part: JobPart) -> Option<&str> {
+        self.by_program
+            .iter()
+            .filter(|((of, _), _)| *of == part)
+            .max_by(|a, b| a.1.total_cmp(b.1))
+            .map(|((_, name), _)| name.as_str())
+    }
+
+    /// The thread that used the most of one processor, and how much of it, 0 to 1.
+    pub fn busiest(&self) -> Option<(&str, f64)> {
+        self.busiest
+            .iter()
+            .max_by(|a, b| a.1.total_cmp(b.1))
+            .map(|(name, seconds)| (name.as_str(), seconds / self.total.max(1e-9)))
+    }
+
+    fn add(&mut self, part: JobPart, program: Option<&str>, seconds: f64) {
+        if seconds <= 0.0 {
+            return;
+        }
+        *self.seconds.entry(part).or_default() += seconds;
+        if let Some(program) = program {
+            *self.by_program.entry((part, program.to_owned())).or_default() += seconds;
+        }
+    }
+
+    fn programs(&mut self, last: &JobSample, now: &JobSample, seconds: f64, left: f64, receiving: bool) {
+        let before: HashMap<(u32, u32), &TaskSample> = last
+            .tasks
+            .iter()
+            .map(|task| ((task.process, task.thread), task))
+            .collect();
+        let grown = |task: &TaskSample| {
+            let old = before.get(&(task.process, task.thread));
+            let ran = task.ran.saturating_sub(old.map_or(task.ran, |old| old.ran));
+            let waited = task
+                .waited
+                .saturating_sub(old.map_or(task.waited, |old| old.waited));
+            (ran as f64 / 1e9, waited as f64 / 1e9)
+        };
+        let busiest = now.tasks.iter().max_by(|a, b| {
+            let (a, b) = (grown(a), grown(b));
+            (a.0 + a.1).total_cmp(&(b.0 + b.1))
+        });
+        let mut left = left;
+        let mut take = |this: &mut Self, part, program: Option<&str>, most: f64| {
+            let taken = most.min(left).max(0.0);
+            left -= taken;
+            this.add(part, program, taken);
+        };
+        let throttled = now.throttled.saturating_sub(last.throttled) as f64 / 1e6;
+        take(self, JobPart::Throttled, None, throttled.min(seconds));
+        if let Some(task) = busiest {
+            let (ran, waited) = grown(task);
+            *self.busiest.entry(task.name.clone()).or_default() += ran;
+            take(self, JobPart::Processor, Some(&task.name), ran);
+            take(self, JobPart::ProcessorQueue, Some(&task.name), waited);
+        }
+        let (part, program) = asleep(&now.tasks, receiving, now.visible);
+        take(self, part, program, f64::INFINITY);
+    }
+}
+
+/// What a job waits for whose threads do not run.
+fn asleep(tasks: &[TaskSample], receiving: bool, visible: bool) -> (JobPart, Option<&str>) {
+    let device = if receiving { JobPart::Sink } else { JobPart::Source };
+    let one = |wanted: &dyn Fn(&TaskSample) -> bool| tasks.iter().find(|task| wanted(task));
+    if let Some(task) = one(&|task| task.state == 'D') {
+        return (device, Some(&task.name));
+    }
+    if let Some(task) = one(&|task| task.wait == Wait::ReadFile) {
+        return (JobPart::Source, Some(&task.name));
+    }
+    if let Some(task) = one(&|task| task.wait == Wait::WriteFile) {
+        return (JobPart::Sink, Some(&task.name));
+    }
+    if let Some(task) = one(&|task| task.wait == Wait::Pause) {
+        return (JobPart::Pause, Some(&task.name));
+    }
+    if visible && tasks.iter().any(|task| task.wait == Wait::Descriptors) {
+        return (JobPart::OtherEnd, None);
+    }
+    (JobPart::NotVisible, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(state: char, ran: u64, wait: Wait) -> TaskSample {
+        TaskSample {
+            process: 7,
+            thread: 7,
+            name: "gzip".to_owned(),
+            state,
+            ran,
+            waited: 0,
+            wait,
+        }
+    }
+
+    fn look(at: u64, throttled: u64, task: TaskSample) -> JobSample {
+        JobSample {
+            at: at * 10_000_000,
+            tasks: vec![task],
+            throttled,
+            visible: true,
+        }
+    }
+
+    const PROGRAM: NetworkShares = NetworkShares {
+        network: 0.0,
+        receiver: 0.0,
+        program: 1.0,
+        unknown: 0.0,
+        receiving: false,
+    };
+
+    #[test]
+    fn the_parts_sum_to_the_whole() {
+        let mut job = JobTrack::default();
+        let mixed = NetworkShares {
+            network: 0.5,
+            receiver: 0.1,
+            program: 0.4,
+            ..NetworkShares::default()
+        };
+        for number in 0..101 {
+            job.observe(
+                look(
+                    number,
+                    number * 1_000,
+                    task('R', number * 2_000_000, Wait::Unknown),
+                ),
+                mixed,
+            );
+        }
+        let sum: f64 = JobPart::ALL.iter().map(|&part| job.seconds(part)).sum();
+        assert!((sum - 1.0).abs() < 1e-9 && (job.total() - 1.0).abs() < 1e-9);
+        let percent = |part| format!("{:.0}", job.seconds(part) * 100.0);
+        // Of 4 ms in 10 that were the program's: 1 throttled, 2 running, 1 unknown.
+        assert_eq!(
+            [
+                percent(JobPart::Network),
+                percent(JobPart::Receiver),
+                percent(JobPart::Throttled),
+                percent(JobPart::Processor),
+                percent(JobPart::NotVisible)
+            ],
+            ["50", "10", "10", "20", "10"]
+        );
+        assert_eq!(job.program(JobPart::Processor), Some("gzip"));
+        assert!((job.busiest().unwrap().1 - 0.2).abs() < 0.01);
+    }
+
+    #[test]
+    fn what_sleeping_threads_wait_for() {
+        let cases = [
+            (task('D', 0, Wait::Unknown), JobPart::Source),
+            (task('S', 0, Wait::ReadFile), JobPart::Source),
+            (task('S', 0, Wait::Pause), JobPart::Pause),
+            (task('S', 0, Wait::Descriptors), JobPart::OtherEnd),
+            (task('S', 0, Wait::Unknown), JobPart::NotVisible),
+        ];
+        for (task, part) in cases {
+            let mut job = JobTrack::default();
+            job.observe(look(0, 0, task.clone()), PROGRAM);
+            job.observe(look(1, 0, task), PROGRAM);
+            assert!((job.seconds(part) - 0.01).abs() < 1e-9, "{part:?}");
+        }
+    }
+
+    #[test]
+    fn a_receiving_job_in_a_device_writes() {
+        let mut job = JobTrack::default();
+        let receiving = NetworkShares {
+            receiving: true,
+            ..PROGRAM
+        };
+        job.observe(look(0, 0, task('D', 0, Wait::Unknown)), receiving);
+        job.observe(look(1, 0, task('D', 0, Wait::Unknown)), receiving);
+        assert!(job.seconds(JobPart::Sink) > 0.009);
+    }
+}

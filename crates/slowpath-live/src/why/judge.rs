@@ -1,0 +1,450 @@
+//! From facts to a ledger and a verdict, in the vocabulary of captures.
+//!
+//! Samples of a socket decide less than packets do; `docs/guide/why.md` says which limits they can. For the others
+//! "cannot be told from here" is the right answer, with what to do next.
+
+use serde::Serialize;
+use slowpath_analyze::{Evidence, Flag, Interval, Limit, Parameters, Reason, Rejected, Verdict};
+
+use super::facts::Facts;
+use super::track::State;
+use super::words;
+
+/// What the programs say about a pause of the sender.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ProgramView {
+    /// Share of one processor that the busiest thread used, 0 to 1.
+    pub busiest: f64,
+    /// Share of the programs' own time in which they waited for the other end.
+    pub waits_for_other_end: f64,
+    /// Whether that is known.
+    pub visible: bool,
+}
+
+/// One line of the ledger.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Entry {
+    /// What limited.
+    pub cause: Limit,
+    /// What the connection did meanwhile.
+    pub state: &'static str,
+    /// How long, seconds.
+    pub time_s: f64,
+    /// What would be saved without the cause; samples do not tell the capacity, so it stays open.
+    pub lost_s: Option<f64>,
+}
+
+/// Where the time of a connection went; the entries sum to the time watched.
+#[derive(Debug, Clone, PartialEq, Serialize, Default)]
+pub struct Ledger {
+    /// Seconds watched.
+    pub duration_s: f64,
+    /// Payload capacity; the greatest rate seen is only a lower bound.
+    pub capacity_bit_per_s: Option<f64>,
+    /// `at-least`.
+    pub capacity_is: &'static str,
+    /// Unavoidable time; needs a known capacity.
+    pub floor_s: Option<f64>,
+    /// The entries, the longest first.
+    pub entries: Vec<Entry>,
+}
+
+impl Ledger {
+    /// Seconds of one cause.
+    pub fn of(&self, cause: Limit) -> f64 {
+        self.entries
+            .iter()
+            .filter(|entry| entry.cause == cause)
+            .map(|entry| entry.time_s)
+            .sum()
+    }
+
+    /// Causes with their seconds, the longest first.
+    pub fn by_cause(&self) -> Vec<(Limit, f64)> {
+        let mut causes: Vec<(Limit, f64)> = Vec::new();
+        for entry in &self.entries {
+            match causes.iter_mut().find(|(cause, _)| *cause == entry.cause) {
+                Some((_, seconds)) => *seconds += entry.time_s,
+                None => causes.push((entry.cause, entry.time_s)),
+            }
+        }
+        causes.sort_by(|a, b| b.1.total_cmp(&a.1));
+        causes
+    }
+}
+
+/// Judges one connection.
+pub fn judge(facts: &Facts, programs: ProgramView) -> (Verdict, Ledger, Vec<Interval>) {
+    let losses = if facts.receiving {
+        loss_cause_at_receiver(facts)
+    } else {
+        loss_cause(facts)
+    };
+    let pauses = pause_cause(facts, programs);
+    let cause = |state: State| cause_of(state, facts, losses.0, pauses.0);
+    let mut entries: Vec<Entry> = State::ALL
+        .into_iter()
+        .filter(|&state| facts.times.of(state) > 0.0)
+        .map(|state| Entry {
+            cause: cause(state),
+            state: state.name(),
+            time_s: facts.times.of(state),
+            lost_s: None,
+        })
+        .collect();
+    entries.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
+    let ledger = Ledger {
+        duration_s: facts.seconds,
+        capacity_bit_per_s: None,
+        capacity_is: "at-least",
+        floor_s: None,
+        entries,
+    };
+    let mut intervals: Vec<Interval> = Vec::new();
+    for &(from_s, to_s, state) in &facts.course {
+        let limit = cause(state);
+        match intervals.last_mut() {
+            Some(last) if last.limit == limit => last.to_s = to_s,
+            _ => intervals.push(Interval { from_s, to_s, limit }),
+        }
+    }
+    (verdict(facts, &ledger, losses, pauses), ledger, intervals)
+}
+
+fn verdict(facts: &Facts, ledger: &Ledger, losses: (Limit, Reason), pauses: (Limit, Reason)) -> Verdict {
+    let causes = ledger.by_cause();
+    let (mut limit, time) = causes.first().copied().unwrap_or((Limit::Unknown, 0.0));
+    let share = if facts.seconds > 0.0 {
+        (time / facts.seconds).min(1.0)
+    } else {
+        0.0
+    };
+    let too_little = facts.seconds < LEAST_SECONDS || facts.bytes < LEAST_BYTES;
+    if too_little {
+        limit = Limit::Unknown;
+    }
+    let mut flags = Vec::new();
+    if facts.times.of(State::Queue) > 0.25 * facts.seconds
+        && facts.mean_rtt_s > 2.0 * facts.least_rtt_s
+        && facts.mean_rtt_s - facts.least_rtt_s > BLOAT
+    {
+        flags.push(Flag::Bufferbloat);
+    }
+    if share < 0.6 && causes.len() > 1 {
+        flags.push(Flag::Mixed);
+    }
+    let rejected = rejected(facts, ledger, limit, losses, pauses);
+    Verdict {
+        limit,
+        share,
+        confidence: confidence(facts, limit, share),
+        sentence: words::sentence(limit, facts, share, too_little),
+        parameters: parameters(limit, facts),
+        evidence: evidence(limit, facts),
+        next_step: limit.is_undecided().then(|| words::next_step(facts, too_little)),
+        rejected,
+        flags,
+    }
+}
+
+fn cause_of(state: State, facts: &Facts, losses: Limit, pauses: Limit) -> Limit {
+    match state {
+        State::Idle | State::Growth if facts.receiving => Limit::Unknown,
+        State::Idle | State::Program => pauses,
+        State::SendBuffer => Limit::SendBuffer,
+        State::Window if is_slow_reader(facts) => Limit::ReceiverApplication,
+        // A full link acknowledges all the time; a reader that takes much at a time does so in jerks.
+        State::WindowLate if is_slow_reader(facts) || facts.window_silent >= JERKY => {
+            Limit::ReceiverApplication
+        }
+        State::WindowLate => Limit::BottleneckBandwidth,
+        State::Window => Limit::ReceiverWindow,
+        State::WindowShrunk => Limit::ReceiverApplication,
+        State::SlowStart => Limit::SlowStart,
+        State::Queue => Limit::BottleneckBandwidth,
+        State::Marked => Limit::EcnCongestion,
+        State::Growth | State::Recovery | State::Timeout => losses,
+    }
+}
+
+/// Whether the peer's window is full because nobody reads rather than because it is small.
+fn is_slow_reader(facts: &Facts) -> bool {
+    !facts.receiving
+        && (facts.window_fill.is_some_and(|fill| fill < HALF_EMPTY) || facts.window_shrank >= SHRINKS)
+}
+
+/// Why the program had nothing to send.
+fn pause_cause(facts: &Facts, programs: ProgramView) -> (Limit, Reason) {
+    if programs.busiest >= BUSY {
+        return (Limit::HostCpu, Reason::SmallerShare);
+    }
+    // Below one look in each round trip everything happens in every look.
+    let answered = facts.answered.is_some_and(|share| share >= ANSWERED) && facts.looks_per_rtt >= 1.5;
+    if answered {
+        return (Limit::ProtocolWindow, Reason::SmallerShare);
+    }
+    if programs.visible
+        && programs.waits_for_other_end >= 0.8
+        && facts.flight_spread < 0.5
+        && facts.flight_bytes > 0.0
+    {
+        return (Limit::ProtocolWindow, Reason::FlightConstant);
+    }
+    (Limit::SenderApplication, Reason::FlightNotConstant)
+}
+
+/// What made the congestion window small, as far as the sender's counters tell.
+fn loss_cause(facts: &Facts) -> (Limit, Reason) {
+    let (segments, again) = facts.segments;
+    let path = facts.times.sum(&[
+        State::Growth,
+        State::Recovery,
+        State::Timeout,
+        State::Queue,
+        State::Marked,
+    ]);
+    let queued = facts.times.of(State::Queue) >= QUEUED * path && path > 0.0;
+    if facts.marked > 0 && facts.marked >= again {
+        return (Limit::EcnCongestion, Reason::SmallerShare);
+    }
+    if facts.longest_stall_s >= STALL && facts.bytes < LEAST_BYTES {
+        return (Limit::MtuBlackHole, Reason::SmallerShare);
+    }
+    if again == 0 {
+        return match (queued, facts.lifetime_loss > 0.0) {
+            (true, _) => (Limit::BottleneckBandwidth, Reason::DelayFollowsLoad),
+            // The window still grows after a loss that nobody saw.
+            (false, true) => (Limit::Unknown, Reason::TooFewLosses),
+            // Slow start ended without a loss, by its own guess.
+            (false, false) => (Limit::SlowStart, Reason::NoLoss),
+        };
+    }
+    if facts.spurious * 2 >= again && facts.overtakings > 0 {
+        return (Limit::Reordering, Reason::SmallerShare);
+    }
+    let (all, with_queue) = facts.episodes;
+    if facts.bbr_bandwidth.is_some() {
+        // BBR does not slow down for a few losses: what it sends at is what comes through.
+        return if again as f64 >= POLICED_LOSS * segments as f64 && !queued {
+            (Limit::Policed, Reason::DelayIgnoresLoad)
+        } else {
+            (Limit::BottleneckBandwidth, Reason::LossesFollowLoad)
+        };
+    }
+    if with_queue * 2 > all || (queued && with_queue > 0) {
+        return (Limit::BottleneckBandwidth, Reason::LossesFollowLoad);
+    }
+    match facts.rate_spread_at_loss {
+        Some(spread) if spread <= SAME_RATE && facts.segments_per_episode >= BURST => {
+            (Limit::Policed, Reason::DelayIgnoresLoad)
+        }
+        Some(spread) if spread >= ANY_RATE || facts.segments_per_episode < BURST => {
+            (Limit::RandomLoss, Reason::LossesIgnoreLoad)
+        }
+        None | Some(_) => (Limit::Unknown, Reason::TooFewLosses),
+    }
+}
+
+/// The same at the receiver, who sees that something was lost, not how much nor at what load.
+fn loss_cause_at_receiver(facts: &Facts) -> (Limit, Reason) {
+    let queued = facts.times.of(State::Queue) >= QUEUED * facts.seconds;
+    if queued {
+        (Limit::BottleneckBandwidth, Reason::DelayFollowsLoad)
+    } else {
+        (Limit::Unknown, Reason::WrongTap)
+    }
+}
+
+fn confidence(facts: &Facts, limit: Limit, share: f64) -> f64 {
+    if limit.is_undecided() {
+        return 0.0;
+    }
+    let mut confidence = 0.5 + 0.45 * share;
+    if facts.seconds < 3.0 {
+        confidence *= 0.8;
+    }
+    if facts.least_rtt_is_recent && limit != Limit::BottleneckBandwidth {
+        confidence *= 0.9;
+    }
+    if facts.receiving {
+        confidence *= 0.9;
+    }
+    confidence
+}
+
+fn parameters(limit: Limit, facts: &Facts) -> Parameters {
+    let mut parameters = Parameters::default();
+    let rate = facts.bytes as f64 / facts.seconds.max(1e-9);
+    match limit {
+        Limit::ReceiverWindow => {
+            parameters.window_bytes = Some(facts.window_bytes as u64);
+            parameters.rtt_s = Some(facts.mean_rtt_s);
+        }
+        Limit::ReceiverApplication => parameters.drain_byte_per_s = Some(rate),
+        Limit::SenderApplication | Limit::HostCpu => parameters.source_byte_per_s = Some(rate),
+        Limit::ProtocolWindow | Limit::SendBuffer => {
+            parameters.flight_bytes = Some(facts.flight_bytes as u64);
+            parameters.rtt_s = Some(facts.mean_rtt_s);
+        }
+        Limit::BottleneckBandwidth | Limit::SharedBottleneck => {
+            parameters.queue_delay_s = Some((facts.mean_rtt_s - facts.least_rtt_s).max(0.0));
+        }
+        Limit::Policed | Limit::RandomLoss => {
+            let (segments, again) = facts.segments;
+            parameters.loss_fraction = Some(again as f64 / segments.max(1) as f64);
+        }
+        Limit::EcnCongestion => {
+            parameters.marked_fraction = Some(facts.marked as f64 / facts.segments.0.max(1) as f64);
+        }
+        _ => {}
+    }
+    parameters
+}
+
+fn evidence(limit: Limit, facts: &Facts) -> Vec<Evidence> {
+    let mut list = Vec::new();
+    let mut add = |fact: &str, text: String, value: f64, unit: &str| {
+        list.push(Evidence {
+            fact: fact.to_owned(),
+            text,
+            value,
+            unit: unit.to_owned(),
+            packets: Vec::new(),
+        });
+    };
+    let share = |state: State| facts.times.of(state) / facts.seconds.max(1e-9);
+    for state in State::ALL {
+        if share(state) >= 0.05 {
+            let text = words::state_sentence(state, facts.receiving, share(state));
+            add(&format!("time.{}", state.name()), text, share(state), "");
+        }
+    }
+    if let Some(fill) = facts.window_fill
+        && matches!(limit, Limit::ReceiverWindow | Limit::ReceiverApplication)
+    {
+        add("window.fill", words::fill(fill, facts.window_bytes), fill, "");
+    }
+    if facts.segments.1 > 0 && !facts.receiving {
+        let fraction = facts.segments.1 as f64 / facts.segments.0.max(1) as f64;
+        add("loss.again", words::losses(facts, fraction), fraction, "");
+    }
+    if let Some(spread) = facts.rate_spread_at_loss
+        && matches!(limit, Limit::RandomLoss | Limit::Policed)
+    {
+        add(
+            "loss.rate-spread",
+            words::rate_spread(spread, facts.rate_at_loss),
+            spread,
+            "",
+        );
+    }
+    if facts.least_rtt_s > 0.0 {
+        add(
+            "rtt.inflation",
+            words::round_trip(facts),
+            facts.mean_rtt_s / facts.least_rtt_s,
+            "",
+        );
+    }
+    list
+}
+
+fn rejected(
+    facts: &Facts,
+    ledger: &Ledger,
+    chosen: Limit,
+    losses: (Limit, Reason),
+    pauses: (Limit, Reason),
+) -> Vec<Rejected> {
+    let mut list = Vec::new();
+    let mut no = |limit: Limit, reason: Reason, text: &str| {
+        if limit != chosen {
+            list.push(Rejected {
+                limit,
+                reason,
+                text: text.to_owned(),
+            });
+        }
+    };
+    let share = |limit: Limit| ledger.of(limit) / facts.seconds.max(1e-9);
+    for (limit, time) in ledger.by_cause() {
+        if time > 0.0 && limit != chosen {
+            let text = format!("{} of the time", words::percent(share(limit)));
+            no(limit, Reason::SmallerShare, &text);
+        }
+    }
+    if share(Limit::ReceiverWindow) == 0.0 {
+        no(
+            Limit::ReceiverWindow,
+            Reason::WindowHadRoom,
+            "the receiver's window always had room",
+        );
+    }
+    if facts.segments.1 == 0 && !facts.receiving {
+        no(
+            Limit::RandomLoss,
+            Reason::NoLoss,
+            "nothing was sent again while I looked",
+        );
+        no(
+            Limit::Policed,
+            Reason::NoLoss,
+            "nothing was sent again while I looked",
+        );
+    } else if losses.0 != Limit::RandomLoss && chosen != Limit::RandomLoss {
+        no(
+            Limit::RandomLoss,
+            losses.1,
+            "the losses follow the load, or are too few to tell",
+        );
+    }
+    if facts.marked == 0 {
+        no(Limit::EcnCongestion, Reason::NoMarks, "no marks of congestion");
+    }
+    if pauses.0 == Limit::SenderApplication && share(Limit::SenderApplication) > 0.05 {
+        no(
+            Limit::ProtocolWindow,
+            pauses.1,
+            "the pauses do not end with a word from the other end",
+        );
+    }
+    no(
+        Limit::DeviceLimit,
+        Reason::NotInPackets,
+        "samples of a socket do not show it",
+    );
+    no(
+        Limit::DscpTreatment,
+        Reason::NeedsComparison,
+        "needs a second transfer with other marks",
+    );
+    list
+}
+
+/// Seconds below which nothing is said.
+const LEAST_SECONDS: f64 = 0.3;
+/// Bytes below which nothing is said.
+const LEAST_BYTES: u64 = 20_000;
+/// A window of which less than this goes through each round trip is not what limits: its reader opens it late.
+const HALF_EMPTY: f64 = 0.5;
+/// A window that shrinks this often is filled by bytes that nobody reads; one that is read at once stays as it is.
+const SHRINKS: f64 = 0.1;
+/// Of the looks at which acknowledgements were due, the share without any behind a reader that takes much at a time.
+const JERKY: f64 = 0.4;
+/// A thread is busy when it uses this much of one processor.
+const BUSY: f64 = 0.9;
+/// Pauses end with a word from the other end, corrected for chance.
+const ANSWERED: f64 = 0.6;
+/// Part of the path's time with a queue that makes its losses overflows.
+const QUEUED: f64 = 0.25;
+/// Spread of the rate at losses: a bucket has one rate, chance has many.
+const SAME_RATE: f64 = 0.1;
+const ANY_RATE: f64 = 0.2;
+/// Losses at a time: a bucket or a queue drops several.
+const BURST: f64 = 2.5;
+/// Share of segments that a policer drops of a sender that does not slow down.
+const POLICED_LOSS: f64 = 0.03;
+/// Queueing that a person notices, seconds.
+const BLOAT: f64 = 0.05;
+/// Seconds without an acknowledgement that are no ordinary loss.
+const STALL: f64 = 3.0;

@@ -1,0 +1,110 @@
+//! The watch as a record of a run with origin *live*.
+
+use std::io;
+use std::path::Path;
+
+use slowpath_record::run::SCHEMA;
+use slowpath_record::{Environment, Health, Origin, RunRecord, Series, TransferResult};
+use slowpath_units::Time;
+
+use super::answer::Answer;
+use super::watch::{Outcome, Watched};
+
+/// Makes the record: each connection is a transfer, its course a few time series.
+pub fn record(name: &str, outcome: &Outcome, answer: &Answer) -> RunRecord {
+    let moved: Vec<&Watched> = outcome
+        .connections
+        .iter()
+        .filter(|one| one.track.sent() + one.track.received() > 0)
+        .collect();
+    RunRecord {
+        schema: SCHEMA.to_owned(),
+        origin: Origin::Live,
+        experiment: "why".to_owned(),
+        variant: name.to_owned(),
+        repeat: 0,
+        seed: 0,
+        plan_digest: String::new(),
+        environment: Some(Environment {
+            kernel: std::fs::read_to_string("/proc/sys/kernel/osrelease")
+                .unwrap_or_default()
+                .trim()
+                .to_owned(),
+            processors: std::thread::available_parallelism()
+                .map_or(1, |count| u32::try_from(count.get()).unwrap_or(1)),
+            slowpath: env!("CARGO_PKG_VERSION").to_owned(),
+            ..Environment::default()
+        }),
+        health: Health::valid(),
+        captures: Vec::new(),
+        series: moved.iter().flat_map(|one| series(one)).collect(),
+        curves: Vec::new(),
+        transfers: moved.iter().map(|one| transfer(one)).collect(),
+        flows: Vec::new(),
+        elements: Vec::new(),
+        marks: Vec::new(),
+        loads: Vec::new(),
+        notes: answer
+            .connections
+            .iter()
+            .map(|one| format!("{}: {}", one.remote, one.verdict.sentence))
+            .chain(answer.notes.iter().cloned())
+            .collect(),
+    }
+}
+
+/// Writes the record and the answer into a folder: `record.json` and `why.json`.
+///
+/// # Errors
+/// Those of writing files.
+pub fn write(folder: &Path, record: &RunRecord, answer: &Answer) -> io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let json = |text: serde_json::Result<String>| text.map_err(io::Error::other);
+    std::fs::write(folder.join("record.json"), json(serde_json::to_string(record))?)?;
+    std::fs::write(
+        folder.join("why.json"),
+        json(serde_json::to_string_pretty(answer))?,
+    )
+}
+
+fn transfer(one: &Watched) -> TransferResult {
+    let receiving = one.track.received() > one.track.sent();
+    TransferResult {
+        name: format!(
+            "{} {} {}",
+            one.local,
+            if receiving { "<-" } else { "->" },
+            one.remote
+        ),
+        bytes: one.track.received().max(one.track.sent()),
+        start: Time::from_nanos(one.track.first().at),
+        end: Time::from_nanos(one.track.last().at),
+        complete: one.ended,
+        error: None,
+        retransmitted_segments: (!receiving).then(|| {
+            u64::from(one.track.last().info.total_retrans) - u64::from(one.track.first().info.total_retrans)
+        }),
+    }
+}
+
+fn series(one: &Watched) -> Vec<Series> {
+    type Value = fn(&super::track::Stretch) -> f64;
+    let columns: [(&str, &str, Value); 4] = [
+        ("rate", "byte/s", super::track::Stretch::rate),
+        ("rtt", "s", |stretch| stretch.rtt),
+        ("flight", "byte", |stretch| stretch.flight),
+        ("unread", "byte", |stretch| stretch.unread),
+    ];
+    columns
+        .into_iter()
+        .map(|(name, unit, value)| Series {
+            name: format!("{}/{name}", one.remote),
+            unit: unit.to_owned(),
+            points: one
+                .track
+                .stretches()
+                .map(|stretch| (stretch.to, value(stretch)))
+                .collect(),
+        })
+        .collect()
+}

@@ -1,0 +1,210 @@
+//! The answer for a terminal.
+
+use std::io::{self, Write};
+
+use slowpath_report::text::{Style, Tone, fit, left, right};
+use slowpath_report::{quantity, verdict};
+
+use super::answer::{Answer, ConnectionAnswer, JobAnswer};
+use super::busiest::Transfer;
+use super::watch::Tick;
+use super::words;
+
+/// The whole answer: the verdict first, then where the time went.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_answer(answer: &Answer, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    for (number, connection) in answer.connections.iter().take(SHOWN).enumerate() {
+        if number > 0 {
+            writeln!(out)?;
+        }
+        write_connection(connection, style, out)?;
+    }
+    if answer.connections.len() > SHOWN {
+        writeln!(
+            out,
+            "\n{} smaller connections are left out; --format json has them.",
+            answer.connections.len() - SHOWN
+        )?;
+    }
+    if let Some(job) = &answer.job
+        && !answer.connections.is_empty()
+    {
+        writeln!(out)?;
+        write_job(job, style, out)?;
+    }
+    for note in &answer.notes {
+        style.paragraph(note, "", "", Tone::Plain, out)?;
+    }
+    Ok(())
+}
+
+/// The line that updates while the transfer runs.
+pub fn live_line(tick: &Tick, width: usize) -> String {
+    let Some(state) = tick.state else {
+        return fit(&format!("{:>5.0} s  no connection yet", tick.at_s), width);
+    };
+    let more = if tick.connections > 1 {
+        format!("  {} connections", tick.connections)
+    } else {
+        String::new()
+    };
+    let line = format!(
+        "{:>5.0} s  {:>12}  round trip {:>8}  {}{more}",
+        tick.at_s,
+        quantity::byte_rate(tick.rate),
+        quantity::seconds(tick.rtt),
+        words::now(state, tick.receiving)
+    );
+    fit(&line, width)
+}
+
+/// The same for programs, in one line.
+pub fn tick_json(tick: &Tick) -> String {
+    serde_json::json!({
+        "at_s": tick.at_s,
+        "byte_per_s": tick.rate,
+        "rtt_s": tick.rtt,
+        "state": tick.state.map(super::track::State::name),
+        "receiving": tick.receiving,
+        "connections": tick.connections,
+    })
+    .to_string()
+}
+
+/// Any result as JSON, in lines for people or in one line.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_json<T: serde::Serialize + ?Sized>(
+    value: &T,
+    pretty: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let text = if pretty {
+        serde_json::to_string_pretty(value)
+    } else {
+        serde_json::to_string(value)
+    };
+    writeln!(out, "{}", text.map_err(io::Error::other)?)
+}
+
+/// The busiest transfers, to choose from.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_busiest(transfers: &[Transfer], style: Style, out: &mut dyn Write) -> io::Result<()> {
+    if transfers.is_empty() {
+        return writeln!(
+            out,
+            "No TCP connection moves data now. Start one: slowpath why -- COMMAND"
+        );
+    }
+    writeln!(
+        out,
+        "{}",
+        style.bold("The busiest TCP transfers of this machine now:")
+    )?;
+    writeln!(out)?;
+    for transfer in transfers.iter().take(LISTED) {
+        let program = transfer.program.as_deref().unwrap_or("-");
+        let arrow = if transfer.receiving { "<-" } else { "->" };
+        let line = format!(
+            "{}  {} {} {arrow} {}",
+            right(&quantity::byte_rate(transfer.rate), 12),
+            left(&fit(program, 12), 12),
+            transfer.local,
+            transfer.remote
+        );
+        writeln!(out, "{}", fit(&line, style.width.max(60)))?;
+    }
+    writeln!(out)?;
+    let first = &transfers[0];
+    match first.process {
+        Some(pid) => writeln!(out, "Why is the first slow: slowpath why --pid {pid}"),
+        None => writeln!(out, "Why is the first slow: slowpath why --to {}", first.remote),
+    }
+}
+
+fn write_connection(connection: &ConnectionAnswer, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let sentence = style.bold(&connection.verdict.sentence);
+    style.paragraph(&sentence, "", "", Tone::Plain, out)?;
+    let arrow = if connection.direction == "in" {
+        "from"
+    } else {
+        "to"
+    };
+    let program = connection
+        .program
+        .as_deref()
+        .map_or(String::new(), |name| format!("{name}: "));
+    let about = format!(
+        "{program}{} {arrow} {} in {}, {}, {}",
+        quantity::bytes(connection.bytes as f64),
+        connection.remote,
+        quantity::seconds(connection.facts.seconds),
+        quantity::byte_rate(connection.goodput_bit_per_s / 8.0),
+        connection.congestion_control
+    );
+    style.paragraph(&about, "", "", Tone::Plain, out)?;
+    writeln!(out)?;
+    for (cause, seconds) in connection.ledger.by_cause() {
+        let share = seconds / connection.ledger.duration_s.max(1e-9);
+        if share >= 0.005 {
+            writeln!(out, "{}", bar(verdict::limit_words(cause), seconds, share))?;
+        }
+    }
+    for evidence in &connection.verdict.evidence {
+        style.paragraph(&evidence.text, "  - ", "    ", Tone::Plain, out)?;
+    }
+    if let Some(next) = &connection.verdict.next_step {
+        style.paragraph(next, "", "", Tone::Plain, out)?;
+    }
+    Ok(())
+}
+
+fn write_job(job: &JobAnswer, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", style.bold("Where the time of the job went:"))?;
+    for entry in &job.parts {
+        let share = entry.time_s / job.duration_s.max(1e-9);
+        if share < 0.005 {
+            continue;
+        }
+        let name = match &entry.program {
+            Some(program) => format!("{} ({program})", entry.part.words()),
+            None => entry.part.words().to_owned(),
+        };
+        writeln!(out, "{}", bar(&name, entry.time_s, share))?;
+    }
+    if let Some(busiest) = &job.busiest
+        && busiest.share >= 0.5
+    {
+        let text = format!(
+            "The busiest thread is {}: {} of one processor.",
+            busiest.program,
+            quantity::percent(busiest.share)
+        );
+        style.paragraph(&text, "", "", Tone::Plain, out)?;
+    }
+    Ok(())
+}
+
+fn bar(name: &str, seconds: f64, share: f64) -> String {
+    let filled = (share * BAR).round() as usize;
+    format!(
+        "  {} {}{} {} {}",
+        left(&fit(name, 34), 34),
+        "█".repeat(filled.min(BAR as usize)),
+        "·".repeat((BAR as usize).saturating_sub(filled)),
+        right(&quantity::percent(share), 6),
+        right(&quantity::seconds(seconds), 9)
+    )
+}
+
+/// Connections shown in full.
+const SHOWN: usize = 3;
+/// Transfers listed.
+const LISTED: usize = 15;
+/// Width of a bar.
+const BAR: f64 = 20.0;

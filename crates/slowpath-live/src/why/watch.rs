@@ -1,0 +1,712 @@
+//! The watch itself: finds the connections of a target and looks at them until told to stop.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use slowpath_sys::clock;
+use slowpath_sys::process_table::{self, Descriptor, Status};
+use slowpath_sys::sock_diag::{Destroyed, SockDiag, TcpSocket};
+
+use super::job::{JobTrack, NetworkShares};
+use super::sample::{ConnectionSample, JobSample, TaskSample, Wait};
+use super::target::Target;
+use super::track::{State, Track};
+
+/// What to watch, and how long.
+#[derive(Debug, Clone)]
+pub struct WatchSpec {
+    /// Which transfers.
+    pub target: Target,
+    /// How long at most; `None` until the program ends or somebody stops it.
+    pub duration: Option<Duration>,
+    /// Whether what the program prints goes to standard error, because the answer goes to standard output.
+    pub output_to_error: bool,
+}
+
+/// Why nothing could be watched.
+#[derive(Debug, thiserror::Error)]
+pub enum WhyError {
+    /// The kernel does not answer.
+    #[error(
+        "asking the kernel for its TCP connections failed: {0}; `slowpath doctor` says what this machine permits"
+    )]
+    Diagnostics(#[source] io::Error),
+    /// The program cannot be started.
+    #[error("starting {program} failed: {source}")]
+    Start {
+        /// Its name.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is no such process.
+    #[error("there is no process {0}")]
+    NoProcess(u32),
+    /// The process belongs to somebody else.
+    #[error(
+        "process {0} ({1}) belongs to another user, so its connections are not shown to you; \
+         name them by --port N or --to HOST[:PORT] instead, which needs no permission"
+    )]
+    NotPermitted(u32, String),
+    /// The process is in a network of its own.
+    #[error(
+        "process {0} ({1}) is in a network namespace of its own, which this user may not enter; \
+         run slowpath inside that container, or as its owner"
+    )]
+    OtherNamespace(u32, String),
+    /// Waiting for the program failed.
+    #[error("waiting for the program failed: {0}")]
+    Wait(#[source] io::Error),
+}
+
+/// One connection that was watched.
+#[derive(Debug, Clone)]
+pub struct Watched {
+    /// This end.
+    pub local: SocketAddr,
+    /// The other end.
+    pub remote: SocketAddr,
+    /// The program here, where it may be known.
+    pub program: Option<String>,
+    /// Congestion control of this end.
+    pub congestion_control: String,
+    /// Kernel-wide number of the socket.
+    pub cookie: u64,
+    /// What it did.
+    pub track: Track,
+    /// Whether it was there from its first byte.
+    pub from_birth: bool,
+    /// Whether it has ended.
+    pub ended: bool,
+    socket: TcpSocket,
+}
+
+/// What a watch leaves behind.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The connections that moved data, the largest first.
+    pub connections: Vec<Watched>,
+    /// The job, where its programs could be seen.
+    pub job: Option<JobTrack>,
+    /// Seconds from the first to the last look.
+    pub seconds: f64,
+    /// How the started program ended.
+    pub status: Option<ExitStatus>,
+    /// Connections of the target that were looked at but not followed, because there were too many.
+    pub not_followed: usize,
+    /// Connections that began and ended between two looks, and their bytes.
+    pub missed: (usize, u64),
+    /// Peers of UDP sockets of the target that moved data or could have: QUIC, perhaps.
+    pub udp_peers: Vec<SocketAddr>,
+    /// Times at which the kernel was asked.
+    pub looks: u64,
+    /// Seconds of processor time that the watch took.
+    pub own_processor_s: f64,
+}
+
+/// The state of the watch at a moment, for a line that updates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tick {
+    /// Seconds since the watch began.
+    pub at_s: f64,
+    /// Payload bytes per second since the last tick, both directions.
+    pub rate: f64,
+    /// Smoothed round-trip time of the largest connection, seconds.
+    pub rtt: f64,
+    /// What the largest connection did most since the last tick; `None` while there is none.
+    pub state: Option<State>,
+    /// Whether it receives.
+    pub receiving: bool,
+    /// Connections with data.
+    pub connections: usize,
+}
+
+/// Watches until the program ends, the time is over, or `stop` is set; calls `tick` about four times a second.
+///
+/// # Errors
+/// [`WhyError`].
+pub fn watch(spec: &WatchSpec, stop: &AtomicBool, tick: &mut dyn FnMut(&Tick)) -> Result<Outcome, WhyError> {
+    let mut watcher = Watcher::begin(spec)?;
+    let status = watcher.run(stop, tick)?;
+    Ok(watcher.finish(status))
+}
+
+struct Watcher<'a> {
+    spec: &'a WatchSpec,
+    diag: SockDiag,
+    destroyed: Option<Destroyed>,
+    child: Option<Child>,
+    root: Option<u32>,
+    begin: u64,
+    cpu_begin: u64,
+    watched: HashMap<u64, Watched>,
+    seen: HashMap<u64, u64>,
+    programs: Programs,
+    not_followed: usize,
+    missed: (usize, u64),
+    udp_peers: HashSet<SocketAddr>,
+    job: JobTrack,
+    throttling: Option<PathBuf>,
+    looks: u64,
+    last_look: u64,
+}
+
+/// The processes of the target.
+#[derive(Default)]
+struct Programs {
+    list: Vec<Status>,
+    by_inode: HashMap<u32, String>,
+    visible: bool,
+}
+
+impl<'a> Watcher<'a> {
+    fn begin(spec: &'a WatchSpec) -> Result<Self, WhyError> {
+        let root = match spec.target {
+            Target::Process(pid) => Some(pid),
+            _ => None,
+        };
+        if let Some(pid) = root {
+            process_table::status(pid).map_err(|_| WhyError::NoProcess(pid))?;
+        }
+        let (diag, destroyed) = open_diagnostics(root)?;
+        let child = match &spec.target {
+            Target::Command(words) => Some(start(words, spec.output_to_error)?),
+            _ => None,
+        };
+        // In a PID namespace without a /proc of its own, the child's number is not the one that /proc knows it by.
+        let root = match &child {
+            Some(_) => process_table::own_number().ok(),
+            None => root,
+        };
+        Ok(Self {
+            spec,
+            diag,
+            destroyed,
+            throttling: root.and_then(|pid| process_table::throttling_file(pid).ok()),
+            root,
+            child,
+            begin: clock::monotonic(),
+            cpu_begin: clock::process_cpu(),
+            watched: HashMap::new(),
+            seen: HashMap::new(),
+            programs: Programs::default(),
+            not_followed: 0,
+            missed: (0, 0),
+            udp_peers: HashSet::new(),
+            job: JobTrack::default(),
+            looks: 0,
+            last_look: 0,
+        })
+    }
+
+    fn now(&self) -> u64 {
+        clock::monotonic() - self.begin
+    }
+
+    fn run(
+        &mut self,
+        stop: &AtomicBool,
+        tick: &mut dyn FnMut(&Tick),
+    ) -> Result<Option<ExitStatus>, WhyError> {
+        let mut next_discovery = 0;
+        let mut next_tick = TICK;
+        let mut quiet_since = 0;
+        let mut bytes = 0;
+        let mut ticker = Ticker::default();
+        loop {
+            let at = self.now();
+            if at >= next_discovery {
+                let cost = self.discover()?;
+                let wanted = if at < 2_000_000_000 {
+                    20_000_000
+                } else {
+                    250_000_000
+                };
+                // Listing thousands of sockets may take long: at most a twentieth of the time.
+                next_discovery = self.now() + cost.saturating_mul(20).max(wanted);
+            }
+            self.look();
+            let moved: u64 = self.watched.values().map(moved).sum();
+            if moved != bytes {
+                (bytes, quiet_since) = (moved, at);
+            }
+            if at >= next_tick {
+                tick(&ticker.tick(at, &self.watched));
+                next_tick = at + TICK;
+            }
+            if let Some(child) = &mut self.child {
+                if let Some(status) = child.try_wait().map_err(WhyError::Wait)? {
+                    self.discover()?;
+                    return Ok(Some(status));
+                }
+            } else if stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            if self
+                .spec
+                .duration
+                .is_some_and(|most| u128::from(at) >= most.as_nanos())
+                && self.child.is_none()
+            {
+                return Ok(None);
+            }
+            if self.child.is_none() && self.root.is_some_and(|pid| process_table::status(pid).is_err()) {
+                return Ok(None);
+            }
+            let quiet = at - quiet_since > 1_000_000_000;
+            let pause = if quiet { 5 * PROBE } else { PROBE };
+            clock::sleep_until(self.begin + self.now() + pause.saturating_sub(self.now() - at));
+        }
+    }
+
+    /// Finds connections of the target that are not followed yet; gives what that took, nanoseconds.
+    fn discover(&mut self) -> Result<u64, WhyError> {
+        let start = self.now();
+        if let Some(root) = self.root {
+            self.programs = programs(root, &self.spec.target)?;
+        }
+        let sockets = self.diag.tcp_sockets().map_err(WhyError::Diagnostics)?;
+        let mut candidates: Vec<(u64, TcpSocket)> = Vec::new();
+        let mut seen = HashMap::new();
+        for socket in sockets {
+            let Some(info) = socket.info else { continue };
+            if !self.is_meant(&socket) || self.watched.contains_key(&socket.cookie) {
+                continue;
+            }
+            let bytes = info.bytes_acked + info.bytes_received;
+            let grown = bytes - self.seen.get(&socket.cookie).copied().unwrap_or(0).min(bytes);
+            seen.insert(socket.cookie, bytes);
+            candidates.push((grown, socket));
+        }
+        self.seen = seen;
+        candidates.sort_by_key(|(grown, _)| std::cmp::Reverse(*grown));
+        let active = self.watched.values().filter(|watched| !watched.ended).count();
+        let room = FOLLOWED.saturating_sub(active);
+        self.not_followed = candidates.len().saturating_sub(room);
+        let at = self.now();
+        for (_, socket) in candidates.into_iter().take(room) {
+            self.follow(at, socket);
+        }
+        if self.watched.is_empty() {
+            self.find_udp();
+        }
+        Ok(self.now() - start)
+    }
+
+    fn follow(&mut self, at: u64, socket: TcpSocket) {
+        let Some(sample) = ConnectionSample::new(at, &socket) else {
+            return;
+        };
+        let from_birth = sample.info.bytes_acked <= 1 && sample.info.bytes_received == 0;
+        self.watched.insert(
+            socket.cookie,
+            Watched {
+                local: socket.local,
+                remote: socket.remote,
+                program: self.programs.by_inode.get(&socket.inode).cloned(),
+                congestion_control: socket.congestion_control.clone(),
+                cookie: socket.cookie,
+                track: Track::new(sample),
+                from_birth,
+                ended: false,
+                socket,
+            },
+        );
+    }
+
+    fn is_meant(&self, socket: &TcpSocket) -> bool {
+        if socket.state == LISTEN {
+            return false;
+        }
+        match &self.spec.target {
+            Target::Port(port) => socket.local.port() == *port || socket.remote.port() == *port,
+            Target::Peer(peer) => peer.matches(socket.remote),
+            Target::Command(_) | Target::Process(_) => {
+                socket.inode != 0 && self.programs.by_inode.contains_key(&socket.inode)
+            }
+        }
+    }
+
+    /// QUIC and its like: UDP sockets of the target.
+    fn find_udp(&mut self) {
+        for socket in self.diag.udp_sockets().unwrap_or_default() {
+            if socket.remote.port() != 0 && socket.remote.port() != DNS && self.is_meant(&socket) {
+                self.udp_peers.insert(socket.remote);
+            }
+        }
+    }
+
+    /// Looks at everything that is followed.
+    fn look(&mut self) {
+        self.looks += 1;
+        let at = self.now();
+        self.told_of_ends(at);
+        for watched in self.watched.values_mut().filter(|watched| !watched.ended) {
+            match self.diag.again(&watched.socket) {
+                Ok(socket) if socket.cookie == watched.cookie => {
+                    let at = clock::monotonic() - self.begin;
+                    if let Some(sample) = ConnectionSample::new(at, &socket) {
+                        watched.track.observe(sample);
+                    }
+                    watched.socket.state = socket.state;
+                }
+                _ => watched.ended = true,
+            }
+        }
+        if !self.programs.list.is_empty() {
+            let sample = job_sample(at, &self.programs, self.throttling.as_ref());
+            self.job
+                .observe(sample, network_shares(self.watched.values(), self.last_look));
+        }
+        self.last_look = at;
+    }
+
+    /// The last state of connections that have ended, also of such that were never seen alive.
+    fn told_of_ends(&mut self, at: u64) {
+        let Some(destroyed) = &mut self.destroyed else {
+            return;
+        };
+        for socket in destroyed.drain().unwrap_or_default() {
+            if let Some(watched) = self.watched.get_mut(&socket.cookie) {
+                if let Some(mut sample) = ConnectionSample::new(at, &socket)
+                    && sample.info.bytes_acked >= watched.track.last().info.bytes_acked
+                {
+                    // What was written and what memory it took is gone by now.
+                    sample.memory = watched.track.last().memory;
+                    watched.track.observe(sample);
+                }
+                watched.ended = true;
+            } else if let (Target::Port(_) | Target::Peer(_), Some(info)) = (&self.spec.target, socket.info) {
+                let meant = match &self.spec.target {
+                    Target::Port(port) => socket.local.port() == *port || socket.remote.port() == *port,
+                    Target::Peer(peer) => peer.matches(socket.remote),
+                    _ => false,
+                };
+                if meant && info.bytes_acked + info.bytes_received > 1 {
+                    self.missed.0 += 1;
+                    self.missed.1 += info.bytes_acked + info.bytes_received;
+                }
+            }
+        }
+    }
+
+    fn finish(mut self, status: Option<ExitStatus>) -> Outcome {
+        let at = self.now();
+        self.told_of_ends(at);
+        let mut connections: Vec<Watched> = self.watched.into_values().collect();
+        connections.sort_by_key(|watched| std::cmp::Reverse(moved(watched)));
+        share_least_rtt(&mut connections);
+        Outcome {
+            connections,
+            job: (self.job.total() > 0.0).then_some(self.job),
+            seconds: at as f64 / 1e9,
+            status,
+            not_followed: self.not_followed,
+            missed: self.missed,
+            udp_peers: self.udp_peers.into_iter().collect(),
+            looks: self.looks,
+            own_processor_s: (clock::process_cpu() - self.cpu_begin) as f64 / 1e9,
+        }
+    }
+}
+
+/// Connections to the same peer share the shortest round trip that any of them knows.
+fn share_least_rtt(connections: &mut [Watched]) {
+    let mut least: HashMap<std::net::IpAddr, f64> = HashMap::new();
+    for watched in connections.iter() {
+        let known = least.entry(watched.remote.ip()).or_insert(f64::INFINITY);
+        *known = known.min(watched.track.least_rtt());
+    }
+    for watched in connections {
+        let known = least.get(&watched.remote.ip()).copied();
+        watched.track.learn_least_rtt(known.unwrap_or(0.0));
+    }
+}
+
+const fn moved(watched: &Watched) -> u64 {
+    watched.track.sent() + watched.track.received()
+}
+
+fn open_diagnostics(root: Option<u32>) -> Result<(SockDiag, Option<Destroyed>), WhyError> {
+    let open = || -> io::Result<(SockDiag, Option<Destroyed>)> {
+        let mut diag = SockDiag::open()?;
+        diag.tcp_sockets()?;
+        Ok((diag, Destroyed::open().ok()))
+    };
+    let Some(pid) = root else {
+        return open().map_err(WhyError::Diagnostics);
+    };
+    let name = || process_table::status(pid).map_or_else(|_| "?".to_owned(), |status| status.name);
+    let ours = process_table::network_namespace(std::process::id()).map_err(WhyError::Diagnostics)?;
+    let theirs = process_table::network_namespace(pid).map_err(|_| WhyError::NotPermitted(pid, name()))?;
+    if ours == theirs {
+        return open().map_err(WhyError::Diagnostics);
+    }
+    // Sockets stay in the namespace where they were opened; the thread that went there ends.
+    let opened = std::thread::scope(|scope| {
+        scope
+            .spawn(|| {
+                process_table::enter_network_namespace(pid)
+                    .map_err(|_| WhyError::OtherNamespace(pid, name()))?;
+                open().map_err(WhyError::Diagnostics)
+            })
+            .join()
+    });
+    opened.unwrap_or_else(|_| Err(WhyError::Diagnostics(io::ErrorKind::Other.into())))
+}
+
+fn start(words: &[String], output_to_error: bool) -> Result<Child, WhyError> {
+    let failed = |source| WhyError::Start {
+        program: words.first().cloned().unwrap_or_default(),
+        source,
+    };
+    let (program, arguments) = words
+        .split_first()
+        .ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
+    let mut command = Command::new(program);
+    command.args(arguments);
+    if output_to_error {
+        use std::os::fd::AsFd;
+        let error = io::stderr().as_fd().try_clone_to_owned().map_err(failed)?;
+        command.stdout(Stdio::from(error));
+    }
+    command.spawn().map_err(failed)
+}
+
+/// The process, its descendants, and what sockets they hold.
+fn programs(root: u32, target: &Target) -> Result<Programs, WhyError> {
+    let all = process_table::processes().map_err(WhyError::Diagnostics)?;
+    let mut family: HashSet<u32> = HashSet::from([root]);
+    let own = process_table::own_number().unwrap_or(0);
+    // Children may have smaller numbers than their parents: until nothing is added.
+    loop {
+        let before = family.len();
+        family.extend(
+            all.iter()
+                .filter(|process| family.contains(&process.parent))
+                .map(|process| process.id)
+                .collect::<Vec<_>>(),
+        );
+        if family.len() == before {
+            break;
+        }
+    }
+    let mut programs = Programs {
+        list: all
+            .into_iter()
+            .filter(|process| family.contains(&process.id) && process.id != own)
+            .collect(),
+        by_inode: HashMap::new(),
+        visible: true,
+    };
+    for process in &programs.list {
+        match process_table::socket_inodes(process.id) {
+            Ok(inodes) => {
+                for inode in inodes {
+                    programs.by_inode.insert(inode, process.name.clone());
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                programs.visible = false;
+                if process.id == root && matches!(target, Target::Process(_)) {
+                    return Err(WhyError::NotPermitted(root, process.name.clone()));
+                }
+            }
+            Err(_) => {} // gone meanwhile
+        }
+    }
+    Ok(programs)
+}
+
+fn job_sample(at: u64, programs: &Programs, throttling: Option<&PathBuf>) -> JobSample {
+    let mut sample = JobSample {
+        at,
+        visible: programs.visible,
+        throttled: throttling
+            .and_then(|file| process_table::throttled(file).ok())
+            .map_or(0, |throttled| throttled.microseconds),
+        ..JobSample::default()
+    };
+    for process in &programs.list {
+        for thread in process_table::threads(process.id).unwrap_or_default() {
+            if sample.tasks.len() == TASKS {
+                return sample;
+            }
+            let scheduled = process_table::scheduled(process.id, thread.id).unwrap_or_default();
+            let wait = if thread.state == 'R' {
+                Wait::Unknown
+            } else {
+                waits_in(process.id, thread.id)
+            };
+            sample.tasks.push(TaskSample {
+                process: process.id,
+                thread: thread.id,
+                name: thread.name,
+                state: thread.state,
+                ran: scheduled.ran,
+                waited: scheduled.waited,
+                wait,
+            });
+        }
+    }
+    sample
+}
+
+fn waits_in(process: u32, thread: u32) -> Wait {
+    let Ok(Some(call)) = process_table::system_call(process, thread) else {
+        return Wait::Unknown;
+    };
+    let reading = READS.contains(&call.number);
+    if reading || WRITES.contains(&call.number) {
+        return match process_table::descriptor(process, call.first) {
+            Ok(Descriptor::File) if reading => Wait::ReadFile,
+            Ok(Descriptor::File) => Wait::WriteFile,
+            Ok(Descriptor::Pipe) if reading => Wait::ReadPipe,
+            Ok(Descriptor::Pipe) => Wait::WritePipe,
+            Ok(Descriptor::Socket(_)) => Wait::Descriptors,
+            _ => Wait::Unknown,
+        };
+    }
+    if POLLS.contains(&call.number) {
+        return Wait::Descriptors;
+    }
+    if PAUSES.contains(&call.number) {
+        return Wait::Pause;
+    }
+    Wait::Unknown
+}
+
+/// What the network did since the last look, over the connections that have moved data lately.
+fn network_shares<'a>(watched: impl Iterator<Item = &'a Watched>, since: u64) -> NetworkShares {
+    let mut shares = NetworkShares::default();
+    let mut weights = 0.0;
+    let mut received = 0;
+    let mut sent = 0;
+    for one in watched {
+        let last = one.track.last();
+        let Some(stretch) = one.track.stretches().last() else {
+            continue;
+        };
+        if one.ended || last.at < since {
+            continue;
+        }
+        let weight = (stretch.sent + stretch.received) as f64;
+        if weight == 0.0 && last.send_queue == 0 && last.receive_queue == 0 {
+            continue;
+        }
+        let weight = weight.max(1.0);
+        let times = one.track.newest();
+        let total = times.total();
+        if total <= 0.0 {
+            continue;
+        }
+        weights += weight;
+        received += stretch.received;
+        sent += stretch.sent;
+        if stretch.received > stretch.sent {
+            if reader_is_slow(last) {
+                shares.program += weight;
+            } else {
+                shares.network += weight;
+            }
+        } else {
+            let program = times.sum(&[State::Idle, State::Program]) / total;
+            let receiver = times.sum(&[State::Window, State::WindowShrunk, State::WindowLate]) / total;
+            shares.program += weight * program;
+            shares.receiver += weight * receiver;
+            shares.network += weight * (1.0 - program - receiver);
+        }
+    }
+    if weights > 0.0 {
+        shares.program /= weights;
+        shares.receiver /= weights;
+        shares.network /= weights;
+    } else {
+        // Nothing under way anywhere: the programs.
+        shares.program = 1.0;
+    }
+    shares.receiving = received > sent;
+    shares
+}
+
+/// More than half of what is offered to the peer is taken by bytes that nobody reads.
+pub(super) fn reader_is_slow(sample: &ConnectionSample) -> bool {
+    sample.receive_queue > 0 && sample.receive_queue >= sample.info.rcv_wnd.max(sample.info.rcv_mss)
+}
+
+#[derive(Default)]
+struct Ticker {
+    at: u64,
+    bytes: u64,
+}
+
+impl Ticker {
+    fn tick(&mut self, at: u64, watched: &HashMap<u64, Watched>) -> Tick {
+        let bytes: u64 = watched.values().map(moved).sum();
+        let seconds = (at - self.at) as f64 / 1e9;
+        let rate = bytes.saturating_sub(self.bytes) as f64 / seconds.max(1e-9);
+        (self.at, self.bytes) = (at, bytes);
+        let largest = watched
+            .values()
+            .filter(|one| !one.ended)
+            .max_by_key(|one| moved(one));
+        let stretch = largest.and_then(|one| one.track.stretches().last().copied());
+        Tick {
+            at_s: at as f64 / 1e9,
+            rate,
+            rtt: largest.map_or(0.0, |one| f64::from(one.track.last().info.rtt) / 1e6),
+            state: stretch.map(|stretch| stretch.times.longest()),
+            receiving: stretch.is_some_and(|stretch| stretch.is_download()),
+            connections: watched
+                .values()
+                .filter(|one| !one.ended && moved(one) > 0)
+                .count(),
+        }
+    }
+}
+
+/// Between two looks at a busy connection, nanoseconds.
+const PROBE: u64 = 10_000_000;
+/// Between two ticks.
+const TICK: u64 = 250_000_000;
+/// Most connections followed at once.
+const FOLLOWED: usize = 64;
+/// Most threads looked at.
+const TASKS: usize = 64;
+/// TCP_LISTEN of `include/net/tcp_states.h`.
+const LISTEN: u8 = 10;
+/// Name lookups are no transfer.
+const DNS: u16 = 53;
+
+/// Numbers of system calls by their architecture's table.
+#[cfg(target_arch = "x86_64")]
+mod calls {
+    /// read, readv, pread64, preadv, splice, sendfile's input is its second argument and is not told.
+    pub(super) const READS: &[i64] = &[0, 17, 19, 45, 47, 275, 295, 327];
+    /// write, pwrite64, writev, sendto, sendmsg, pwritev, pwritev2, fsync, fdatasync.
+    pub(super) const WRITES: &[i64] = &[1, 18, 20, 44, 46, 74, 75, 296, 328];
+    /// poll, select, pselect6, ppoll, epoll_wait, epoll_pwait, epoll_pwait2.
+    pub(super) const POLLS: &[i64] = &[7, 23, 232, 270, 271, 281, 441];
+    /// nanosleep, clock_nanosleep.
+    pub(super) const PAUSES: &[i64] = &[35, 230];
+}
+#[cfg(target_arch = "aarch64")]
+mod calls {
+    pub(super) const READS: &[i64] = &[63, 65, 67, 69, 76, 207, 212, 286];
+    pub(super) const WRITES: &[i64] = &[64, 66, 68, 70, 82, 83, 206, 211, 287];
+    pub(super) const POLLS: &[i64] = &[22, 72, 73, 441];
+    pub(super) const PAUSES: &[i64] = &[101, 115];
+}
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod calls {
+    pub(super) const READS: &[i64] = &[];
+    pub(super) const WRITES: &[i64] = &[];
+    pub(super) const POLLS: &[i64] = &[];
+    pub(super) const PAUSES: &[i64] = &[];
+}
+use calls::{PAUSES, POLLS, READS, WRITES};
