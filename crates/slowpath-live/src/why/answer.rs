@@ -158,9 +158,9 @@ fn connection(one: &Watched, programs: ProgramView) -> ConnectionAnswer {
 fn program_view(job: &JobTrack) -> ProgramView {
     let own: f64 = OWN_PARTS.iter().map(|&part| job.seconds(part)).sum();
     ProgramView {
-        // Of the time in which the program was waited for, what its busiest thread computed.
+        // Of the time in which the program was waited for, when its busiest thread computed or wanted to.
         busiest: if own > 0.0 {
-            (job.seconds(JobPart::Processor) / own).min(1.0)
+            ((job.seconds(JobPart::Processor) + job.seconds(JobPart::ProcessorQueue)) / own).min(1.0)
         } else {
             0.0
         },

@@ -3,8 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use slowpath_record::run::SCHEMA;
-use slowpath_record::{Environment, Health, Origin, RunRecord, Series, TransferResult};
+use slowpath_record::{Environment, Origin, RunRecord, Series, TransferResult};
 use slowpath_units::Time;
 
 use super::answer::Answer;
@@ -18,13 +17,7 @@ pub fn record(name: &str, outcome: &Outcome, answer: &Answer) -> RunRecord {
         .filter(|one| one.track.sent() + one.track.received() > 0)
         .collect();
     RunRecord {
-        schema: SCHEMA.to_owned(),
-        origin: Origin::Live,
-        experiment: "why".to_owned(),
         variant: name.to_owned(),
-        repeat: 0,
-        seed: 0,
-        plan_digest: String::new(),
         environment: Some(Environment {
             kernel: std::fs::read_to_string("/proc/sys/kernel/osrelease")
                 .unwrap_or_default()
@@ -35,21 +28,15 @@ pub fn record(name: &str, outcome: &Outcome, answer: &Answer) -> RunRecord {
             slowpath: env!("CARGO_PKG_VERSION").to_owned(),
             ..Environment::default()
         }),
-        health: Health::valid(),
-        captures: Vec::new(),
         series: moved.iter().flat_map(|one| series(one)).collect(),
-        curves: Vec::new(),
         transfers: moved.iter().map(|one| transfer(one)).collect(),
-        flows: Vec::new(),
-        elements: Vec::new(),
-        marks: Vec::new(),
-        loads: Vec::new(),
         notes: answer
             .connections
             .iter()
             .map(|one| format!("{}: {}", one.remote, one.verdict.sentence))
             .chain(answer.notes.iter().cloned())
             .collect(),
+        ..RunRecord::new(Origin::Live, "why")
     }
 }
 

@@ -440,7 +440,7 @@ impl Track {
 
     fn remember_least(&mut self, now: &ConnectionSample) {
         // Unset values are zero or all ones.
-        for value in [now.info.min_rtt, now.info.rtt] {
+        for value in [now.info.min_rtt, now.info.rtt, now.info.rcv_rtt] {
             if value > 0 && value < u32::MAX {
                 self.least_rtt = self.least_rtt.min(f64::from(value) / 1e6);
             }

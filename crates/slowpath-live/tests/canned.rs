@@ -1,0 +1,294 @@
+//! `why` on canned samples: the traps of the kernel's counters, and the verdicts.
+
+use slowpath_analyze::Limit;
+use slowpath_live::why::facts::{Facts, facts};
+use slowpath_live::why::judge::{Ledger, ProgramView, judge};
+use slowpath_live::why::sample::ConnectionSample;
+use slowpath_live::why::track::{State, Track};
+
+/// A sender on a path of 40 ms that sends 1000-byte segments, looked at every 10 ms.
+fn sender() -> ConnectionSample {
+    let mut sample = ConnectionSample::default();
+    let info = &mut sample.info;
+    info.state = 1;
+    info.snd_mss = 1_000;
+    info.rtt = 40_000;
+    info.min_rtt = 40_000;
+    info.snd_cwnd = 100;
+    info.snd_ssthresh = 50;
+    info.snd_wnd = 1_000_000;
+    info.unacked = 40;
+    info.notsent_bytes = 100_000;
+    sample.send_queue = 140_000;
+    sample
+}
+
+/// Watches `looks` looks of 10 ms at 1 MB/s; `change` alters each.
+fn watch(begin: ConnectionSample, looks: u64, mut change: impl FnMut(u64, &mut ConnectionSample)) -> Track {
+    let mut sample = begin;
+    let mut track = Track::new(sample.clone());
+    for look in 1..=looks {
+        sample.at += 10_000_000;
+        sample.info.busy_time += 10_000;
+        sample.info.bytes_acked += 10_000;
+        sample.info.bytes_sent += 10_000;
+        sample.info.data_segs_out += 10;
+        change(look, &mut sample);
+        track.observe(sample.clone());
+    }
+    track
+}
+
+fn verdict(track: &Track) -> (Limit, Ledger, Facts) {
+    let facts = facts(track);
+    let (verdict, ledger, _) = judge(&facts, ProgramView::default());
+    let sum: f64 = ledger.entries.iter().map(|entry| entry.time_s).sum();
+    assert!(
+        (sum - ledger.duration_s).abs() < 0.02 * ledger.duration_s,
+        "{ledger:?}"
+    );
+    (verdict.limit, ledger, facts)
+}
+
+#[test]
+fn busy_time_contains_the_window_limited_time() {
+    let track = watch(sender(), 300, |_, now| {
+        now.info.rwnd_limited = now.info.busy_time;
+        now.info.snd_wnd = 40_000;
+    });
+    let (limit, ledger, facts) = verdict(&track);
+    assert_eq!(limit, Limit::ReceiverWindow);
+    assert!(ledger.of(Limit::ReceiverWindow) > 2.9, "{ledger:?}");
+    assert!((facts.window_fill.unwrap() - 1.0).abs() < 0.05);
+}
+
+#[test]
+fn a_reader_that_stops_looks_like_a_full_window_and_is_not() {
+    let track = watch(sender(), 300, |look, now| {
+        now.info.rwnd_limited = now.info.busy_time;
+        now.info.snd_wnd = 65_536_u32.saturating_sub(u32::try_from(look).unwrap() * 1_000);
+        if look > 66 {
+            now.info.bytes_acked -= 10_000;
+        }
+    });
+    assert_eq!(verdict(&track).0, Limit::ReceiverApplication);
+}
+
+#[test]
+fn a_reader_that_is_slow_makes_the_window_shrink_now_and_then() {
+    let track = watch(sender(), 300, |look, now| {
+        now.info.rwnd_limited = now.info.busy_time;
+        now.info.snd_wnd = if look % 5 == 0 { 40_000 } else { 46_000 };
+    });
+    assert_eq!(verdict(&track).0, Limit::ReceiverApplication);
+}
+
+#[test]
+fn a_reader_that_takes_much_at_a_time_acknowledges_in_jerks() {
+    let track = watch(sender(), 600, |look, now| {
+        now.info.rwnd_limited = now.info.busy_time;
+        now.info.snd_wnd = 65_000;
+        now.info.rtt = 65_000;
+        now.info.bytes_acked -= 10_000;
+        if look % 6 == 0 {
+            now.info.bytes_acked += 60_000;
+        }
+    });
+    assert_eq!(verdict(&track).0, Limit::ReceiverApplication);
+}
+
+#[test]
+fn a_full_link_behind_a_full_window_is_the_link() {
+    let track = watch(sender(), 300, |_, now| {
+        now.info.rwnd_limited = now.info.busy_time;
+        now.info.snd_wnd = 100_000;
+        now.info.rtt = 100_000;
+    });
+    assert_eq!(verdict(&track).0, Limit::BottleneckBandwidth);
+}
+
+#[test]
+fn the_kernel_counts_a_full_buffer_late() {
+    let track = watch(sender(), 300, |_, now| {
+        now.info.notsent_bytes = 0;
+        now.send_queue = 40_000;
+        now.memory.send_buffer = 87_040;
+        now.memory.write_queued = 70_000;
+    });
+    assert_eq!(track.last().info.sndbuf_limited, 0);
+    assert_eq!(verdict(&track).0, Limit::SendBuffer);
+}
+
+#[test]
+fn counters_in_jiffies_lose_no_time() {
+    let track = watch(sender(), 400, |look, now| {
+        now.info.rwnd_limited = look / 4 * 40_000;
+        now.info.snd_wnd = 40_000;
+    });
+    let window = track.times().sum(&[State::Window, State::WindowShrunk]);
+    // What a step brings beyond its own look and one jiffy more is dropped, never counted twice.
+    assert!(
+        window <= 4.0 && (track.times().total() - 4.0).abs() < 1e-9,
+        "{window}"
+    );
+    let fine = watch(sender(), 400, |look, now| {
+        now.info.rwnd_limited = look / 2 * 20_000;
+        now.info.snd_wnd = 40_000;
+    });
+    let window = fine.times().of(State::Window);
+    assert!((window - 4.0).abs() < 0.03, "{window}");
+}
+
+#[test]
+fn the_least_round_trip_is_remembered_when_the_kernel_forgets_it() {
+    let track = watch(sender(), 300, |look, now| {
+        if look > 50 {
+            now.info.min_rtt = 200_000;
+        }
+        now.info.rtt = 200_000;
+    });
+    assert!((track.least_rtt() - 0.04).abs() < 1e-9);
+    assert_eq!(verdict(&track).0, Limit::BottleneckBandwidth);
+    let mut old = sender();
+    old.info.busy_time = 400_000_000;
+    assert!(facts(&watch(old, 300, |_, _| {})).least_rtt_is_recent);
+}
+
+#[test]
+fn a_few_bytes_and_an_absurd_delivery_rate_say_nothing() {
+    let track = watch(sender(), 300, |_, now| {
+        now.info.delivery_rate = 2_700_000_000;
+        now.info.delivery_rate_app_limited = true;
+        now.info.bytes_acked -= 9_999;
+        now.info.notsent_bytes = 0;
+        now.info.unacked = 0;
+        now.send_queue = 0;
+    });
+    assert_eq!(verdict(&track).0, Limit::Unknown);
+}
+
+#[test]
+fn a_paced_program_and_the_last_piece_of_a_segment() {
+    let track = watch(sender(), 300, |_, now| {
+        now.info.notsent_bytes = 456;
+        now.send_queue = 40_456;
+    });
+    assert_eq!(verdict(&track).0, Limit::SenderApplication);
+}
+
+#[test]
+fn pauses_that_end_with_a_word_are_the_protocols() {
+    let track = watch(sender(), 300, |look, now| {
+        now.info.notsent_bytes = 0;
+        now.send_queue = 40_000;
+        if look % 4 == 0 {
+            now.info.bytes_received += 36;
+            now.info.bytes_sent += 30_000;
+        } else {
+            now.info.bytes_sent -= 10_000;
+        }
+    });
+    assert_eq!(verdict(&track).0, Limit::ProtocolWindow);
+}
+
+/// Repairs of losses: `segments` sent again at each, at what `rate` says.
+fn losses(segments: u32, rate: impl Fn(u64) -> u64) -> Track {
+    watch(sender(), 1_000, |look, now| {
+        now.info.bytes_acked += rate(look);
+        now.info.bytes_acked -= 10_000;
+        now.info.ca_state = if look % 100 < 5 { 3 } else { 0 };
+        if look % 100 == 0 {
+            now.info.total_retrans += segments;
+        }
+    })
+}
+
+#[test]
+fn single_losses_at_any_rate_are_chance_and_bursts_at_one_rate_a_policer() {
+    assert_eq!(
+        verdict(&losses(1, |look| 5_000 + look / 100 % 5 * 3_000)).0,
+        Limit::RandomLoss
+    );
+    assert_eq!(verdict(&losses(12, |_| 10_000)).0, Limit::Policed);
+    let once = watch(sender(), 300, |look, now| {
+        now.info.total_retrans += u32::from(look == 150)
+    });
+    assert_eq!(verdict(&once).0, Limit::Unknown);
+}
+
+#[test]
+fn marks_reordering_and_slow_start() {
+    let marked = watch(sender(), 300, |_, now| now.info.delivered_ce += 2);
+    assert_eq!(verdict(&marked).0, Limit::EcnCongestion);
+    let overtaken = watch(sender(), 300, |look, now| {
+        now.info.ca_state = if look % 10 < 5 { 3 } else { 0 };
+        now.info.total_retrans += u32::from(look % 10 == 0);
+        now.info.dsack_dups += u32::from(look % 10 == 4);
+        now.info.reord_seen += u32::from(look % 10 == 4);
+    });
+    assert_eq!(verdict(&overtaken).0, Limit::Reordering);
+    let starting = watch(sender(), 50, |_, now| now.info.snd_ssthresh = 0x7fff_ffff);
+    assert_eq!(verdict(&starting).0, Limit::SlowStart);
+}
+
+/// A receiver that gets 1 MB/s over a path of 40 ms.
+fn receiving(change: impl Fn(&mut ConnectionSample)) -> Track {
+    let mut begin = ConnectionSample::default();
+    begin.info.rtt = 40_000;
+    begin.info.min_rtt = 40_000;
+    begin.info.rcv_mss = 1_000;
+    begin.info.rcv_wnd = 400_000;
+    begin.info.rcv_rtt = 40_000;
+    watch(begin, 300, |_, now| {
+        now.info.bytes_acked = 0;
+        now.info.busy_time = 0;
+        now.info.bytes_received += 10_000;
+        change(now);
+    })
+}
+
+#[test]
+fn what_a_receiver_can_tell() {
+    let unread = receiving(|now| {
+        now.receive_queue = 300_000;
+        now.info.rcv_wnd = 60_000;
+    });
+    assert_eq!(verdict(&unread).0, Limit::ReceiverApplication);
+    assert_eq!(
+        verdict(&receiving(|now| now.info.rcv_wnd = 41_000)).0,
+        Limit::ReceiverWindow
+    );
+    assert_eq!(
+        verdict(&receiving(|now| now.info.rcv_rtt = 200_000)).0,
+        Limit::BottleneckBandwidth
+    );
+    // A sender's pace, its losses, its windows: not from here.
+    assert_eq!(verdict(&receiving(|_| {})).0, Limit::Unknown);
+    assert_eq!(
+        verdict(&receiving(|now| now.info.rcv_ooopack += 1)).0,
+        Limit::Unknown
+    );
+}
+
+#[test]
+fn a_processor_that_is_full_is_named() {
+    let track = watch(sender(), 300, |_, now| {
+        now.info.notsent_bytes = 0;
+        now.send_queue = 40_000;
+    });
+    let busy = ProgramView {
+        busiest: 0.95,
+        waits_for_other_end: 0.0,
+        visible: true,
+    };
+    assert_eq!(judge(&facts(&track), busy).0.limit, Limit::HostCpu);
+}
+
+#[test]
+fn a_long_watch_stays_small() {
+    let track = watch(sender(), 120_000, |_, _| {});
+    assert!(track.stretches().count() <= 4_096);
+    let sum: u64 = track.stretches().map(|stretch| stretch.sent).sum();
+    assert_eq!(sum, track.sent());
+    assert!((track.times().total() - 1_200.0).abs() < 1e-6);
+}
