@@ -13,7 +13,7 @@ use super::words;
 /// What the programs say about a pause of the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ProgramView {
-    /// Share of one processor that the busiest thread used, 0 to 1.
+    /// Share of the programs' own time in which the busiest thread computed, or was ready to and got no processor.
     pub busiest: f64,
     /// Share of the programs' own time in which they waited for the other end.
     pub waits_for_other_end: f64,
@@ -431,8 +431,8 @@ const HALF_EMPTY: f64 = 0.5;
 const SHRINKS: f64 = 0.1;
 /// Of the looks at which acknowledgements were due, the share without any behind a reader that takes much at a time.
 const JERKY: f64 = 0.4;
-/// A thread is busy when it uses this much of one processor.
-const BUSY: f64 = 0.9;
+/// A processor is the limit when a program computes, or wants to, this much of the time that is its own.
+const BUSY: f64 = 0.8;
 /// Pauses end with a word from the other end, corrected for chance.
 const ANSWERED: f64 = 0.6;
 /// Part of the path's time with a queue that makes its losses overflows.

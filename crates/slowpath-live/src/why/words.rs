@@ -30,7 +30,7 @@ pub(super) fn sentence(limit: Limit, facts: &Facts, share: f64, too_little: bool
             "The sending program is slow: it provides {rate}, and the connection waits for it ({share} of the time)."
         ),
         Limit::HostCpu => format!(
-            "A processor here is the limit: the program keeps one busy and provides {rate} ({share} of the time)."
+            "A processor here is the limit: the program computes, or waits to, and provides {rate} ({share} of the time)."
         ),
         Limit::SendBuffer => format!(
             "The send buffer limits this transfer: {} in flight each round trip of {rtt} ({share} of the time).",
