@@ -23,6 +23,13 @@ fn sender() -> ConnectionSample {
     sample
 }
 
+/// The same before a window of so many bytes.
+fn sender_before(window: u32) -> ConnectionSample {
+    let mut sample = sender();
+    sample.info.snd_wnd = window;
+    sample
+}
+
 /// Watches `looks` looks of 10 ms at 1 MB/s; `change` alters each.
 fn watch(begin: ConnectionSample, looks: u64, mut change: impl FnMut(u64, &mut ConnectionSample)) -> Track {
     let mut sample = begin;
@@ -52,7 +59,7 @@ fn verdict(track: &Track) -> (Limit, Ledger, Facts) {
 
 #[test]
 fn busy_time_contains_the_window_limited_time() {
-    let track = watch(sender(), 300, |_, now| {
+    let track = watch(sender_before(40_000), 300, |_, now| {
         now.info.rwnd_limited = now.info.busy_time;
         now.info.snd_wnd = 40_000;
     });
@@ -64,7 +71,7 @@ fn busy_time_contains_the_window_limited_time() {
 
 #[test]
 fn a_reader_that_stops_looks_like_a_full_window_and_is_not() {
-    let track = watch(sender(), 300, |look, now| {
+    let track = watch(sender_before(65_536), 300, |look, now| {
         now.info.rwnd_limited = now.info.busy_time;
         now.info.snd_wnd = 65_536_u32.saturating_sub(u32::try_from(look).unwrap() * 1_000);
         if look > 66 {
@@ -76,7 +83,7 @@ fn a_reader_that_stops_looks_like_a_full_window_and_is_not() {
 
 #[test]
 fn a_reader_that_is_slow_makes_the_window_shrink_now_and_then() {
-    let track = watch(sender(), 300, |look, now| {
+    let track = watch(sender_before(46_000), 300, |look, now| {
         now.info.rwnd_limited = now.info.busy_time;
         now.info.snd_wnd = if look % 5 == 0 { 40_000 } else { 46_000 };
     });
@@ -85,7 +92,7 @@ fn a_reader_that_is_slow_makes_the_window_shrink_now_and_then() {
 
 #[test]
 fn a_reader_that_takes_much_at_a_time_acknowledges_in_jerks() {
-    let track = watch(sender(), 600, |look, now| {
+    let track = watch(sender_before(65_000), 600, |look, now| {
         now.info.rwnd_limited = now.info.busy_time;
         now.info.snd_wnd = 65_000;
         now.info.rtt = 65_000;
@@ -99,7 +106,7 @@ fn a_reader_that_takes_much_at_a_time_acknowledges_in_jerks() {
 
 #[test]
 fn a_full_link_behind_a_full_window_is_the_link() {
-    let track = watch(sender(), 300, |_, now| {
+    let track = watch(sender_before(100_000), 300, |_, now| {
         now.info.rwnd_limited = now.info.busy_time;
         now.info.snd_wnd = 100_000;
         now.info.rtt = 100_000;
@@ -121,7 +128,7 @@ fn the_kernel_counts_a_full_buffer_late() {
 
 #[test]
 fn counters_in_jiffies_lose_no_time() {
-    let track = watch(sender(), 400, |look, now| {
+    let track = watch(sender_before(40_000), 400, |look, now| {
         now.info.rwnd_limited = look / 4 * 40_000;
         now.info.snd_wnd = 40_000;
     });
@@ -131,7 +138,7 @@ fn counters_in_jiffies_lose_no_time() {
         window <= 4.0 && (track.times().total() - 4.0).abs() < 1e-9,
         "{window}"
     );
-    let fine = watch(sender(), 400, |look, now| {
+    let fine = watch(sender_before(40_000), 400, |look, now| {
         now.info.rwnd_limited = look / 2 * 20_000;
         now.info.snd_wnd = 40_000;
     });

@@ -157,11 +157,10 @@ fn cause_of(state: State, facts: &Facts, losses: Limit, pauses: Limit) -> Limit 
         State::WindowLate if is_slow_reader(facts) || facts.window_silent >= JERKY => {
             Limit::ReceiverApplication
         }
-        State::WindowLate => Limit::BottleneckBandwidth,
         State::Window => Limit::ReceiverWindow,
         State::WindowShrunk => Limit::ReceiverApplication,
         State::SlowStart => Limit::SlowStart,
-        State::Queue => Limit::BottleneckBandwidth,
+        State::WindowLate | State::Queue => Limit::BottleneckBandwidth,
         State::Marked => Limit::EcnCongestion,
         State::Growth | State::Recovery | State::Timeout => losses,
     }
