@@ -24,8 +24,9 @@ pub(crate) struct WhyArgs {
     /// Connections to this peer, whoever owns them
     #[arg(long, value_name = "HOST[:PORT]", group = "target")]
     to: Option<String>,
-    /// Seconds to watch; 10 if not given, a command until it ends
-    #[arg(long = "for", value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    /// Seconds to watch, 10 if not given; a command is watched until it ends
+    #[arg(long = "for", value_name = "SECONDS", conflicts_with = "command",
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     duration: Option<u32>,
     /// Form of the answer; with a command, text goes to standard error and the others to standard output
     #[arg(long, value_enum, default_value_t = Form::Text)]
@@ -56,11 +57,7 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
     };
     let is_command = matches!(target, Target::Command(_));
     let spec = WatchSpec {
-        duration: match (args.duration, is_command) {
-            (Some(seconds), _) => Some(Duration::from_secs(u64::from(seconds))),
-            (None, true) => None,
-            (None, false) => Some(Duration::from_secs(10)),
-        },
+        duration: (!is_command).then(|| Duration::from_secs(u64::from(args.duration.unwrap_or(10)))),
         output_to_error: args.format != Form::Text,
         target,
     };
