@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -58,7 +59,11 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
     let is_command = matches!(target, Target::Command(_));
     let spec = WatchSpec {
         duration: (!is_command).then(|| Duration::from_secs(u64::from(args.duration.unwrap_or(10)))),
-        output_to_error: args.format != Form::Text,
+        output: if args.format == Form::Text {
+            Stdio::inherit
+        } else {
+            || Stdio::from(io::stderr())
+        },
         target,
     };
     let stop = Arc::new(AtomicBool::new(false));

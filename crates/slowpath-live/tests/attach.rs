@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
+use std::process::Stdio;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ fn spec(target: Target, seconds: u64) -> WatchSpec {
     WatchSpec {
         target,
         duration: Some(Duration::from_secs(seconds)),
-        output_to_error: true,
+        output: Stdio::null,
     }
 }
 

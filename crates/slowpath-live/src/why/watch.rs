@@ -24,8 +24,8 @@ pub struct WatchSpec {
     pub target: Target,
     /// How long at most; `None` until the program ends or somebody stops it.
     pub duration: Option<Duration>,
-    /// Whether what the program prints goes to standard error, because the answer goes to standard output.
-    pub output_to_error: bool,
+    /// Where the standard output of a program that is started goes.
+    pub output: fn() -> Stdio,
 }
 
 /// Why nothing could be watched.
@@ -175,7 +175,7 @@ impl<'a> Watcher<'a> {
         }
         let (diag, destroyed) = open_diagnostics(root)?;
         let child = match &spec.target {
-            Target::Command(words) => Some(start(words, spec.output_to_error)?),
+            Target::Command(words) => Some(start(words, (spec.output)())?),
             _ => None,
         };
         // In a PID namespace without a /proc of its own, the child's number is not the one that /proc knows it by.
@@ -460,7 +460,7 @@ fn open_diagnostics(root: Option<u32>) -> Result<(SockDiag, Option<Destroyed>), 
     opened.unwrap_or_else(|_| Err(WhyError::Diagnostics(io::ErrorKind::Other.into())))
 }
 
-fn start(words: &[String], output_to_error: bool) -> Result<Child, WhyError> {
+fn start(words: &[String], output: Stdio) -> Result<Child, WhyError> {
     let failed = |source| WhyError::Start {
         program: words.first().cloned().unwrap_or_default(),
         source,
@@ -468,14 +468,11 @@ fn start(words: &[String], output_to_error: bool) -> Result<Child, WhyError> {
     let (program, arguments) = words
         .split_first()
         .ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
-    let mut command = Command::new(program);
-    command.args(arguments);
-    if output_to_error {
-        use std::os::fd::AsFd;
-        let error = io::stderr().as_fd().try_clone_to_owned().map_err(failed)?;
-        command.stdout(Stdio::from(error));
-    }
-    command.spawn().map_err(failed)
+    Command::new(program)
+        .args(arguments)
+        .stdout(output)
+        .spawn()
+        .map_err(failed)
 }
 
 /// The process, its descendants, and what sockets they hold.
