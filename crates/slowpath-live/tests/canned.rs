@@ -91,6 +91,15 @@ fn a_reader_that_is_slow_makes_the_window_shrink_now_and_then() {
 }
 
 #[test]
+fn a_window_that_wavers_may_be_either() {
+    let track = watch(sender_before(46_000), 300, |look, now| {
+        now.info.rwnd_limited = now.info.busy_time;
+        now.info.snd_wnd = if look % 25 == 0 { 45_000 } else { 46_000 };
+    });
+    assert_eq!(verdict(&track).0, Limit::Unknown);
+}
+
+#[test]
 fn a_reader_that_takes_much_at_a_time_acknowledges_in_jerks() {
     let track = watch(sender_before(65_000), 600, |look, now| {
         now.info.rwnd_limited = now.info.busy_time;

@@ -153,6 +153,8 @@ fn cause_of(state: State, facts: &Facts, losses: Limit, pauses: Limit) -> Limit 
         State::Idle | State::Program => pauses,
         State::SendBuffer => Limit::SendBuffer,
         State::Window if is_slow_reader(facts) => Limit::ReceiverApplication,
+        // Now and then smaller: a reader a little too slow, or one that is only sometimes late.
+        State::Window if !facts.receiving && facts.window_shrank >= WAVERS => Limit::Unknown,
         // A full link acknowledges all the time; a reader that takes much at a time does so in jerks.
         State::WindowLate if is_slow_reader(facts) || facts.window_silent >= JERKY => {
             Limit::ReceiverApplication
@@ -428,6 +430,8 @@ const LEAST_BYTES: u64 = 20_000;
 const HALF_EMPTY: f64 = 0.5;
 /// A window that shrinks this often is filled by bytes that nobody reads; one that is read at once stays as it is.
 const SHRINKS: f64 = 0.1;
+/// One that shrinks as rarely as this may be either.
+const WAVERS: f64 = 0.02;
 /// Of the looks at which acknowledgements were due, the share without any behind a reader that takes much at a time.
 const JERKY: f64 = 0.4;
 /// A processor is the limit when a program computes, or wants to, this much of the time that is its own.

@@ -531,7 +531,7 @@ impl Track {
         let (before, after) = (&self.last.info, &now.info);
         let acknowledged = after.bytes_acked.saturating_sub(before.bytes_acked);
         self.full_window.looks += 1;
-        if after.snd_wnd + after.snd_mss <= before.snd_wnd {
+        if after.snd_wnd < before.snd_wnd {
             self.full_window.shrank += 1;
         }
         let expected = self.recent.rate() * (now.at - self.last.at) as f64 / 1e9;
