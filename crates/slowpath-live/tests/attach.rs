@@ -7,8 +7,8 @@ use std::process::Stdio;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use slowpath_analyze::Limit;
 use slowpath_live::why::{self, Target, WatchSpec, WhyError};
+use slowpath_verdict::Limit;
 
 fn spec(target: Target, seconds: u64) -> WatchSpec {
     WatchSpec {

@@ -1,10 +1,10 @@
 //! `why` on canned samples: the traps of the kernel's counters, and the verdicts.
 
-use slowpath_analyze::Limit;
 use slowpath_live::why::facts::{Facts, facts};
 use slowpath_live::why::judge::{Ledger, ProgramView, judge};
 use slowpath_live::why::sample::ConnectionSample;
 use slowpath_live::why::track::{State, Track};
+use slowpath_verdict::Limit;
 
 /// A sender on a path of 40 ms that sends 1000-byte segments, looked at every 10 ms.
 fn sender() -> ConnectionSample {

@@ -1,7 +1,7 @@
 //! The answer of a watch, in the form in which it is written as JSON (`slowpath/why/1`).
 
 use serde::Serialize;
-use slowpath_analyze::{Interval, Limit, Verdict};
+use slowpath_verdict::{Interval, Limit, Verdict};
 
 use super::facts::{Facts, facts};
 use super::job::{JobPart, JobTrack};

@@ -4,7 +4,7 @@
 //! "cannot be told from here" is the right answer, with what to do next.
 
 use serde::Serialize;
-use slowpath_analyze::{Evidence, Flag, Interval, Limit, Parameters, Reason, Rejected, Verdict};
+use slowpath_verdict::{Evidence, Flag, Interval, Limit, Parameters, Reason, Rejected, Verdict};
 
 use super::facts::Facts;
 use super::track::State;

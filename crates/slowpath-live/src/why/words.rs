@@ -1,7 +1,7 @@
 //! Sentences about what was seen: plain, short, the answer first.
 
-use slowpath_analyze::Limit;
 use slowpath_report::quantity;
+use slowpath_verdict::Limit;
 
 use super::facts::Facts;
 use super::track::State;
