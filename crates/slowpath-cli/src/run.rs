@@ -249,6 +249,11 @@ impl Display {
                 let line = terminal::run_line(name, record);
                 self.say(&line);
             }
+            Event::Again { name, record } => {
+                self.running.remove(*name);
+                let line = terminal::run_line(name, record);
+                self.say(&format!("{line}; done again, alone, at the end"));
+            }
             Event::Failed { name, error } => {
                 self.running.remove(*name);
                 self.finished += 1;

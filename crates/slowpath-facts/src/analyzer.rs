@@ -50,6 +50,20 @@ impl Analyzer {
         }
     }
 
+    /// Leaves out of the analysis what the capture's times say in these spans, in which the capturing machine, and not the
+    /// path, held packets up: beginnings and ends in order, in the capture's nanoseconds. Call it before
+    /// [`prepare`](Self::prepare) and [`finish`](Self::finish).
+    pub fn leave_out(&mut self, spans: &[(i64, i64)]) {
+        if spans.is_empty() {
+            return;
+        }
+        for connection in self.connections.iter_mut().flatten() {
+            for half in &mut connection.halves {
+                half.tx.leave_out(spans);
+            }
+        }
+    }
+
     /// What the packets show.
     pub fn finish(self, conversations: &Conversations, summary: &CaptureSummary) -> CaptureFacts {
         self.finish_spread(conversations, summary, |_, _| Vec::new())

@@ -81,7 +81,8 @@ impl Snapshot {
     }
 }
 
-/// Processor ticks of all processes but this one and its descendants (`/proc/PID/stat`, `proc(5)`).
+/// Processor ticks of all processes but ours (`/proc/PID/stat`, `proc(5)`): this one, those of the same program that
+/// started it, and all their descendants. Runs side by side are nobody else's load.
 fn processes() -> BTreeMap<u32, u64> {
     let mut parents = BTreeMap::new();
     let mut used = BTreeMap::new();
@@ -99,7 +100,7 @@ fn processes() -> BTreeMap<u32, u64> {
             used.insert(pid, ticks);
         }
     }
-    let mut ours = BTreeSet::from([std::process::id()]);
+    let mut ours = BTreeSet::from([first_of_ours(&parents)]);
     // Numbers wrap, so a child may have a smaller one than its parent: repeat until nothing is added.
     loop {
         let more: Vec<u32> = parents
@@ -114,6 +115,20 @@ fn processes() -> BTreeMap<u32, u64> {
     }
     used.retain(|pid, _| !ours.contains(pid));
     used
+}
+
+/// The first process of this program among those that this one descends from.
+fn first_of_ours(parents: &BTreeMap<u32, u32>) -> u32 {
+    let program = |pid: u32| fs::read_link(format!("/proc/{pid}/exe")).ok();
+    let own = program(std::process::id());
+    let mut first = std::process::id();
+    while let Some(&parent) = parents.get(&first)
+        && own.is_some()
+        && program(parent) == own
+    {
+        first = parent;
+    }
+    first
 }
 
 /// Parent and processor ticks (own and of ended children) in one line of `/proc/PID/stat`.

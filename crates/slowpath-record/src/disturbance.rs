@@ -14,6 +14,9 @@ pub struct Disturbances {
     /// When the first job of the run could begin, on the time line of the spans.
     #[serde(default)]
     pub jobs_from: Time,
+    /// What the captures' clock says when that line begins, in nanoseconds.
+    #[serde(default)]
+    pub capture_origin: u64,
     /// One entry for each thread that moved packets.
     #[serde(default)]
     pub wires: Vec<WireDisturbances>,

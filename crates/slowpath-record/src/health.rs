@@ -33,6 +33,18 @@ pub struct Health {
     /// What the size of the machine's disturbances alone would have said, where their effect is known instead.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_size: Vec<Reason>,
+    /// Codes of what limits the same run in simulated time without disturbances, as its own packets say. A disturbed run
+    /// that says otherwise cannot tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undisturbed_limits: Vec<String>,
+}
+
+impl Health {
+    /// Whether the machine disturbed the run so much that it shows, whatever that did to the figures.
+    pub fn is_disturbed(&self) -> bool {
+        let by_size = self.by_size.iter().map(|reason| reason.state).max();
+        self.state.max(by_size.unwrap_or_default()) > HealthState::Valid
+    }
 }
 
 impl Health {

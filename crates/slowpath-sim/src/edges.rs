@@ -97,7 +97,8 @@ struct Held {
     first_in_time: bool,
     /// Whether it held something up in the run that it comes from.
     counted: bool,
-    used: bool,
+    /// When its first packet came.
+    used: Option<Time>,
 }
 
 impl Edge {
@@ -122,7 +123,7 @@ impl Edge {
         while let Some(span) = self.spans.get(self.next).filter(|span| span.to <= at) {
             let length = span.to.since(span.from);
             let late_for_the_first = !(self.keeps_first && span.first_in_time);
-            if span.counted && !span.used && late_for_the_first && length < MOST_OWED {
+            if span.counted && span.used.is_none() && late_for_the_first && length < MOST_OWED {
                 self.owed = self.owed.max(length);
             }
             self.next += 1;
@@ -137,8 +138,9 @@ impl Edge {
             .iter_mut()
             .take_while(|span| span.from <= at)
         {
-            let kept = self.keeps_first && span.first_in_time && !span.used;
-            span.used = true;
+            // A kernel hands over what it sends at once in one train, which has one time of arrival.
+            let first = *span.used.get_or_insert(at);
+            let kept = self.keeps_first && span.first_in_time && at.since(first) < TRAIN;
             if !kept {
                 held = held.max(Some(span.to));
             }
@@ -175,13 +177,15 @@ fn spans<'a>(
             to: shifted(span.end()),
             first_in_time: span.first_in_time,
             counted: counted(span),
-            used: false,
+            used: None,
         })
         .collect();
     spans.sort_by_key(|span| span.from);
     spans
 }
 
+/// What is sent within this time goes in one train.
+const TRAIN: Duration = Duration::from_micros(10);
 /// A thread that was kept from running for so long would have been without any packet.
 const MOST_OWED: Duration = Duration::from_millis(10);
 
@@ -199,7 +203,7 @@ mod tests {
             to: at(to),
             first_in_time,
             counted: true,
-            used: false,
+            used: None,
         };
         Edge {
             spans: spans.iter().map(held).collect(),
@@ -224,7 +228,8 @@ mod tests {
     fn who_begins_a_span_may_be_in_time() {
         let mut edge = edge(true, &[(100, 400, true)]);
         assert_eq!(edge.pass(at(101)), at(106));
-        assert_eq!(edge.pass(at(102)), at(400));
+        assert_eq!(edge.pass(at(101)), at(106), "of the same train");
+        assert_eq!(edge.pass(at(120)), at(400));
     }
 
     #[test]

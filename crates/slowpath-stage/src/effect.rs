@@ -1,10 +1,10 @@
 //! What the machine did to the figures of a lab run.
 //!
 //! The run's twin in simulated time is computed several times as planned and as often with packets held up between
-//! hosts and network in the spans in which the lab's wires stood still ([`slowpath_sim::edges`]). Both have the path's
-//! dice of the lab run; what differs from one simulation to the next are microseconds between packets, which no machine
-//! repeats either. So the spread of the simulations is what chance makes of the same run, and the difference of their
-//! means is the machine's part.
+//! hosts and network in the spans in which the lab's wires stood still ([`slowpath_sim::edges`]). Both of a pair have the
+//! same dice of the path: the first pairs those of the lab run, in which only microseconds between packets differ, which
+//! no machine repeats either, the others those of runs like it. The mean difference of the pairs is the machine's part;
+//! the spread of the simulations is what chance makes of one run.
 //!
 //! | worst of: change, how uncertain it is, and what it adds to the spread | state |
 //! |---|---|
@@ -16,9 +16,10 @@
 //! processor to encrypt), the table of `slowpath_lab`'s health judges.
 
 use slowpath_diagnose::stats::Summary;
+use slowpath_path::{ElementKind, ElementSpec};
 use slowpath_record::{Code, Disturbances, Effect, FigureKind, HealthState, Reason, RunRecord};
 use slowpath_scenario::{Plan, Stack, Workload};
-use slowpath_sim::{EdgeSpec, NoSink};
+use slowpath_sim::EdgeSpec;
 use slowpath_units::{Duration, Time};
 
 use crate::simulated::{self, SimulatedError};
@@ -31,7 +32,7 @@ pub fn judge(record: &mut RunRecord, twin: &Plan) {
     if has_foreign_programs(twin) {
         return;
     }
-    let Ok(Some(effects)) = effects(record, twin, &disturbances) else {
+    let Ok(Some(Replayed { effects, limits })) = replayed(record, twin, &disturbances) else {
         return;
     };
     let hungry = twin.jobs.iter().any(|job| needs_processor(&job.workload));
@@ -49,14 +50,40 @@ pub fn judge(record: &mut RunRecord, twin: &Plan) {
         health.add(reason);
     }
     health.effects = effects;
+    health.undisturbed_limits = limits;
 }
 
-/// The difference that the disturbances make to each figure; `None` if that cannot be told.
-fn effects(
+/// What these effects say of the run as a whole.
+pub fn state(effects: &[Effect], of_datagrams: bool) -> HealthState {
+    decisive(effects, of_datagrams)
+        .map(|effect| effect.state)
+        .max()
+        .unwrap_or_default()
+}
+
+/// The effects that decide about a run. What a transfer loses on its way is told beside its goodput, which contains what
+/// that did to it.
+fn decisive(effects: &[Effect], of_datagrams: bool) -> impl Iterator<Item = &Effect> {
+    effects
+        .iter()
+        .filter(move |effect| of_datagrams || effect.figure != FigureKind::Loss)
+}
+
+/// What the simulations show.
+struct Replayed {
+    effects: Vec<Effect>,
+    /// Codes of what limits the run without disturbances.
+    limits: Vec<String>,
+}
+
+/// The difference that the disturbances make to each figure, and what limits the run without them; `None` if that cannot
+/// be told.
+fn replayed(
     record: &RunRecord,
     twin: &Plan,
     disturbances: &Disturbances,
-) -> Result<Option<Vec<Effect>>, SimulatedError> {
+) -> Result<Option<Replayed>, SimulatedError> {
+    let mut limits: Vec<String> = Vec::new();
     let mut planned: Vec<Vec<(FigureKind, f64)>> = Vec::new();
     let mut disturbed: Vec<Vec<(FigureKind, f64)>> = Vec::new();
     let (mut replays, mut shift) = (LEAST_REPLAYS, 0);
@@ -64,12 +91,21 @@ fn effects(
         if number >= replays {
             break;
         }
+        // The first ones have the run's own dice, the others those of runs like it.
+        let mut dice = twin.clone();
+        dice.seed ^= u64::from(number.saturating_sub(LEAST_REPLAYS - 1)).wrapping_mul(OTHER_DICE);
         let calm = EdgeSpec {
             jitter: JITTER,
             seed: u64::from(number) * 2 + 1,
             ..EdgeSpec::default()
         };
-        let (run, events) = simulated::replay(&record.experiment, twin, &calm, &mut NoSink)?;
+        let (run, events) = if number < LEAST_REPLAYS && !record.captures.is_empty() {
+            let (run, events, limit) = simulated::replay_limit(&record.experiment, &dice, &calm)?;
+            limits.extend(limit.filter(|limit| !limits.contains(limit)));
+            (run, events)
+        } else {
+            simulated::replay(&record.experiment, &dice, &calm)?
+        };
         if number == 0 {
             if events > MOST_EVENTS {
                 return Ok(None);
@@ -92,23 +128,22 @@ fn effects(
             jitter: JITTER,
             seed: u64::from(number) * 2 + 2,
         };
-        let (run, _) = simulated::replay(&record.experiment, twin, &held, &mut NoSink)?;
+        let (run, _) = simulated::replay(&record.experiment, &dice, &held)?;
         let Some(figures) = self::figures(&run, twin) else {
             return Ok(None);
         };
         disturbed.push(figures);
         // Where no chance is involved, the first ones say it all.
-        if number + 1 == LEAST_REPLAYS && is_certain(&planned, &disturbed) {
+        if number + 1 == LEAST_REPLAYS && is_certain(twin, &planned, &disturbed) {
             break;
         }
     }
     let kinds: Vec<FigureKind> = planned[0].iter().map(|(kind, _)| *kind).collect();
-    Ok(Some(
-        kinds
-            .into_iter()
-            .filter_map(|kind| effect(kind, &values(&planned, kind), &values(&disturbed, kind)))
-            .collect(),
-    ))
+    let effects = kinds
+        .into_iter()
+        .filter_map(|kind| effect(kind, &values(&planned, kind), &values(&disturbed, kind)))
+        .collect();
+    Ok(Some(Replayed { effects, limits }))
 }
 
 /// When the measured job began, in nanoseconds.
@@ -184,70 +219,75 @@ fn values(runs: &[Vec<(FigureKind, f64)>], kind: FigureKind) -> Vec<f64> {
     runs.iter().filter_map(of).collect()
 }
 
-/// Whether equal simulations differ by less than anyone asks for.
-fn is_certain(planned: &[Vec<(FigureKind, f64)>], disturbed: &[Vec<(FigureKind, f64)>]) -> bool {
+/// Whether equal simulations differ by less than anyone asks for, and no dice are thrown.
+fn is_certain(twin: &Plan, planned: &[Vec<(FigureKind, f64)>], disturbed: &[Vec<(FigureKind, f64)>]) -> bool {
     let spread = |runs: &[Vec<(FigureKind, f64)>]| {
         let figures = values(runs, FigureKind::Goodput);
         let most = figures.iter().copied().fold(f64::MIN, f64::max);
         let least = figures.iter().copied().fold(f64::MAX, f64::min);
         figures.is_empty() || most - least <= least * CERTAIN
     };
-    spread(planned) && spread(disturbed)
+    let dice =
+        |element: &ElementSpec| matches!(element.does, ElementKind::Loss(_) | ElementKind::Duplicate(_));
+    !twin.network.elements.iter().any(dice) && spread(planned) && spread(disturbed)
 }
 
-/// Compares one figure's values; `None` where too few runs have it.
+/// Compares one figure's values, in pairs of the same dice; `None` where too few runs have it.
+///
+/// What the machine did to the mean is the mean of the pairs' differences. One run differs from its twin by more: by what
+/// the dice of the path make of every change in time.
 fn effect(kind: FigureKind, planned: &[f64], disturbed: &[f64]) -> Option<Effect> {
     let (calm, held) = (Summary::of(planned)?, Summary::of(disturbed)?);
     let is_share = kind == FigureKind::Loss;
-    let scale = if is_share { 1.0 } else { calm.mean };
-    if scale <= 0.0 {
+    if !is_share && planned.iter().any(|value| *value <= 0.0) {
         return None;
     }
-    let change = (held.mean - calm.mean) / scale;
-    let of_means = (held.half_width()?.powi(2) + calm.half_width()?.powi(2)).sqrt() / scale;
+    let changes: Vec<f64> = planned
+        .iter()
+        .zip(disturbed)
+        .map(|(calm, held)| if is_share { held - calm } else { held / calm - 1.0 })
+        .collect();
+    let change = Summary::of(&changes)?;
     // How well the edges stand for the machine: see docs/validation/noise.md.
     let of_model = if is_share {
         0.0
     } else {
-        MODEL_FLOOR + MODEL_SHARE * change.abs()
+        MODEL_FLOOR + MODEL_SHARE * change.mean.abs()
     };
-    let uncertainty = of_means.hypot(of_model);
-    // The mean's interval times the root of n is that of one run.
-    let runs = f64::from(u32::try_from(held.n).unwrap_or(u32::MAX));
-    let of_one = held.half_width()? * runs.sqrt() / scale;
-    let either_way = of_one.hypot(uncertainty);
+    let uncertainty = change.half_width()?.hypot(of_model);
+    let scale = if is_share { 1.0 } else { calm.mean };
+    let (chance, with_pauses) = (calm.deviation? / scale, held.deviation? / scale);
+    let either_way = (TWO_SIDED * with_pauses.max(chance)).hypot(uncertainty);
     // A spread of so few runs is known to a third.
-    let (chance, with_pauses) = (calm.deviation?, held.deviation?);
     let added = if with_pauses > MORE_SPREAD * chance {
-        (with_pauses.powi(2) - chance.powi(2)).sqrt() / scale
+        (with_pauses.powi(2) - chance.powi(2)).sqrt()
     } else {
         0.0
     };
-    let worst = (change.abs() + uncertainty).max(added);
+    let worst = (change.mean.abs() + uncertainty).max(added);
     let state = match worst {
         worst if worst < VALID => HealthState::Valid,
         worst if worst < DEGRADED || kind == FigureKind::DelayP95 => HealthState::Degraded,
         _ => HealthState::Invalid,
     };
+    let own =
+        |values: &[f64]| slowpath_diagnose::stats::mean(&values[..values.len().min(LEAST_REPLAYS as usize)]);
     Some(Effect {
         figure: kind,
-        planned: calm.mean,
-        disturbed: held.mean,
-        change,
+        planned: own(planned),
+        disturbed: own(disturbed),
+        change: change.mean,
         uncertainty,
-        low: change - either_way,
-        high: change + either_way,
-        replays: u32::try_from(held.n).unwrap_or(u32::MAX),
+        low: change.mean - either_way,
+        high: change.mean + either_way,
+        replays: u32::try_from(change.n).unwrap_or(u32::MAX),
         state,
     })
 }
 
 /// The worst effect as a sentence; `None` where the machine did nothing worth a word.
-///
-/// What a transfer loses on its way is told beside its goodput, which contains what that did to it.
 fn reason(effects: &[Effect], of_datagrams: bool) -> Option<Reason> {
-    let decisive = |effect: &&Effect| of_datagrams || effect.figure != FigureKind::Loss;
-    let worst = effects.iter().filter(decisive).max_by(|a, b| {
+    let worst = decisive(effects, of_datagrams).max_by(|a, b| {
         let size = |effect: &Effect| effect.change.abs();
         (a.state, size(a))
             .partial_cmp(&(b.state, size(b)))
@@ -297,6 +337,13 @@ const fn needs_processor(workload: &Workload) -> bool {
     matches!(workload, Workload::Ssh(_) | Workload::S3(_))
 }
 
+/// Whether a reason speaks of what the machine had to do beside the run, so that it may be gone the next time.
+pub fn is_of_the_machine(code: &Code) -> bool {
+    EXPLAINED.contains(code)
+        || OF_PROGRAMS.contains(code)
+        || [Code::MachineEffect, Code::TunDrops, Code::Suspended].contains(code)
+}
+
 /// Reasons of the table that speak of what a replay shows.
 const EXPLAINED: [Code; 6] = [
     Code::ReleaseLate,
@@ -323,13 +370,17 @@ const CERTAIN: f64 = 0.002;
 const MODEL_FLOOR: f64 = 0.002;
 /// What they leave out of a disturbance.
 const MODEL_SHARE: f64 = 0.1;
+/// Of so many deviations either way one run in twenty is outside.
+const TWO_SIDED: f64 = 1.96;
 /// A spread that is so much larger is not the same one by chance.
 const MORE_SPREAD: f64 = 1.6;
 /// No machine sends two packets twice at the same distance.
 const JITTER: Duration = Duration::from_micros(20);
 /// By how much of the bound packets entered late: it is not known, so each share has its turn.
 const ENTRY: [u32; 3] = [500, 0, 1000];
-/// Pairs of simulations at first.
+/// Makes the seeds of runs like the own one.
+const OTHER_DICE: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Pairs of simulations at first, with the run's own dice.
 const LEAST_REPLAYS: u32 = 3;
 /// Pairs of simulations at most.
 const MOST_REPLAYS: u32 = 16;

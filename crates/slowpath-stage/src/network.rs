@@ -24,7 +24,7 @@ pub fn with_cards(mut spec: NetworkSpec, taps: bool) -> NetworkSpec {
         let Some(entry) = spec.ports[index].entry.take() else {
             continue;
         };
-        let name = format!("{port}.card");
+        let name = format!("{port}{CARD}");
         let card = ElementKind::Link(Link::fifo(rate, Layer::Wire, Limit::Packets(CARD_QUEUE)));
         spec.elements.push(ElementSpec {
             name: name.clone(),
@@ -34,6 +34,11 @@ pub fn with_cards(mut spec: NetworkSpec, taps: bool) -> NetworkSpec {
         spec.ports[index].entry = Some(Target::to(name));
     }
     spec
+}
+
+/// Whether an element of that name is a host's network card.
+pub fn is_card(element: &str) -> bool {
+    element.ends_with(CARD)
 }
 
 /// Ten times the fastest link, at least 10 Gbit/s: the card must never be the limit.
@@ -78,6 +83,9 @@ fn add_taps(spec: &mut NetworkSpec) {
     }
     spec.elements.extend(taps);
 }
+
+/// Ending of the names of network cards.
+const CARD: &str = ".card";
 
 /// Slowest card, in bits per second.
 const LEAST_CARD: u64 = 10_000_000_000;

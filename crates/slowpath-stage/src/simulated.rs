@@ -80,15 +80,38 @@ pub(crate) fn replay(
     experiment: &str,
     plan: &Plan,
     edges: &EdgeSpec,
-    sink: &mut impl Sink,
 ) -> Result<(RunRecord, u64), SimulatedError> {
+    let spec = replayed(plan)?;
+    let report = Simulation::new(&spec)?.with_edges(edges).run(&mut NoSink);
+    Ok((record(experiment, plan, &spec, &report), report.events))
+}
+
+/// As [`replay`], with the code of what limits the run, as the packets beside its data's sender say.
+///
+/// # Errors
+/// Those of [`replay`].
+pub(crate) fn replay_limit(
+    experiment: &str,
+    plan: &Plan,
+    edges: &EdgeSpec,
+) -> Result<(RunRecord, u64, Option<String>), SimulatedError> {
+    let spec = replayed(plan)?;
+    let mut sink = BesideSender::new(sender(plan, &spec).unwrap_or(0), NoSink);
+    let report = Simulation::new(&spec)?.with_edges(edges).run(&mut sink);
+    let analysis = sink.analysis();
+    let limit = analysis
+        .main_connection()
+        .map(|main| main.verdict.limit.name().to_owned());
+    Ok((record(experiment, plan, &spec, &report), report.events, limit))
+}
+
+fn replayed(plan: &Plan) -> Result<SimSpec, SimulatedError> {
     if frames::are_planned(plan) {
         return Err(SimulatedError::Unsupported("a replay of a generator's frames"));
     }
     let mut spec = spec(plan)?;
     spec.sample_every = None;
-    let report = Simulation::new(&spec)?.with_edges(edges).run(sink);
-    Ok((record(experiment, plan, &spec, &report), report.events))
+    Ok(spec)
 }
 
 /// Computes one run in simulated time; the first repeat is captured. A run of which nothing is captured is analysed

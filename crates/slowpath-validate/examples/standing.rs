@@ -247,6 +247,7 @@ fn show(event: &Event<'_>) {
                 .collect();
             eprintln!("{name}: {} ({health})", rates.join(", "));
         }
+        Event::Again { name, .. } => eprintln!("{name}: invalid, again alone"),
         Event::Failed { name, error } => eprintln!("{name} failed: {error}"),
         Event::Started { .. } | Event::Progress { .. } => {}
     }

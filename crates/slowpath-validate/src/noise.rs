@@ -16,6 +16,7 @@ use slowpath_sys::process;
 use slowpath_units::ByteCount;
 
 use crate::cells::{self, Cell};
+use slowpath::effect;
 use slowpath::folder::{Folder, FolderError};
 use slowpath::run::{self, Event, Planned, RunError, RunOptions, run_name};
 
@@ -314,7 +315,7 @@ fn scored(kind: Kind, record: &RunRecord) -> Scored {
     Scored {
         kind,
         cell: record.variant.clone(),
-        state: health.state,
+        state: own_state(record),
         by_size: states.map(|reason| reason.state).max().unwrap_or_default(),
         truth,
         effect,
@@ -326,6 +327,17 @@ fn scored(kind: Kind, record: &RunRecord) -> Scored {
             .map(|reason| reason.code.to_string())
             .collect(),
     }
+}
+
+/// The health as today's rule has it from the effects that the record holds.
+fn own_state(record: &RunRecord) -> HealthState {
+    let others = record
+        .health
+        .reasons
+        .iter()
+        .filter(|reason| reason.code != slowpath_record::Code::MachineEffect);
+    let others = others.map(|reason| reason.state).max().unwrap_or_default();
+    others.max(effect::state(&record.health.effects, record.transfers.is_empty()))
 }
 
 /// The page of the validation.

@@ -44,6 +44,16 @@ pub fn analyze_file(path: &Path) -> Result<Analysis, ImportError> {
     ReadCapture::open(path).map(ReadCapture::analysis)
 }
 
+/// As [`analyze_file`], without what the capture's times say in `spans`, in which the capturing machine held packets up.
+///
+/// # Errors
+/// [`ImportError`].
+pub fn analyze_file_without(path: &Path, spans: &[(i64, i64)]) -> Result<Analysis, ImportError> {
+    let mut read = ReadCapture::open(path)?;
+    read.analyzer.leave_out(spans);
+    Ok(read.analysis())
+}
+
 /// A capture read whole, ready to be analysed or matched with another.
 #[derive(Debug)]
 pub struct ReadCapture {

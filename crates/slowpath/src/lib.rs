@@ -25,6 +25,7 @@
 pub mod catalog;
 mod counts;
 pub mod devices;
+mod disturbed;
 pub mod doctor;
 pub mod dossier;
 pub mod explain;
@@ -39,6 +40,7 @@ pub mod report;
 pub mod run;
 pub mod schedule;
 pub mod shell;
+mod spare;
 pub mod sweep;
 mod treatment;
 
@@ -48,7 +50,7 @@ pub use slowpath_packet::mark::{Dscp, InvalidDscp};
 pub use slowpath_record::{HealthState, RunRecord};
 pub use slowpath_report::{Results, Style};
 pub use slowpath_scenario::Clock;
-pub use slowpath_stage::{captures, folder, network, real_time, simulated, worker};
+pub use slowpath_stage::{captures, effect, folder, network, real_time, simulated, worker};
 pub use slowpath_units::{BitRate, ByteCount, Duration, ParseError};
 pub use slowpath_workload::{Cancel, SocketOptions};
 

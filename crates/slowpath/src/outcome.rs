@@ -12,6 +12,7 @@ use slowpath_scenario::figure::{Figure as Published, FigureValue};
 use slowpath_scenario::{Clock, Plan, Standing};
 use slowpath_verdict::{Analysis, Limit, Verdict};
 
+use crate::disturbed;
 use crate::dossier::{ComparisonWish, FigureStanding};
 use crate::folder::{Folder, FolderError};
 use crate::import;
@@ -61,13 +62,39 @@ pub fn analyze_run(folder: &Folder, name: String, record: RunRecord) -> Analyzed
             Err(error) => analyzed.problem = Some(error.to_string()),
         }
     } else if let Some(capture) = analyzed.record.captures.first() {
-        match import::analyze_file(&folder.root().join(&capture.file)) {
-            Ok(analysis) => analyzed.analysis = Some(analysis),
+        let held = held_up(&analyzed.record);
+        match import::analyze_file_without(&folder.root().join(&capture.file), &held) {
+            Ok(mut analysis) => {
+                disturbed::withhold(&mut analysis, &analyzed.record.health);
+                analyzed.analysis = Some(analysis);
+            }
             Err(error) => analyzed.problem = Some(error.to_string()),
         }
     }
     analyzed
 }
+
+/// The spans in which the machine held packets up for so long that it shows in a capture, on the capture's clock.
+fn held_up(record: &RunRecord) -> Vec<(i64, i64)> {
+    let Some(disturbances) = &record.disturbances else {
+        return Vec::new();
+    };
+    let on_clock = |time: slowpath_units::Time| {
+        i64::try_from(disturbances.capture_origin.saturating_add(time.nanos())).unwrap_or(i64::MAX)
+    };
+    let mut joined: Vec<(i64, i64)> = Vec::new();
+    for (from, to) in disturbances.spans_from(SHOWS) {
+        let (from, to) = (on_clock(from), on_clock(to));
+        match joined.last_mut() {
+            Some(last) if from <= last.1 => last.1 = last.1.max(to),
+            _ => joined.push((from, to)),
+        }
+    }
+    joined
+}
+
+/// Shorter spans are within what the rules of a verdict allow any path's delay to vary by.
+const SHOWS: slowpath_units::Duration = slowpath_units::Duration::from_millis(1);
 
 /// Puts the document together: variants in the order of the experiment, simulated after lab.
 ///

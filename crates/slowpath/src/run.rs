@@ -13,15 +13,17 @@ use std::sync::mpsc;
 use std::time::Duration as StdDuration;
 
 use slowpath_path::{ElementKind, Rate};
-use slowpath_record::{Code, RunRecord};
+use slowpath_record::{Code, HealthState, RunRecord};
 use slowpath_scenario::{Clock, Plan, PlanOptions};
 use slowpath_sim::frames;
 
 use crate::folder::{Folder, FolderError};
 use crate::identity;
 use crate::load::Loaded;
-use crate::schedule::{self, Job};
+use crate::schedule::{self, Job, Room};
+use crate::spare::{self, Spare};
 use crate::worker::{Assignment, Message};
+use crate::{effect, network};
 
 /// What to run, and where to leave the results.
 #[derive(Debug, Clone)]
@@ -72,6 +74,13 @@ pub enum Event<'a> {
     },
     /// A run is finished and written.
     Finished {
+        /// Its name.
+        name: &'a str,
+        /// What it left.
+        record: &'a RunRecord,
+    },
+    /// The machine disturbed a run so much that its figures say nothing; it is done again, alone.
+    Again {
         /// Its name.
         name: &'a str,
         /// What it left.
@@ -148,6 +157,8 @@ impl Planned {
             repeat: plan.repeat,
             rate: fastest_link(&plan),
             places: 1,
+            need: 0,
+            alone: false,
         };
         Self {
             name,
@@ -230,6 +241,8 @@ pub fn plan(loaded: &Loaded, options: &RunOptions) -> Result<Vec<Planned>, RunEr
                     repeat,
                     rate: fastest_link(&plan),
                     places: 1,
+                    need: 0,
+                    alone: false,
                 },
                 plan,
                 twin,
@@ -373,6 +386,7 @@ pub fn execute(
         options,
         folder,
         running: Vec::new(),
+        again: VecDeque::new(),
         failed: &mut failed,
     }
     .drain(lab, cancel, observe)?;
@@ -389,6 +403,8 @@ struct Pool<'a> {
     options: &'a RunOptions,
     folder: &'a Folder,
     running: Vec<Running>,
+    /// Runs to be done a second time, when all others have ended.
+    again: VecDeque<Planned>,
     failed: &'a mut Vec<(String, String)>,
 }
 
@@ -409,7 +425,19 @@ impl Pool<'_> {
         observe: &mut dyn FnMut(Event<'_>),
     ) -> Result<(), RunError> {
         let (sender, messages) = mpsc::channel::<(String, Message)>();
-        while !waiting.is_empty() || !self.running.is_empty() {
+        if self.options.places > 1 && waiting.len() > 1 {
+            for run in &mut waiting {
+                run.job.need = need(self.experiment, run);
+            }
+        }
+        let mut spare = Spare::new();
+        loop {
+            if waiting.is_empty() && self.running.is_empty() {
+                std::mem::swap(&mut waiting, &mut self.again);
+                if waiting.is_empty() {
+                    break;
+                }
+            }
             if cancel.load(Ordering::Relaxed) {
                 self.stop();
                 return Err(RunError::Interrupted {
@@ -422,9 +450,13 @@ impl Pool<'_> {
                 .map(|running| running.run.job.clone())
                 .collect();
             // The longest wait first would be best; the order of the interleaving is what fairness asks for.
+            let room = Room {
+                spare: spare.look(),
+                ..Room::of(self.options.places, spare::processors())
+            };
             if let Some(next) = waiting
                 .iter()
-                .position(|run| schedule::may_start(&run.job, &now, self.options.places))
+                .position(|run| schedule::may_start(&run.job, &now, &room))
             {
                 let run = waiting.remove(next).expect("the position was just found");
                 observe(Event::Started { name: &run.name });
@@ -517,10 +549,22 @@ impl Pool<'_> {
                 Ok(Some(status)) => status.to_string(),
                 Err(error) => error.to_string(),
             };
-            let ended = self.running.swap_remove(index);
+            let mut ended = self.running.swap_remove(index);
             let _ = std::fs::remove_file(&ended.assignment);
             let name = &ended.run.name;
             match self.folder.record(name)? {
+                Some(record)
+                    if record.plan_digest == ended.run.plan.digest()
+                        && !ended.run.job.alone
+                        && is_lost_to_the_machine(&record) =>
+                {
+                    observe(Event::Again {
+                        name,
+                        record: &record,
+                    });
+                    ended.run.job.alone = true;
+                    self.again.push_back(ended.run);
+                }
                 Some(record) if record.plan_digest == ended.run.plan.digest() => {
                     observe(Event::Finished {
                         name,
@@ -558,9 +602,43 @@ impl Pool<'_> {
 /// Whether a run came to a usable end, so that it need not be done again.
 fn has_ended(record: &RunRecord) -> bool {
     let starved = (record.health.reasons.iter()).any(|reason| reason.code == Code::Unfinished);
-    record.health.state != slowpath_record::HealthState::Invalid
+    record.health.state != HealthState::Invalid
         && (starved || record.transfers.iter().all(|transfer| transfer.complete))
 }
+
+/// Whether what this machine had to do beside makes the run invalid, so that a second try may be worth something.
+fn is_lost_to_the_machine(record: &RunRecord) -> bool {
+    let invalid = record
+        .health
+        .reasons
+        .iter()
+        .filter(|reason| reason.state == HealthState::Invalid);
+    let mut codes = invalid.map(|reason| &reason.code).peekable();
+    codes.peek().is_some() && codes.all(effect::is_of_the_machine)
+}
+
+/// Thousandths of a processor that a run keeps busy: by the packets of its twin in simulated time, or as if it filled its
+/// fastest link.
+fn need(experiment: &str, run: &Planned) -> u64 {
+    let Some(rate) = run.job.rate.filter(|rate| *rate < schedule::ALONE_FROM) else {
+        return 0;
+    };
+    let simulated = run.twin.as_ref().and_then(|twin| {
+        let record = crate::simulated::bare(experiment, twin).ok()?;
+        let end = record.transfers.iter().map(|transfer| transfer.end).max()?;
+        let cards = record
+            .elements
+            .iter()
+            .filter(|element| network::is_card(&element.element));
+        let packets: u64 = cards.map(|card| card.entered.packets).sum();
+        let seconds = end.since(slowpath_units::Time::ZERO).seconds();
+        (seconds > 0.0).then(|| packets as f64 / seconds)
+    });
+    schedule::need(simulated.unwrap_or(rate as f64 / 8.0 / FULL_PACKET * 1.5))
+}
+
+/// Bytes of a full Ethernet packet.
+const FULL_PACKET: f64 = 1514.0;
 
 /// Bits per second of the fastest link in a plan; `None` if there is no link at all.
 fn fastest_link(plan: &Plan) -> Option<u64> {

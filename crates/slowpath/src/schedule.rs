@@ -14,6 +14,46 @@ pub struct Job {
     pub rate: Option<u64>,
     /// How many places it takes: more than one if it gives the machine more to do than most.
     pub places: usize,
+    /// Thousandths of a processor that it keeps busy.
+    pub need: u64,
+    /// Whether nothing may run beside it.
+    pub alone: bool,
+}
+
+/// What there is for runs side by side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// Most places.
+    pub places: usize,
+    /// Thousandths of a processor that all runs together may keep busy.
+    pub budget: u64,
+    /// Thousandths of a processor that nobody used lately; `None` before that is known.
+    pub spare: Option<u64>,
+}
+
+impl Room {
+    /// So many places on a machine with so many processors.
+    pub fn of(places: usize, processors: usize) -> Self {
+        Self {
+            places,
+            budget: processors as u64 * SHARE_OF_PROCESSOR,
+            spare: None,
+        }
+    }
+}
+
+/// Thousandths of a processor that a run keeps busy whose path carries so many packets a second, both ways together.
+///
+/// Measured on two processors: two runs that fill 50 Mbit/s, seven that fill 10 Mbit/s, or fourteen that loss holds at a
+/// trickle go side by side without making each other late.
+pub fn need(packets_per_s: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to what both types hold"
+    )]
+    let of_packets = (packets_per_s / 16.0).clamp(0.0, 1e6) as u64;
+    NEED_AT_REST + of_packets
 }
 
 /// Paths at or above this rate get the machine for themselves (bits per second).
@@ -36,12 +76,26 @@ pub fn interleave(repeats: &[u32], seed: u64) -> Vec<(usize, u32)> {
     order
 }
 
-/// Whether `job` may run beside those already running: all of them are below [`ALONE_FROM`] and its places are free.
-pub fn may_start(job: &Job, running: &[Job], places: usize) -> bool {
-    let slow = |job: &Job| job.rate.is_some_and(|rate| rate < ALONE_FROM);
+/// Whether `job` may run beside those already running: all of them are below [`ALONE_FROM`], its places are free, and
+/// the processors have room for what all need and for what others use.
+pub fn may_start(job: &Job, running: &[Job], room: &Room) -> bool {
+    if running.is_empty() {
+        return true;
+    }
+    let beside = |job: &Job| !job.alone && job.rate.is_some_and(|rate| rate < ALONE_FROM);
     let taken: usize = running.iter().map(|job| job.places).sum();
-    running.is_empty() || (taken + job.places <= places && slow(job) && running.iter().all(slow))
+    let busy: u64 = running.iter().map(|job| job.need).sum();
+    taken + job.places <= room.places
+        && busy + job.need <= room.budget
+        && room.spare.is_none_or(|spare| job.need * 3 / 2 <= spare)
+        && beside(job)
+        && running.iter().all(beside)
 }
+
+/// Of each processor so much, in thousandths, may be kept busy by runs side by side: the rest is for being in time.
+const SHARE_OF_PROCESSOR: u64 = 500;
+/// Thousandths of a processor for programs and wires that have next to nothing to do.
+const NEED_AT_REST: u64 = 60;
 
 /// One step of SplitMix64 (Steele, Lea and Flood 2014): enough to shuffle a handful of runs.
 fn split_mix(state: &mut u64) -> u64 {
@@ -70,37 +124,67 @@ mod tests {
         assert!((0..50).any(|seed| interleave(&[3, 1, 3], seed) != order));
     }
 
-    #[test]
-    fn fast_paths_run_alone() {
-        let job = |rate| Job {
+    fn job(rate: Option<u64>, places: usize, need: u64) -> Job {
+        Job {
             variant: 0,
             repeat: 0,
             rate,
-            places: 1,
-        };
-        let slow = job(Some(50_000_000));
-        assert!(may_start(&slow, std::slice::from_ref(&slow), 4));
-        assert!(!may_start(&slow, &vec![slow.clone(); 4], 4));
+            places,
+            need,
+            alone: false,
+        }
+    }
+
+    #[test]
+    fn fast_paths_run_alone() {
+        let slow = job(Some(50_000_000), 1, 100);
+        let room = Room::of(4, 2);
+        assert!(may_start(&slow, std::slice::from_ref(&slow), &room));
+        assert!(!may_start(&slow, &vec![slow.clone(); 4], &room));
         assert!(!may_start(
-            &job(Some(1_000_000_000)),
+            &job(Some(1_000_000_000), 1, 100),
             std::slice::from_ref(&slow),
-            4
+            &room
         ));
-        assert!(!may_start(&slow, &[job(None)], 4));
-        assert!(may_start(&job(None), &[], 1));
+        assert!(!may_start(&slow, &[job(None, 1, 100)], &room));
+        assert!(may_start(&job(None, 1, 100), &[], &Room::of(1, 1)));
     }
 
     #[test]
     fn a_run_may_take_several_places() {
-        let job = |places| Job {
-            variant: 0,
-            repeat: 0,
-            rate: Some(50_000_000),
-            places,
+        let job = |places| job(Some(50_000_000), places, 10);
+        let room = Room::of(4, 2);
+        assert!(may_start(&job(3), &[job(1)], &room));
+        assert!(!may_start(&job(3), &[job(1), job(1)], &room));
+        assert!(!may_start(&job(1), &[job(4)], &room));
+        assert!(may_start(&job(9), &[], &room), "alone it may always run");
+    }
+
+    #[test]
+    fn processors_that_are_left_decide() {
+        // Full frames one way and an acknowledgement for every other.
+        let filling = |mbit_per_s: f64| job(Some(50_000_000), 1, need(mbit_per_s * 1e6 / 8.0 / 1514.0 * 1.5));
+        let room = Room::of(20, 2);
+        let beside = |one: &Job, room: &Room| {
+            (1..30)
+                .find(|&count| !may_start(one, &vec![one.clone(); count], room))
+                .unwrap()
         };
-        assert!(may_start(&job(3), &[job(1)], 4));
-        assert!(!may_start(&job(3), &[job(1), job(1)], 4));
-        assert!(!may_start(&job(1), &[job(4)], 4));
-        assert!(may_start(&job(9), &[], 4), "alone it may always run");
+        assert_eq!(beside(&filling(50.0), &room), 2);
+        assert_eq!(beside(&filling(10.0), &room), 7);
+        assert_eq!(beside(&filling(0.5), &room), 15);
+        assert_eq!(beside(&filling(10.0), &Room::of(20, 8)), 20, "places");
+        let spare = |spare| Room {
+            spare: Some(spare),
+            ..room
+        };
+        assert_eq!(beside(&filling(10.0), &spare(100)), 1, "others have it all");
+        assert_eq!(beside(&filling(10.0), &spare(900)), 7);
+        let alone = Job {
+            alone: true,
+            ..filling(0.5)
+        };
+        assert!(!may_start(&alone, &[filling(0.5)], &room));
+        assert!(!may_start(&filling(0.5), &[alone], &room));
     }
 }

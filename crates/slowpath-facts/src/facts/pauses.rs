@@ -116,7 +116,8 @@ fn longer_than(half: &Half, split: &Split, rtt: f64, pause: f64) -> Pauses {
             last = None;
             continue;
         }
-        if last.is_some_and(|last| (tx.at - last) as f64 > pause) {
+        let known = !tx.flags.has(TxFlags::HELD);
+        if known && last.is_some_and(|last| (tx.at - last) as f64 > pause) {
             out.count += 1;
             out.after_ack += u64::from(ack.is_some_and(|at| tx.at - at <= reach));
         }

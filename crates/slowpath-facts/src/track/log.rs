@@ -54,6 +54,8 @@ impl TxFlags {
     pub(crate) const FILLS: u16 = 0x80;
     /// First to acknowledge new data of the peer.
     pub(crate) const ANSWERS: u16 = 0x100;
+    /// Sent while, or right after, the machine of the capture held packets up: the time before it says nothing.
+    pub(crate) const HELD: u16 = 0x200;
 
     pub(crate) const fn has(self, bit: u16) -> bool {
         self.0 & bit != 0
@@ -73,6 +75,23 @@ impl Tx {
     /// Whether the packet was seen at the tap.
     pub(crate) const fn seen(&self) -> bool {
         !self.flags.has(TxFlags::GAP)
+    }
+
+    /// Leaves out what its times would say, where they overlap one of `spans`: beginnings and ends in order, nanoseconds.
+    fn leave_out(&mut self, before: i64, spans: &[(i64, i64)]) {
+        let overlaps = |from: i64, to: i64| {
+            let first = spans.partition_point(|span| span.1 < from);
+            spans.get(first).is_some_and(|span| span.0 <= to)
+        };
+        if self.rtt.is_finite() && overlaps(self.at, self.at.saturating_add(nanoseconds(self.rtt))) {
+            self.rtt = f32::NAN;
+        }
+        if self.release.is_finite() && overlaps(self.at.saturating_sub(nanoseconds(self.release)), self.at) {
+            self.release = f32::NAN;
+        }
+        if overlaps(before, self.at) {
+            self.flags.set(TxFlags::HELD);
+        }
     }
 
     fn merges_with(&self, next: &Self, most: u16) -> bool {
@@ -103,6 +122,11 @@ impl Tx {
     }
 }
 
+/// Seconds of a sample.
+fn nanoseconds(seconds: f32) -> i64 {
+    (f64::from(seconds) * 1e9) as i64
+}
+
 /// Transmissions by running number, so that a reference stays valid while older entries are merged.
 #[derive(Debug)]
 pub(crate) struct TxLog {
@@ -127,6 +151,15 @@ impl Default for TxLog {
 }
 
 impl TxLog {
+    /// Leaves out all times that overlap one of `spans`.
+    pub(crate) fn leave_out(&mut self, spans: &[(i64, i64)]) {
+        let mut before = None;
+        for tx in &mut self.entries {
+            tx.leave_out(before.unwrap_or(tx.at), spans);
+            before = Some(tx.at);
+        }
+    }
+
     /// Adds an entry and returns its running number. `oldest` is the smallest number still referred to; of a full
     /// log the newer half stays as it is, and older references become void.
     pub(crate) fn push(&mut self, tx: Tx, oldest: u64) -> u64 {

@@ -84,7 +84,8 @@ pub fn run(
 ) -> Result<RunRecord, LabRunError> {
     let plan = &assignment.plan;
     let spec = lab_spec(plan, SNAP_LENGTH);
-    let captures = capture_files(assignment, &spec)?;
+    let capture_origin = CaptureSpec::now();
+    let captures = capture_files(assignment, &spec, capture_origin)?;
     let marks = Marks::default();
     let sink = (captures.is_some() || marked(plan)).then(|| {
         Box::new(Counting {
@@ -127,6 +128,7 @@ pub fn run(
         notes: done.notes,
         disturbances: Some(Disturbances {
             jobs_from,
+            capture_origin,
             ..report.disturbances
         }),
         ..plan.record(Origin::Lab, &assignment.experiment, report.health)
@@ -273,13 +275,17 @@ fn marked(plan: &Plan) -> bool {
     })
 }
 
-fn capture_files(assignment: &Assignment, spec: &LabSpec) -> Result<Option<Captures>, LabRunError> {
+fn capture_files(
+    assignment: &Assignment,
+    spec: &LabSpec,
+    origin_ns: u64,
+) -> Result<Option<Captures>, LabRunError> {
     let plan = &assignment.plan;
     if !assignment.capture || plan.captures == Wanted::None {
         return Ok(None);
     }
     let wanted = CaptureSpec {
-        origin_ns: CaptureSpec::now(),
+        origin_ns,
         ..CaptureSpec::of(
             plan,
             &assignment.folder,
