@@ -2,7 +2,9 @@
 //!
 //! Lab runs take place in worker processes of their own, so that a crash costs one run, namespaces are
 //! entered before any thread exists, and several paths can run side by side. Simulated runs are computed
-//! here. Every finished run is written at once.
+//! here, on all processors. Every finished run is written at once.
+
+mod cores;
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
@@ -352,35 +354,10 @@ pub fn execute(
         resumed: total - waiting.len(),
     });
 
-    let mut failed = Vec::new();
     let (simulated, lab): (VecDeque<_>, VecDeque<_>) = waiting
         .into_iter()
         .partition(|run| run.plan.clock == Clock::Simulated);
-    for run in simulated {
-        if cancel.load(Ordering::Relaxed) {
-            return Err(RunError::Interrupted {
-                folder: folder.root().to_owned(),
-            });
-        }
-        observe(Event::Started { name: &run.name });
-        match crate::simulated::run(experiment, &run.plan, &run.name, options.capture, folder) {
-            Ok(record) => {
-                folder.write_record(&run.name, &record)?;
-                observe(Event::Finished {
-                    name: &run.name,
-                    record: &record,
-                });
-            }
-            Err(error) => {
-                let error = error.to_string();
-                observe(Event::Failed {
-                    name: &run.name,
-                    error: &error,
-                });
-                failed.push((run.name, error));
-            }
-        }
-    }
+    let mut failed = cores::simulate(experiment, simulated, options, folder, cancel, observe)?;
     Pool {
         experiment,
         options,
