@@ -197,6 +197,11 @@ impl Simulation {
         &self.network
     }
 
+    /// Whether every program that ends has ended.
+    pub const fn has_ended(&self) -> bool {
+        self.open == 0
+    }
+
     /// Ends the run here and reports.
     #[must_use]
     pub fn finish(mut self) -> SimReport {

@@ -256,7 +256,11 @@ fn reporter(plan: &Plan) -> &str {
     }
 }
 
-fn spec(plan: &Plan) -> Result<SimSpec, SimulatedError> {
+/// What the simulator is to run for a plan.
+///
+/// # Errors
+/// [`SimulatedError::Unsupported`] for what only the kernel does.
+pub fn spec(plan: &Plan) -> Result<SimSpec, SimulatedError> {
     let mut hosts = Vec::with_capacity(plan.hosts.len());
     for host in &plan.hosts {
         let Stack::Model(model) = &host.stack else {

@@ -26,6 +26,8 @@ pub struct Timeline {
     pub step_s: f64,
     /// Least round trip; 0 if none was seen.
     pub least_rtt_s: f64,
+    /// Least round trip of data, whose segments take longer to send than a handshake's; 0 if none was seen.
+    pub least_data_rtt_s: f64,
     /// Payload sent before the first acknowledgement of data.
     pub initial_window: u64,
     /// Whether the first packets of the connection were seen.
@@ -180,6 +182,7 @@ impl Line {
                 to_s: seconds(until),
                 step_s,
                 least_rtt_s: least,
+                least_data_rtt_s: 0.0,
                 initial_window: half.counters.initial_window_bytes,
                 from_the_start: half.syn.is_some(),
                 answers: false,
@@ -332,6 +335,8 @@ impl Drawn {
             step.rtt_s = step.rtt_s.min(rtt);
             step.rtt_max_s = step.rtt_max_s.max(rtt);
         }
+        let least = rtts.iter().map(|sample| sample.1).fold(f64::INFINITY, f64::min);
+        out.least_data_rtt_s = if least.is_finite() { least } else { 0.0 };
         let mut rtts = rtts.iter().copied().peekable();
         let (mut near, mut last): (Option<(f64, f64)>, [Option<f64>; 2]) = (None, [None; 2]);
         let segment = half.segment_limit.max(1);

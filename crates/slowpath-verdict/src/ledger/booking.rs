@@ -158,6 +158,11 @@ impl Booking<'_> {
         self.follow(place, &step, &parts);
         let mut lost = (span - self.worked[place]).max(0.0);
         // While nothing can be sent, nothing is delivered: that time is lost first.
+        let idle = if self.hints.answered {
+            Heading::new(Limit::ProtocolWindow, State::Answer)
+        } else {
+            Heading::new(Limit::SenderApplication, State::Idle)
+        };
         let still = [
             (parts.silent, self.after_loss(State::Timeout)),
             (
@@ -165,7 +170,7 @@ impl Booking<'_> {
                 Heading::new(Limit::ReceiverApplication, State::Window),
             ),
             (parts.asked, Heading::new(Limit::ProtocolWindow, State::Answer)),
-            (parts.idle, Heading::new(Limit::SenderApplication, State::Idle)),
+            (parts.idle, idle),
         ];
         for (time, heading) in still {
             if time > 0.0 {

@@ -113,9 +113,20 @@ fn queued(line: &Timeline, hints: &Hints) -> Vec<bool> {
                 last = step.rtt_s;
             }
             let moving = step.delivered > 0 || step.fresh + step.resent > 0;
-            moving && last - line.least_rtt_s > margin
+            moving && last - empty > margin
         })
         .collect()
+}
+
+/// The least round trip of a full segment: where all data took longer than the handshake, by no more than a few segments
+/// take at the highest rate, their length makes it so, and not a queue.
+pub(super) fn empty(line: &Timeline, hints: &Hints) -> f64 {
+    let rate = highest(line, 0..line.steps.len());
+    if rate <= 0.0 || line.least_data_rtt_s <= line.least_rtt_s {
+        return line.least_rtt_s;
+    }
+    let few = FEW * f64::from(hints.segment.max(1)) / rate;
+    line.least_data_rtt_s.min(line.least_rtt_s + few)
 }
 
 /// The rate over three steps, for every three in a row in which a queue stood before, within and nothing kept the sender
@@ -203,6 +214,8 @@ const STEPS: usize = 3;
 const MANY: usize = 20;
 /// Spread of the rate of a full link, as a share of it, up to which it is constant.
 const STEADY: f64 = 0.3;
+/// Segments that a delayed acknowledgement covers, and one before them.
+const FEW: f64 = 3.0;
 /// How well two measures of one rate agree.
 const AGREE: f64 = 0.1;
 /// How much faster than a link three round trips may seem.

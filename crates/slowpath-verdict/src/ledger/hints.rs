@@ -21,6 +21,8 @@ pub struct Hints {
     pub constant: Option<Limit>,
     /// That flight, bytes; 0 where it is no fixed amount.
     pub constant_bytes: u64,
+    /// The other end's program answers about as often as the sender pauses.
+    pub answered: bool,
     /// Packets overtake each other, and the sender takes that for loss.
     pub disorder: bool,
     /// Other traffic fills the queue, or other flows of these hosts share the link.

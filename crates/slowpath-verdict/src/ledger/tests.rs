@@ -35,6 +35,7 @@ fn flow(kilobytes: &[u64], queued: bool) -> Timeline {
         to_s: RTT + steps.len() as f64 * RTT,
         step_s: RTT,
         least_rtt_s: RTT,
+        least_data_rtt_s: RTT,
         initial_window: 10_000,
         from_the_start: true,
         answers: false,

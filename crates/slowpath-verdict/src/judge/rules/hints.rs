@@ -41,6 +41,9 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
             None => 0,
         },
         constant: constant.map(|found| found.limit),
+        answered: facts.clocking.answers > 2
+            && facts.clocking.answers * 2 >= facts.time.idle_pauses
+            && facts.clocking.answer_bytes_share < 0.2,
         disorder: losses::reordered(&case).is_some(),
         shared: queues::crowded(&case).is_some()
             || around.flows > 1 && around.overlap > cutoff::IDLE_SHARE_ALONE,

@@ -1,0 +1,262 @@
+//! Scores the ledger on drawn transfers against what the model knows held them: `docs/validation/ledger.md`.
+//!
+//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out] [COUNT] [--only NUMBER]`
+
+mod draw;
+mod truth;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use slowpath::simulated;
+use slowpath_analyze::{Analyzer, Connection, Limit};
+use slowpath_record::packets::CaptureSummary;
+use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
+use slowpath_sim::{Recorder, Simulation};
+
+use truth::{Held, Watcher};
+
+fn main() -> ExitCode {
+    match attempt() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("ledger: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What one tap's ledger got right of one transfer.
+struct Score {
+    /// Share of the time that is charged to the right cause.
+    right: f64,
+    /// Share of the time called unknown.
+    unknown: f64,
+    /// The largest cause is right: yes, no, or cannot be told.
+    dominant: Option<bool>,
+    /// Capacity as measured over the true one.
+    capacity: Option<f64>,
+    /// How far the columns are from the duration, as a share of it.
+    adrift: f64,
+    /// Highest rate over the true capacity, whatever it is called.
+    seen: String,
+    verdict: Limit,
+    truth: Held,
+    said: Held,
+}
+
+fn attempt() -> Result<(), Box<dyn Error>> {
+    let mut words = std::env::args().skip(1);
+    let half = words.next().unwrap_or_else(|| "development".to_owned());
+    let count: u64 = words.next().map_or(Ok(100), |word| word.parse())?;
+    let rest: Vec<String> = words.collect();
+    let only: Option<u64> = match rest.as_slice() {
+        [flag, number] if flag == "--only" => Some(number.parse()?),
+        _ => None,
+    };
+    let odd = match half.as_str() {
+        "development" => 0,
+        "held-out" => 1,
+        other => return Err(format!("{other}: write development or held-out").into()),
+    };
+    let numbers: Vec<u64> = match only {
+        Some(number) => vec![number],
+        None => (0..count).map(|index| 2 * index + odd).collect(),
+    };
+    let results = Mutex::new(BTreeMap::new());
+    let next = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed) as usize;
+                    let Some(number) = numbers.get(index) else { break };
+                    let drawn = draw::draw(*number);
+                    let scored = score(&drawn);
+                    if let Ok(mut results) = results.lock() {
+                        results.insert(*number, (drawn, scored));
+                    }
+                }
+            });
+        }
+    });
+    let results = results.into_inner().map_err(|_| "a thread failed")?;
+    report(&results, only.is_some());
+    Ok(())
+}
+
+type Scored = Result<[Score; 2], String>;
+
+fn score(drawn: &draw::Drawn) -> Scored {
+    let text = |error: &dyn std::fmt::Display| format!("{}: {error}", drawn.name);
+    let experiment = Experiment::read(&drawn.name, &drawn.document, &[]).map_err(|error| text(&error))?;
+    let options = PlanOptions {
+        variant: "default".to_owned(),
+        repeat: 0,
+        seed: 7,
+        clock: Clock::Simulated,
+        quick: false,
+        size: None,
+    };
+    let plan = experiment
+        .plan(&options, &Fragments::new())
+        .map_err(|error| text(&error))?;
+    let spec = simulated::spec(&plan).map_err(|error| text(&error))?;
+    let order: Vec<&str> = spec.hosts.iter().map(|host| host.name.as_str()).collect();
+    let receiver = order.iter().position(|name| *name == "server");
+    let (Some(&"client"), Some(receiver)) = (order.first(), receiver) else {
+        return Err(format!("{}: hosts stand in another order: {order:?}", drawn.name));
+    };
+    let receiver = u16::try_from(receiver).map_err(|error| text(&error))?;
+    let simulation = Simulation::new(&spec).map_err(|error| text(&error))?;
+    let link = simulation
+        .network()
+        .element_names()
+        .filter(|(_, name)| name.contains("up"))
+        .max_by_key(|(_, name)| usize::from(name.contains("rate")))
+        .map(|(id, _)| id);
+    let link = match link {
+        Some(link) => link,
+        None => {
+            let names: Vec<String> = simulation
+                .network()
+                .element_names()
+                .map(|(_, name)| name.to_owned())
+                .collect();
+            return Err(format!("{}: no link among {names:?}", drawn.name));
+        }
+    };
+    let mut watcher = Watcher::new(truth::SENDER, receiver);
+    let held = truth::run(simulation, &drawn.path, &mut watcher, (link, receiver));
+    let sender = tap(&watcher.sender).ok_or_else(|| format!("{}: nothing at the sender", drawn.name))?;
+    let receiver =
+        tap(&watcher.receiver).ok_or_else(|| format!("{}: nothing at the receiver", drawn.name))?;
+    Ok([sender, receiver].map(|connection| compare(&connection, &held, &drawn.path)))
+}
+
+fn tap(recorder: &Recorder) -> Option<Connection> {
+    let mut analyzer = Analyzer::new();
+    for record in &recorder.records {
+        analyzer.push(record, &recorder.conversations);
+    }
+    let analysis = analyzer.finish(&recorder.conversations, &CaptureSummary::default());
+    analysis.connections.into_iter().next()
+}
+
+fn compare(connection: &Connection, truth: &Held, path: &draw::Path) -> Score {
+    let ledger = &connection.ledger;
+    let mut said = Held::new();
+    for entry in &ledger.entries {
+        *said.entry(entry.cause).or_default() += entry.time_s;
+    }
+    let total: f64 = truth.values().sum();
+    let right: f64 = truth
+        .iter()
+        .map(|(limit, time)| time.min(said.get(limit).copied().unwrap_or(0.0)))
+        .sum();
+    let order = |held: &Held| {
+        let mut list: Vec<(f64, Limit)> = held.iter().map(|(limit, time)| (*time, *limit)).collect();
+        list.sort_by(|a, b| b.0.total_cmp(&a.0));
+        list
+    };
+    let (first, mine) = (order(truth), order(&said));
+    let dominant = match (first.as_slice(), mine.first()) {
+        (_, Some((_, Limit::Unknown)) | None) => None,
+        ([(a, one), (b, other), ..], Some((_, said))) if a - b < 0.1 * total => {
+            Some(said == one || said == other)
+        }
+        ([(_, one), ..], Some((_, said))) => Some(said == one),
+        ([], _) => None,
+    };
+    let mss = f64::from(connection.facts.segment_size.max(1));
+    let true_rate = path.kbit as f64 * 1e3 * mss / (mss + 70.0);
+    let time: f64 = ledger.entries.iter().map(|entry| entry.time_s).sum();
+    Score {
+        right: right / total.max(1e-9),
+        unknown: said.get(&Limit::Unknown).copied().unwrap_or(0.0) / total.max(1e-9),
+        dominant,
+        capacity: ledger
+            .floor_s
+            .and(ledger.capacity_bit_per_s)
+            .map(|rate| rate / true_rate),
+        adrift: (time / ledger.duration_s.max(1e-9) - 1.0).abs(),
+        seen: format!("{:.2}", ledger.capacity_bit_per_s.unwrap_or(0.0) / true_rate),
+        verdict: connection.verdict.limit,
+        truth: truth.clone(),
+        said,
+    }
+}
+
+fn words(held: &Held) -> String {
+    let mut list: Vec<(f64, Limit)> = held.iter().map(|(limit, time)| (*time, *limit)).collect();
+    list.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let list: Vec<String> = list
+        .iter()
+        .filter(|(time, _)| *time >= 0.05)
+        .map(|(time, limit)| format!("{limit} {time:.1}"))
+        .collect();
+    list.join(", ")
+}
+
+fn report(results: &BTreeMap<u64, (draw::Drawn, Scored)>, whole: bool) {
+    for (drawn, scored) in results.values() {
+        match scored {
+            Err(error) => println!("failed {error}"),
+            Ok(scores) => {
+                for (score, place) in scores.iter().zip(["sender", "receiver"]) {
+                    let mark = match score.dominant {
+                        Some(true) => "ok   ",
+                        Some(false) => "WRONG",
+                        None => "?    ",
+                    };
+                    println!(
+                        "{mark} {:3.0} % {place:8} {} | true: {} | said: {} | capacity {} {} | verdict {}",
+                        score.right * 100.0,
+                        drawn.name,
+                        words(&score.truth),
+                        words(&score.said),
+                        score
+                            .capacity
+                            .map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
+                        score.seen,
+                        score.verdict,
+                    );
+                }
+            }
+        }
+        if whole {
+            println!("{}", drawn.document);
+        }
+    }
+    for (index, place) in ["sender", "receiver"].iter().enumerate() {
+        let scores: Vec<&Score> = results
+            .values()
+            .filter_map(|(_, scored)| scored.as_ref().ok().map(|scores| &scores[index]))
+            .collect();
+        let count = scores.len().max(1) as f64;
+        let mut right: Vec<f64> = scores.iter().map(|score| score.right).collect();
+        right.sort_by(f64::total_cmp);
+        let told: Vec<f64> = scores.iter().filter_map(|score| score.capacity).collect();
+        let near = told.iter().filter(|ratio| (*ratio - 1.0).abs() <= 0.05).count();
+        println!(
+            "{place}: {} transfers; time charged to the right cause: mean {:.1} %, median {:.1} %; unknown {:.1} %; dominant cause right {:.1} %, wrong {:.1} %; capacity told in {}, within 5 % in {:.1} % of these; worst sum {:.4}",
+            scores.len(),
+            100.0 * right.iter().sum::<f64>() / count,
+            100.0 * right.get(right.len() / 2).copied().unwrap_or(0.0),
+            100.0 * scores.iter().map(|score| score.unknown).sum::<f64>() / count,
+            100.0 * scores.iter().filter(|score| score.dominant == Some(true)).count() as f64 / count,
+            100.0
+                * scores
+                    .iter()
+                    .filter(|score| score.dominant == Some(false))
+                    .count() as f64
+                / count,
+            told.len(),
+            100.0 * near as f64 / told.len().max(1) as f64,
+            scores.iter().map(|score| score.adrift).fold(0.0, f64::max),
+        );
+    }
+}
