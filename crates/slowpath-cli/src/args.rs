@@ -160,6 +160,9 @@ pub(crate) struct ExplainArgs {
     /// Also say what Wireshark calls late and repeated segments, what they were, and why (JSON and the page always do)
     #[arg(long, conflicts_with = "second")]
     pub(crate) wireshark: bool,
+    /// The line's rate where you know it, such as '100 Mbit/s': the ledger then says what each cause costs
+    #[arg(long, value_name = "RATE", conflicts_with = "second")]
+    pub(crate) capacity: Option<String>,
     /// Write remedies in the language of this system as well: rtx, ios, ssh, sysctl or tc
     #[arg(long, value_name = "SYSTEM", conflicts_with = "second")]
     pub(crate) system: Option<String>,

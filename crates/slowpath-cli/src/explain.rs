@@ -23,6 +23,10 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
                     args.capture.display()
                 )));
             }
+            if let Some(rate) = &args.capacity {
+                explain::know_capacity(&mut explanation, rate)
+                    .map_err(|error| Failure::usage(format!("--capacity {rate}: {error}")))?;
+            }
             if let Some(system) = &args.system {
                 let language = devices::language(Some(system), &[]).map_err(Failure::usage)?;
                 explain::in_language(&mut explanation, language);

@@ -50,6 +50,39 @@ pub fn parts(ledger: &Ledger) -> Vec<Part> {
     out
 }
 
+/// Which part grew most from a good transfer to a bad one, in a sentence; `None` if none did by a tenth of the bad one's
+/// duration. `bytes` were delivered; the good transfer is taken as if it had delivered as many as the bad one.
+pub fn grown(ledgers: [&Ledger; 2], bytes: [u64; 2]) -> Option<String> {
+    let [good, bad] = ledgers;
+    if bytes[0] == 0 || good.entries.is_empty() || bad.entries.is_empty() {
+        return None;
+    }
+    let scale = bytes[1] as f64 / bytes[0] as f64;
+    let told = good.floor_s.is_some() && bad.floor_s.is_some();
+    let of = |ledger: &Ledger, cause: Limit| {
+        if told {
+            ledger.lost_to(cause).unwrap_or(0.0)
+        } else {
+            ledger.time_of(cause)
+        }
+    };
+    let (growth, cause) = bad
+        .entries
+        .iter()
+        .map(|entry| entry.cause)
+        .map(|cause| (of(bad, cause) - scale * of(good, cause), cause))
+        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (growth >= GROWN * bad.duration_s).then(|| {
+        format!(
+            "ledger: {} {} {} instead of {} for as many bytes",
+            cause.name(),
+            if told { "costs" } else { "holds for" },
+            seconds(of(bad, cause)),
+            seconds(scale * of(good, cause))
+        )
+    })
+}
+
 /// Writes a ledger as a bar of the style's width and a line for each entry that matters.
 ///
 /// # Errors
@@ -179,6 +212,8 @@ fn cells(share: f64, width: usize) -> usize {
     ((share * width as f64).round().max(0.0) as usize).min(width)
 }
 
+/// Share of the bad transfer's duration from which growth is told.
+const GROWN: f64 = 0.1;
 const LABEL: &str = "  time went  ";
 const INDENT: &str = "             ";
 /// Most lines beside that of the link.
@@ -187,3 +222,51 @@ const LINES: usize = 6;
 const LEAST: f64 = 0.01;
 /// Letters of the causes, the costliest first.
 const MARKS: [char; 8] = ['a', 'b', 'c', 'd', 'e', 'f', 'g', '.'];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slowpath_verdict::ledger::State;
+
+    fn ledger(lost_s: f64) -> Ledger {
+        let entry = |cause, state, time_s, lost_s| Entry {
+            cause,
+            flags: Vec::new(),
+            state,
+            event_at_s: None,
+            events: 0,
+            segments: 0,
+            time_s,
+            lost_s: Some(lost_s),
+        };
+        Ledger {
+            duration_s: 8.0 + lost_s,
+            capacity_bit_per_s: Some(1e7),
+            capacity_is: CapacityIs::Measured,
+            floor_s: Some(8.0),
+            entries: vec![
+                entry(Limit::BottleneckBandwidth, State::Link, 8.0, 0.0),
+                entry(Limit::RandomLoss, State::Growth, lost_s, lost_s),
+            ],
+            ..Ledger::default()
+        }
+    }
+
+    #[test]
+    fn says_which_part_grew() {
+        let words = grown([&ledger(0.5), &ledger(4.0)], [10, 10]).unwrap();
+        assert_eq!(
+            words,
+            "ledger: random-loss costs 4 s instead of 500 ms for as many bytes"
+        );
+        assert_eq!(grown([&ledger(4.0), &ledger(4.0)], [10, 10]), None);
+        // Twice the bytes may cost twice as much.
+        assert_eq!(grown([&ledger(2.0), &ledger(4.0)], [10, 20]), None);
+    }
+
+    #[test]
+    fn the_bar_has_a_letter_for_each_part_and_its_width() {
+        let bar = bar(&ledger(2.0), 20);
+        assert_eq!(bar, "================aaaa");
+    }
+}

@@ -10,6 +10,7 @@ use slowpath_report::explain::{ConfigurationText, Explanation};
 use slowpath_report::explain_text::{self, Depth};
 use slowpath_report::text::{Tone, wrap};
 use slowpath_report::{Style, json};
+use slowpath_units::{BitRate, ParseError};
 use slowpath_vendor::Language;
 use slowpath_vendor::remedy::Place;
 use slowpath_verdict::compare::{device_limit, dscp_treatment};
@@ -95,6 +96,19 @@ pub fn in_language(explanation: &mut Explanation, language: Language) -> usize {
         written += 1;
     }
     written
+}
+
+/// Books the ledgers again for a line whose rate somebody knows: `rate` as people write it, such as `100 Mbit/s`, counts
+/// Ethernet frames.
+///
+/// # Errors
+/// [`ParseError`] if that is no rate.
+pub fn know_capacity(explanation: &mut Explanation, rate: &str) -> Result<(), ParseError> {
+    let rate: BitRate = rate.parse()?;
+    for explained in &mut explanation.connections {
+        explained.connection.with_capacity(rate.bits_per_s() as f64);
+    }
+    Ok(())
 }
 
 /// Leaves the connections that `wanted` names: a number of a connection, or a part of an address and port at either

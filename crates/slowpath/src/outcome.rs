@@ -162,6 +162,9 @@ fn variant_results(
             row.warnings.clone_from(&analysis.capture.quality.warnings);
         }
         if let Some(connection) = main_connection(run) {
+            if result.verdict.is_some() {
+                result.ledger = Some(connection.ledger.clone());
+            }
             result
                 .retransmitted_segments
                 .get_or_insert(connection.retransmitted_segments);

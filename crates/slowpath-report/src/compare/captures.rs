@@ -50,7 +50,12 @@ impl CaptureComparison {
         let pair = [good.connections.first()?, bad.connections.first()?];
         let goodput = pair.map(|c| c.connection.goodput_bit_per_s);
         let limits = pair.map(|c| c.connection.verdict.limit);
-        let findings = findings(pair);
+        let mut findings = findings(pair);
+        let ledgers = pair.map(|c| &c.connection.ledger);
+        findings.extend(crate::ledger::grown(
+            ledgers,
+            pair.map(|c| c.connection.bytes_delivered),
+        ));
         Some(Self {
             schema: "slowpath/compare-captures/1".to_owned(),
             files: [good, bad].map(|e| e.capture.file.clone()),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use slowpath_record::{Curve, Health, HealthState, MarkCount, ProgramLoad, RunRecord};
-use slowpath_verdict::Verdict;
+use slowpath_verdict::{Ledger, Verdict};
 
 /// One run of a variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +38,9 @@ pub struct RunResult {
     pub health: Health,
     /// What limited the run; absent for an invalid one.
     pub verdict: Option<Verdict>,
+    /// Where its time went; absent where there is no verdict.
+    #[serde(default)]
+    pub ledger: Option<Ledger>,
     /// Capture files, relative to the results folder.
     pub captures: Vec<CaptureRow>,
     /// Marks of packets, where they were counted.
@@ -79,6 +82,7 @@ impl RunResult {
             curves: record.curves.clone(),
             health: record.health.clone(),
             verdict: if invalid { None } else { verdict },
+            ledger: None,
             captures: record.captures.iter().map(CaptureRow::of).collect(),
             marks: record.marks.clone(),
             loads: record.loads.clone(),
@@ -117,6 +121,7 @@ impl RunResult {
             curves: record.curves.clone(),
             health: record.health.clone(),
             verdict: if invalid { None } else { verdict },
+            ledger: None,
             captures: record.captures.iter().map(CaptureRow::of).collect(),
             marks: record.marks.clone(),
             loads: record.loads.clone(),

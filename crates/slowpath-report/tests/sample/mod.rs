@@ -107,6 +107,7 @@ fn run(repeat: u32, bytes: u64, rate: f64, verdict: &Verdict) -> RunResult {
             warnings: Vec::new(),
         }],
         marks: Vec::new(),
+        ledger: None,
         loads: Vec::new(),
         notes: Vec::new(),
     }

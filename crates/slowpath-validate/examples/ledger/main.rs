@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out] [COUNT] [--only NUMBER]`
 
+#![allow(clippy::cast_sign_loss)] // counts and shares, none negative
+
 mod draw;
 mod truth;
 
@@ -12,10 +14,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use slowpath::simulated;
-use slowpath_analyze::{Analyzer, Connection, Limit};
+use slowpath_facts::Analyzer;
 use slowpath_record::packets::CaptureSummary;
 use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
 use slowpath_sim::{Recorder, Simulation};
+use slowpath_verdict::{Connection, Limit};
 
 use truth::{Held, Watcher};
 
@@ -118,16 +121,13 @@ fn score(drawn: &draw::Drawn) -> Scored {
         .filter(|(_, name)| name.contains("up"))
         .max_by_key(|(_, name)| usize::from(name.contains("rate")))
         .map(|(id, _)| id);
-    let link = match link {
-        Some(link) => link,
-        None => {
-            let names: Vec<String> = simulation
-                .network()
-                .element_names()
-                .map(|(_, name)| name.to_owned())
-                .collect();
-            return Err(format!("{}: no link among {names:?}", drawn.name));
-        }
+    let Some(link) = link else {
+        let names: Vec<&str> = simulation
+            .network()
+            .element_names()
+            .map(|(_, name)| name)
+            .collect();
+        return Err(format!("{}: no link among {names:?}", drawn.name));
     };
     let mut watcher = Watcher::new(truth::SENDER, receiver);
     let held = truth::run(simulation, &drawn.path, &mut watcher, (link, receiver));

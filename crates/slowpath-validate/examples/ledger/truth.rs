@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use slowpath_analyze::Limit;
 use slowpath_endpoint::tcp::{Info, RecoveryState, State};
 use slowpath_endpoint::wire::Ends;
 use slowpath_path::{DropCause, ElementId, PacketId};
 use slowpath_sim::{Point, Recorder, Sighting, Simulation, Sink};
 use slowpath_units::{Duration, Time};
+use slowpath_verdict::Limit;
 
 use crate::draw::Path;
 
@@ -59,7 +59,8 @@ struct Look {
     at: Time,
     /// What held the sender, the link apart.
     held: Limit,
-    busy: bool,
+    /// Bits of frames that the link has carried so far.
+    carried: f64,
 }
 
 /// One connection's past.
@@ -75,8 +76,6 @@ struct Past {
     window: (f64, Option<u32>),
     /// The last reduction's cause.
     last: Option<(Time, Limit)>,
-    /// Flights of the last while, for senders that no window holds.
-    flights: VecDeque<(Time, f64)>,
 }
 
 /// Runs to the end and says what held the largest transfer.
@@ -94,10 +93,9 @@ pub(crate) fn run(
             continue;
         }
         next = now + EVERY;
-        let busy = simulation
-            .network()
-            .counters(link)
-            .is_some_and(|counters| counters.inside.packets > 0);
+        let carried = simulation.network().counters(link).map_or(0.0, |counters| {
+            8.0 * (counters.delivered.bytes + FRAME * counters.delivered.packets) as f64
+        });
         let (Some(host), Some(reader)) = (simulation.host(SENDER), simulation.host(receiver)) else {
             break;
         };
@@ -107,7 +105,7 @@ pub(crate) fn run(
                 remote: ends.local,
             });
             let past = pasts.entry(ends).or_insert_with(|| Past::new(path, &info));
-            past.look(now, &info, peer.as_ref(), path, watcher, busy);
+            past.look(now, &info, peer.as_ref(), path, watcher, carried);
         }
         if now > LONGEST || simulation.has_ended() {
             break;
@@ -136,7 +134,6 @@ impl Past {
             starting: true,
             window: (f64::from(info.cwnd), info.ssthresh),
             last: None,
-            flights: VecDeque::new(),
         }
     }
 
@@ -147,11 +144,15 @@ impl Past {
         peer: Option<&Info>,
         path: &Path,
         watcher: &mut Watcher,
-        busy: bool,
+        carried: f64,
     ) {
         self.reductions(now, info, path, watcher);
         let held = self.holder(info, peer, path);
-        self.looks.push(Look { at: now, held, busy });
+        self.looks.push(Look {
+            at: now,
+            held,
+            carried,
+        });
         if info.acknowledged > self.acknowledged {
             self.acknowledged = info.acknowledged;
             self.done = self.looks.len();
@@ -170,14 +171,6 @@ impl Past {
             watcher.drops.pop_front();
         }
         let window = f64::from(info.cwnd);
-        self.flights.push_back((now, f64::from(info.in_flight)));
-        while self
-            .flights
-            .front()
-            .is_some_and(|(at, _)| now.since(*at) > rtt * 2)
-        {
-            self.flights.pop_front();
-        }
         let (before, threshold) = self.window;
         let reduced = window < before || info.ssthresh != threshold;
         if reduced && (info.recovery != RecoveryState::Open || window < before) {
@@ -266,19 +259,11 @@ impl Past {
         self.looks.truncate(self.done);
         let mut out = Held::new();
         let around = (path.rtt_ms.max(4) / 2).max(2) as usize;
-        let busy: Vec<u32> = std::iter::once(0)
-            .chain(self.looks.iter().scan(0_u32, |sum, look| {
-                *sum += u32::from(look.busy);
-                Some(*sum)
-            }))
-            .collect();
         for (place, pair) in self.looks.windows(2).enumerate() {
-            let (low, high) = (
-                place.saturating_sub(around),
-                (place + around + 1).min(self.looks.len()),
-            );
-            let share = f64::from(busy[high] - busy[low]) / (high - low) as f64;
-            let full = share >= FULL;
+            let low = &self.looks[place.saturating_sub(around)];
+            let high = &self.looks[(place + around).min(self.looks.len() - 1)];
+            let could = path.kbit as f64 * 1e3 * high.at.since(low.at).seconds();
+            let full = high.carried - low.carried >= FULL * could;
             let limit = if !full {
                 pair[0].held
             } else if path.others {
@@ -296,7 +281,9 @@ impl Past {
 pub(crate) const SENDER: u16 = 0;
 /// How often the model is looked at.
 const EVERY: Duration = Duration::from_millis(1);
-/// Share of the looks around an instant that must find the link at work.
+/// Share of what the link could carry around an instant from which it is full.
 const FULL: f64 = 0.95;
+/// Ethernet header and frame check sequence, bytes.
+const FRAME: u64 = 18;
 /// No drawn transfer takes longer.
 const LONGEST: Time = Time::from_nanos(60_000_000_000);

@@ -105,6 +105,7 @@ fn queued(line: &Timeline, hints: &Hints) -> Vec<bool> {
     let margin = (QUEUE * line.least_rtt_s)
         .max(LEAST_QUEUE)
         .max(3.0 * hints.clock_s);
+    let empty = empty(line, hints);
     let mut last = f64::NAN;
     line.steps
         .iter()
@@ -120,7 +121,7 @@ fn queued(line: &Timeline, hints: &Hints) -> Vec<bool> {
 
 /// The least round trip of a full segment: where all data took longer than the handshake, by no more than a few segments
 /// take at the highest rate, their length makes it so, and not a queue.
-pub(super) fn empty(line: &Timeline, hints: &Hints) -> f64 {
+fn empty(line: &Timeline, hints: &Hints) -> f64 {
     let rate = highest(line, 0..line.steps.len());
     if rate <= 0.0 || line.least_data_rtt_s <= line.least_rtt_s {
         return line.least_rtt_s;
