@@ -18,7 +18,7 @@ use slowpath_facts::Analyzer;
 use slowpath_record::packets::CaptureSummary;
 use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
 use slowpath_sim::{Recorder, Simulation};
-use slowpath_verdict::{Connection, Limit};
+use slowpath_verdict::{Analysis, Connection, Limit};
 
 use truth::{Held, Watcher};
 
@@ -142,7 +142,8 @@ fn tap(recorder: &Recorder) -> Option<Connection> {
     for record in &recorder.records {
         analyzer.push(record, &recorder.conversations);
     }
-    let analysis = analyzer.finish(&recorder.conversations, &CaptureSummary::default());
+    let facts = analyzer.finish(&recorder.conversations, &CaptureSummary::default());
+    let analysis = Analysis::of(facts);
     analysis.connections.into_iter().next()
 }
 
