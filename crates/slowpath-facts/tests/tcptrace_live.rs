@@ -12,16 +12,19 @@
 mod support;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use slowpath_facts::Counters;
 
 /// What tcptrace prints for the only connection of a capture, by column.
 fn tcptrace(file: &Path) -> Option<BTreeMap<String, String>> {
+    // Of a compressed file it leaves the first bytes in /tmp, whatever TMPDIR says; so it gets a plain one.
+    let plain = Plain::of(file);
     let out = Command::new("tcptrace")
         .args(["-n", "-l", "-r", "--csv"])
-        .arg(file)
+        .arg(&plain.0)
         .output()
         .ok()?;
     let text = String::from_utf8_lossy(&out.stdout).into_owned();
@@ -33,6 +36,29 @@ fn tcptrace(file: &Path) -> Option<BTreeMap<String, String>> {
             .collect::<Vec<_>>()
     };
     Some(split(names).into_iter().zip(split(values)).collect())
+}
+
+/// A capture without compression, for as long as the value lives.
+struct Plain(PathBuf);
+
+impl Plain {
+    fn of(file: &Path) -> Self {
+        let place = std::env::temp_dir().join(format!("slowpath-tcptrace-{}.pcap", std::process::id()));
+        let mut content = Vec::new();
+        let mut compressed = flate2::read::MultiGzDecoder::new(std::fs::File::open(file).unwrap());
+        match compressed.read_to_end(&mut content) {
+            Ok(_) => std::fs::write(&place, content).unwrap(),
+            // Not compressed at all.
+            Err(_) => drop(std::fs::copy(file, &place).unwrap()),
+        }
+        Self(place)
+    }
+}
+
+impl Drop for Plain {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
 }
 
 type Field = (&'static str, fn(&Counters) -> f64, f64);
