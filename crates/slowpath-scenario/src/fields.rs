@@ -21,6 +21,8 @@ pub(crate) struct Fields<'a> {
     span: Span,
     issues: &'a Issues,
     known: RefCell<Vec<&'static str>>,
+    /// Keys that have been reported already.
+    reported: RefCell<Vec<String>>,
 }
 
 impl<'a> Fields<'a> {
@@ -31,6 +33,7 @@ impl<'a> Fields<'a> {
             span,
             issues,
             known: RefCell::default(),
+            reported: RefCell::default(),
         }
     }
 
@@ -203,19 +206,39 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Reports `key` as missing.
+    /// Leaves the keys that nobody has asked for yet without remark: what they mean depends on a value that was wrong.
+    pub(crate) fn excuse_rest(&self) {
+        let rest = self.table.entries().map(|entry| entry.key.clone());
+        self.reported.borrow_mut().extend(rest);
+    }
+
+    /// Reports `key` as missing; where a misspelt one stands, that is the only mistake.
     pub(crate) fn missing(&self, key: &str, help: impl Into<String>) {
+        let misspelt = self.table.entries().find(|entry| {
+            !self.known.borrow().contains(&entry.key.as_str()) && suggestion(&entry.key, [key]).is_some()
+        });
+        if let Some(entry) = misspelt {
+            self.issues.push(
+                Diagnostic::error(
+                    entry.key_span,
+                    format!("unknown key `{}`", self.path_of(&entry.key)),
+                )
+                .help(format!("did you mean `{key}`?")),
+            );
+            self.reported.borrow_mut().push(entry.key.clone());
+            return;
+        }
         self.issues
             .push(Diagnostic::error(self.span, format!("`{}` is missing", self.path_of(key))).help(help));
     }
 
     /// Reports every key that nobody asked for.
     pub(crate) fn finish(self) {
-        let known = self.known.borrow();
+        let (known, reported) = (self.known.borrow(), self.reported.borrow());
         for entry in self
             .table
             .entries()
-            .filter(|entry| !known.contains(&entry.key.as_str()))
+            .filter(|entry| !known.contains(&entry.key.as_str()) && !reported.contains(&entry.key))
         {
             let message = format!("unknown key `{}`", self.path_of(&entry.key));
             let help = match suggestion(&entry.key, known.iter().copied()) {

@@ -115,6 +115,7 @@ fn steps(first: &str, rest: &str) -> Result<Vec<String>, &'static str> {
             values.push(print(at, places, first.unit));
             at += step;
         }
+        close(&mut values, print(end, places, first.unit));
     } else if let Some(factor) = factor {
         let factor: u128 = factor.parse().map_err(|_| "the factor must be a whole number")?;
         if factor < 2 || at == 0 {
@@ -124,11 +125,19 @@ fn steps(first: &str, rest: &str) -> Result<Vec<String>, &'static str> {
             values.push(print(at, places, first.unit));
             at = at.saturating_mul(factor);
         }
+        close(&mut values, print(end, places, first.unit));
     }
-    if values.len() == MOST_VALUES {
+    if values.len() >= MOST_VALUES {
         return Err("the range has too many values");
     }
     Ok(values)
+}
+
+/// Adds the end of a range where the steps did not meet it: both ends belong.
+fn close(values: &mut Vec<String>, end: String) {
+    if values.last() != Some(&end) {
+        values.push(end);
+    }
 }
 
 /// A decimal number with its unit.
@@ -198,7 +207,11 @@ mod tests {
             ("a.b=1,2, 3", &["1", "2", "3"]),
             ("d=10 ms..30 ms step 10 ms", &["10 ms", "20 ms", "30 ms"]),
             ("l=0 %..0.02 % step 0.01 %", &["0 %", "0.01 %", "0.02 %"]),
-            ("w=64 KiB..300 KiB by 2", &["64 KiB", "128 KiB", "256 KiB"]),
+            (
+                "w=64 KiB..300 KiB by 2",
+                &["64 KiB", "128 KiB", "256 KiB", "300 KiB"],
+            ),
+            ("d=10 ms..25 ms step 10 ms", &["10 ms", "20 ms", "25 ms"]),
             ("loss=0.001%..1%:log10", &["0.001 %", "0.01 %", "0.1 %", "1 %"]),
             ("n=1..8:log2", &["1", "2", "4", "8"]),
             ("n=1..3 step 1", &["1", "2", "3"]),

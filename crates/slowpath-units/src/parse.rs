@@ -68,20 +68,20 @@ impl<'a> Number<'a> {
         };
         let trimmed = text.trim();
         let end = trimmed
-            .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))
+            .find(|c: char| digit(c).is_none() && !matches!(c, '.' | '．' | '_'))
             .unwrap_or(trimmed.len());
         let (number, rest) = trimmed.split_at(end);
         let (mut mantissa, mut decimals, mut dot, mut digits) = (0_u128, 0_u32, false, false);
         for c in number.chars() {
             match c {
-                '.' if dot => return Err(error(ParseErrorKind::NotANumber)),
-                '.' => dot = true,
+                '.' | '．' if dot => return Err(error(ParseErrorKind::NotANumber)),
+                '.' | '．' => dot = true,
                 '_' => {}
-                digit => {
+                c => {
                     digits = true;
                     mantissa = mantissa
                         .checked_mul(10)
-                        .and_then(|m| m.checked_add(u128::from(digit as u8 - b'0')))
+                        .and_then(|m| m.checked_add(u128::from(digit(c).unwrap_or(0))))
                         .ok_or_else(|| error(ParseErrorKind::OutOfRange))?;
                     decimals += u32::from(dot);
                 }
@@ -106,6 +106,15 @@ impl<'a> Number<'a> {
         }
         u64::try_from(value / divisor).ok()
     }
+}
+
+/// The value of a digit, also of a full-width one, as East Asian keyboards type it.
+fn digit(c: char) -> Option<u32> {
+    let folded = match c {
+        '０'..='９' => char::from_u32(u32::from(c) - u32::from('０') + u32::from('0'))?,
+        c => c,
+    };
+    folded.to_digit(10)
 }
 
 /// Reads `text` with the table of `units` (name, scale to the base unit).

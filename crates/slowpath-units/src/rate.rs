@@ -54,7 +54,7 @@ impl fmt::Display for BitRate {
 impl FromStr for BitRate {
     type Err = ParseError;
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        parse::quantity(text, UNITS, HINTS, EXPECTED).map(Self)
+        parse::quantity(text, READ, HINTS, EXPECTED).map(Self)
     }
 }
 
@@ -132,13 +132,21 @@ const UNITS: &[(&str, u64)] = &[
     ("Mbit/s", 1_000_000),
     ("Gbit/s", 1_000_000_000),
 ];
+/// What is read: [`UNITS`], and what people type for them. Printed are [`UNITS`] alone.
+const READ: &[(&str, u64)] = &[
+    UNITS[0],
+    UNITS[1],
+    UNITS[2],
+    UNITS[3],
+    ("bps", 1),
+    ("kbps", 1_000),
+    ("Kbps", 1_000),
+    ("mbps", 1_000_000),
+    ("Mbps", 1_000_000),
+    ("gbps", 1_000_000_000),
+    ("Gbps", 1_000_000_000),
+];
 const HINTS: &[(&str, &str)] = &[
-    ("Mbps", "write \"Mbit/s\""),
-    ("mbps", "write \"Mbit/s\""),
-    ("kbps", "write \"kbit/s\""),
-    ("Kbps", "write \"kbit/s\""),
-    ("Gbps", "write \"Gbit/s\""),
-    ("bps", "write \"bit/s\""),
     ("Mbit", "write \"Mbit/s\""),
     ("mbit", "write \"Mbit/s\""),
     ("mbit/s", "write \"Mbit/s\""),
@@ -178,10 +186,25 @@ mod tests {
         assert_eq!(Layer::Wire.overhead(28) + 28, 84);
     }
 
+    /// They are what people type; what is printed is Mbit/s.
+    #[test]
+    fn common_spellings_are_read() {
+        for (text, printed) in [
+            ("50 Mbps", "50 Mbit/s"),
+            ("50Mbps", "50 Mbit/s"),
+            ("64 kbps", "64 kbit/s"),
+            ("1.5Gbps", "1.5 Gbit/s"),
+            ("５０ Mbit/s", "50 Mbit/s"),
+            ("１．５Gbps", "1.5 Gbit/s"),
+        ] {
+            assert_eq!(text.parse::<BitRate>().unwrap().to_string(), printed, "{text}");
+        }
+    }
+
     #[test]
     fn names_the_unit_that_was_meant() {
         assert!(
-            "50 Mbps"
+            "50 Mbit"
                 .parse::<BitRate>()
                 .unwrap_err()
                 .to_string()

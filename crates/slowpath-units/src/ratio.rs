@@ -84,8 +84,8 @@ impl FromStr for Ratio {
 serde_as_text!(Ratio);
 
 const BILLION: u32 = 1_000_000_000;
-const EXPECTED: &str = "a share such as \"0.01 %\", \"100 ppm\" or \"1 in 10000\"";
-const UNITS: &[(&str, u64)] = &[("ppb", 1), ("ppm", 1_000), ("%", 10_000_000)];
+const EXPECTED: &str = "a share between 0 % and 100 %, such as \"0.01 %\", \"100 ppm\" or \"1 in 10000\"";
+const UNITS: &[(&str, u64)] = &[("ppb", 1), ("ppm", 1_000), ("%", 10_000_000), ("％", 10_000_000)];
 const HINTS: &[(&str, &str)] = &[("percent", "write \"%\"")];
 
 #[cfg(test)]

@@ -173,6 +173,17 @@ fn read_kind(kind: &str, fields: &Fields<'_>) -> Option<ElementKind> {
             let jitter_at = fields.entry("jitter").map(|entry| entry.node.span);
             let reorder = fields.flag("reorder");
             let delay = varying::delay(fields)?;
+            if let (path::Span::Fixed(delay), Some(entry)) = (&delay, fields.entry("delay"))
+                && *delay > LONGEST_DELAY
+            {
+                fields.issues().push(
+                    Diagnostic::error(
+                        entry.node.span,
+                        format!("a delay of {delay} is more than {LONGEST_DELAY}, the longest there is"),
+                    )
+                    .help("write the delay one way, such as \"50 ms\""),
+                );
+            }
             if let (Some(path::JitterShape::Uniform { spread }), path::Span::Fixed(delay), Some(at)) =
                 (&jitter, &delay, jitter_at)
                 && spread > delay
@@ -513,3 +524,5 @@ const DEFAULT_QUEUE: QueueSize = QueueSize::Packets(1_000);
 
 /// A bucket must hold one full frame, or nothing ever passes.
 const SMALLEST_BUCKET: u64 = 1_600;
+/// Longer than light needs to Mars and back; more is a slip of the pen.
+const LONGEST_DELAY: Duration = Duration::from_secs(3_600);

@@ -1,5 +1,7 @@
 //! The one-line form of a path, as the command line takes it.
 
+use slowpath_units::{BitRate, Duration, Ratio};
+
 use crate::diagnostic::{Diagnostic, Diagnostics, Issues};
 use crate::network::document::{NetworkDocument, element_of};
 use crate::network::element::Element;
@@ -27,6 +29,18 @@ pub fn parse_path(text: &str) -> Result<NetworkDocument, Diagnostics> {
 }
 
 fn read(text: &str, source: SourceId, issues: &Issues) -> NetworkDocument {
+    if let Some(meant) = with_names(text) {
+        issues.push(
+            Diagnostic::error(
+                Span::new(source, &(0..text.len())),
+                "a value stands without the name of what it sets",
+            )
+            .help(format!(
+                "did you mean \"{meant}\"? A delay is each way: half of the round trip"
+            )),
+        );
+        return NetworkDocument::default();
+    }
     let (mut up, mut down, mut both) = (None, None, None);
     let mut at = 0;
     for part in text.split(';') {
@@ -76,6 +90,35 @@ fn read(text: &str, source: SourceId, issues: &Issues) -> NetworkDocument {
             NetworkDocument::default()
         }
     }
+}
+
+/// The text with names before values that stand alone, as far as their units tell; `None` if none stands alone.
+fn with_names(text: &str) -> Option<String> {
+    let mut any = false;
+    let parts: Vec<String> = text
+        .split(',')
+        .map(|clause| {
+            let (way, value) = clause
+                .rsplit_once(':')
+                .map_or(("", clause), |(way, value)| (&clause[..=way.len()], value));
+            let value = value.trim();
+            let name = if value.parse::<BitRate>().is_ok() {
+                "rate"
+            } else if value.parse::<Duration>().is_ok() {
+                "delay"
+            } else if value.parse::<Ratio>().is_ok() {
+                "loss"
+            } else {
+                return clause.trim().to_owned();
+            };
+            any = true;
+            let printed = value
+                .parse::<BitRate>()
+                .map_or_else(|_| value.to_owned(), |rate| rate.to_string());
+            format!("{way} {name} {printed}").trim().to_owned()
+        })
+        .collect();
+    any.then(|| parts.join(", "))
 }
 
 fn read_elements(body: &str, start: usize, source: SourceId, issues: &Issues) -> Vec<Element> {
@@ -230,8 +273,23 @@ mod tests {
     fn mistakes_have_columns_and_corrections() {
         let cases = [
             (
-                "rate 50 Mbps",
-                "PATH:1:6: error: `path.rate`: \"Mbps\" is not a unit of this quantity",
+                "50 Mbps, 100 ms, 0.01 %",
+                "PATH:1:1: error: a value stands without the name",
+                "did you mean \"rate 50 Mbit/s, delay 100 ms, loss 0.01 %\"? A delay is each way",
+            ),
+            (
+                "rate 1 Mbit/s, loss 150 %",
+                "PATH:1:21: error: `path.loss`: \"150 %\" is out of range",
+                "between 0 % and 100 %",
+            ),
+            (
+                "delay 99999999 s",
+                "PATH:1:7: error: a delay of 99999999 s is more than",
+                "one way",
+            ),
+            (
+                "rate 50 Mbit",
+                "PATH:1:6: error: `path.rate`: \"Mbit\" is not a unit of this quantity",
                 "write \"Mbit/s\"",
             ),
             (

@@ -126,6 +126,8 @@ fn read_one(fields: &Fields<'_>, default_name: &str) -> Option<WorkloadDocument>
                 ),
             );
         }
+        // Which other keys belong here depends on the kind.
+        fields.excuse_rest();
         return None;
     };
     let workload = match kind.value {
