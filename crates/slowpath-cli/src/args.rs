@@ -11,17 +11,23 @@ use crate::why::WhyArgs;
 #[derive(Debug, Parser)]
 #[command(
     name = "slowpath",
-    version,
+    version = concat!(env!("CARGO_PKG_VERSION"), " (build ", env!("SLOWPATH_BUILD"), ", model ", env!("SLOWPATH_MODEL"), ")"),
     max_term_width = 100,
     arg_required_else_help = true
 )]
 #[command(
     after_help = "Exit codes: 0 done; 1 with --check, a figure missed its reference; 2 wrong usage or input; \
-3 this machine cannot (see `slowpath doctor`); 4 the run was invalid."
+3 this machine cannot (see `slowpath doctor`); 4 every run was invalid; 130 Ctrl-C."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Also reasons, evidence and rejected alternatives
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+    /// Answers and errors alone
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
 }
 
 /// The tasks of slowpath.
@@ -49,6 +55,11 @@ pub(crate) enum Command {
     Measure(MeasureArgs),
     /// Be the other end: an iperf3-compatible server and more
     Serve(ServeArgs),
+    /// Print what a shell needs to complete slowpath's commands and options
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
     /// One run in a process of its own (not for people)
     #[command(hide = true)]
     Worker {
@@ -97,6 +108,9 @@ pub(crate) struct RunArgs {
     /// Results folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Form of what is printed
+    #[arg(long, value_enum, default_value_t = ResultsFormat::Text)]
+    pub(crate) format: ResultsFormat,
     /// How many slow paths may run side by side
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) side_by_side: u32,
@@ -147,24 +161,24 @@ pub(crate) struct ShellArgs {
 /// `slowpath explain`.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// A pcap or pcapng file, compressed or not; - for standard input
-    pub(crate) capture: PathBuf,
-    /// A second capture: the other end of the same flow, or a transfer to compare with
-    pub(crate) second: Option<PathBuf>,
+    /// A pcap or pcapng file, compressed or not; - for standard input. Two of them: both ends of the same flow, or a
+    /// good and a bad transfer
+    #[arg(required = true, value_name = "CAPTURE")]
+    pub(crate) captures: Vec<PathBuf>,
     /// Form of the answer
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
     /// Only connections with this number, or with this in an address and port, such as 10.0.0.1: or :443
-    #[arg(long, value_name = "WHICH", conflicts_with = "second")]
+    #[arg(long, value_name = "WHICH")]
     pub(crate) only: Option<String>,
     /// Also say what Wireshark calls late and repeated segments, what they were, and why (JSON and the page always do)
-    #[arg(long, conflicts_with = "second")]
+    #[arg(long)]
     pub(crate) wireshark: bool,
     /// The line's rate where you know it, such as '100 Mbit/s': the ledger then says what each cause costs
     #[arg(long, value_name = "RATE", conflicts_with = "second")]
     pub(crate) capacity: Option<String>,
     /// Write remedies in the language of this system as well: rtx, ios, ssh, sysctl or tc
-    #[arg(long, value_name = "SYSTEM", conflicts_with = "second")]
+    #[arg(long, value_name = "SYSTEM")]
     pub(crate) system: Option<String>,
 }
 
@@ -175,7 +189,24 @@ pub(crate) enum Format {
     Text,
     /// For programs
     Json,
+    /// For programs, one connection a line
+    Jsonl,
     /// One self-contained page
+    Html,
+}
+
+/// Form of an experiment's results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ResultsFormat {
+    /// For the terminal
+    Text,
+    /// The whole document, as in result.json
+    Json,
+    /// One run a line, as JSON
+    Jsonl,
+    /// One run a line, comma-separated
+    Csv,
+    /// The page, as in report.html
     Html,
 }
 
@@ -209,6 +240,9 @@ pub(crate) enum ConfigFormat {
 pub(crate) struct ReportArgs {
     /// A results folder of `slowpath run`
     pub(crate) folder: PathBuf,
+    /// Form of what is printed
+    #[arg(long, value_enum, default_value_t = ResultsFormat::Text)]
+    pub(crate) format: ResultsFormat,
 }
 
 /// `slowpath compare`.

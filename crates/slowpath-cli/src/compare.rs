@@ -1,7 +1,5 @@
 //! `slowpath compare`.
 
-use std::io::{self, Write};
-
 use crate::args::CompareArgs;
 use crate::exit::{self, Failure};
 use crate::terminal;
@@ -10,11 +8,7 @@ use crate::terminal;
 pub(crate) fn compare(args: &CompareArgs) -> Result<u8, Failure> {
     let comparison = slowpath::report::compare(&args.before, &args.after)
         .map_err(|error| Failure::usage(error.to_string()))?;
-    let mut out = io::stdout().lock();
-    comparison
-        .write(terminal::style(), &mut out)
-        .and_then(|()| out.flush())
-        .map_err(|error| Failure::machine(format!("printing failed: {error}")))?;
+    terminal::print(|out| comparison.write(terminal::style(), out))?;
     Ok(if args.check && comparison.worse() {
         exit::MISSED
     } else {

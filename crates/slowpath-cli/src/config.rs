@@ -1,6 +1,6 @@
 //! `slowpath config`.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::Path;
 
 use slowpath::devices;
@@ -13,22 +13,13 @@ use crate::terminal;
 pub(crate) fn config(args: &ConfigArgs) -> Result<u8, Failure> {
     let name = args.file.display().to_string();
     let bytes =
-        read(&args.file).map_err(|error| Failure::usage(format!("reading {name} failed: {error}")))?;
+        read(&args.file).map_err(|error| Failure::usage(slowpath::input::problem(&args.file, &error)))?;
     let language = devices::language(args.system.as_deref(), &bytes).map_err(Failure::usage)?;
     let reading = devices::reading(language, args.model.as_deref(), &name, &bytes);
-    let mut out = io::stdout().lock();
-    let written = match args.format {
-        ConfigFormat::Text => devices::write_text(&reading, terminal::style(), &mut out),
-        ConfigFormat::Json => devices::write_json(&reading, &mut out),
-    };
-    written
-        .and_then(|()| out.flush())
-        .or_else(|error| match error.kind() {
-            // Whoever reads has seen enough.
-            io::ErrorKind::BrokenPipe => Ok(()),
-            _ => Err(error),
-        })
-        .map_err(|error| Failure::machine(format!("printing failed: {error}")))?;
+    terminal::print(|out| match args.format {
+        ConfigFormat::Text => devices::write_text(&reading, terminal::style(), out),
+        ConfigFormat::Json => devices::write_json(&reading, out),
+    })?;
     Ok(exit::DONE)
 }
 

@@ -2,25 +2,29 @@
 
 use slowpath::doctor::{self, Standing};
 
-use crate::exit;
+use crate::exit::{self, Failure};
+use crate::terminal;
 
 /// Prints what this machine permits and how to permit what it does not; 3 if no lab can be built.
-pub(crate) fn doctor() -> u8 {
+pub(crate) fn doctor() -> Result<u8, Failure> {
     let findings = doctor::examine();
-    for finding in &findings {
-        let mark = match finding.standing {
-            Standing::Good => "ok  ",
-            Standing::Lacking => "note",
-            Standing::Blocking => "FAIL",
-        };
-        println!("{mark}  {}: {}", finding.subject, finding.found);
-        if !finding.fix.is_empty() {
-            println!("      {}", finding.fix);
+    terminal::print(|out| {
+        for finding in &findings {
+            let mark = match finding.standing {
+                Standing::Good => "ok  ",
+                Standing::Lacking => "note",
+                Standing::Blocking => "FAIL",
+            };
+            writeln!(out, "{mark}  {}: {}", finding.subject, finding.found)?;
+            if !finding.fix.is_empty() {
+                writeln!(out, "      {}", finding.fix)?;
+            }
         }
-    }
-    if doctor::is_able(&findings) {
+        Ok(())
+    })?;
+    Ok(if doctor::is_able(&findings) {
         exit::DONE
     } else {
         exit::MACHINE
-    }
+    })
 }

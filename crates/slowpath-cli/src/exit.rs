@@ -8,8 +8,10 @@ pub(crate) const MISSED: u8 = 1;
 pub(crate) const USAGE: u8 = 2;
 /// This machine cannot.
 pub(crate) const MACHINE: u8 = 3;
-/// The run was invalid.
+/// Every run was invalid, and nothing else could answer.
 pub(crate) const INVALID: u8 = 4;
+/// Ctrl-C, as shells say it: 128 and the signal's number.
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// `shell`: slowpath itself failed, not the program.
 pub(crate) const OWN_FAILURE: u8 = 125;
@@ -25,6 +27,26 @@ pub(crate) struct Failure {
 impl Failure {
     pub(crate) const fn usage(text: String) -> Self {
         Self { text, code: USAGE }
+    }
+
+    /// Standard output did not take the answer: nothing to say where its reader has seen enough.
+    pub(crate) fn printing(error: &std::io::Error) -> Self {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            return Self {
+                text: String::new(),
+                code: DONE,
+            };
+        }
+        Self::machine(format!(
+            "writing the answer to standard output failed: {error}; send it to a place that takes it"
+        ))
+    }
+
+    pub(crate) const fn interrupted(text: String) -> Self {
+        Self {
+            text,
+            code: INTERRUPTED,
+        }
     }
 
     pub(crate) const fn machine(text: String) -> Self {

@@ -1,7 +1,5 @@
 //! `slowpath explain`.
 
-use std::io::{self, Write};
-
 use slowpath::{devices, explain};
 
 use crate::args::{ExplainArgs, Format};
@@ -11,16 +9,30 @@ use crate::terminal;
 /// Reads one or two captures and prints what limited the transfers.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
     let usage = |error: slowpath::import::ImportError| Failure::usage(error.to_string());
-    let mut out = io::stdout().lock();
-    let written = match &args.second {
+    let (capture, second) = match args.captures.as_slice() {
+        [capture] => (capture, None),
+        [capture, second] => (capture, Some(second)),
+        more => {
+            return Err(Failure::usage(format!(
+                "explain reads one capture, or two: both ends of the same flow, or a good and a bad transfer; these are {}, so call it for each",
+                more.len()
+            )));
+        }
+    };
+    if second.is_some() && (args.only.is_some() || args.wireshark || args.system.is_some()) {
+        return Err(Failure::usage(
+            "--only, --wireshark and --system go with one capture; leave the second out".to_owned(),
+        ));
+    }
+    match second {
         None => {
-            let mut explanation = explain::file(&args.capture).map_err(usage)?;
+            let mut explanation = explain::file(capture).map_err(usage)?;
             if let Some(wanted) = &args.only
                 && explain::select(&mut explanation, wanted) == 0
             {
                 return Err(Failure::usage(format!(
                     "no connection of {} has the number {wanted}, or {wanted} in an address; leave --only out to see all",
-                    args.capture.display()
+                    capture.display()
                 )));
             }
             if let Some(rate) = &args.capacity {
@@ -31,37 +43,32 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
                 let language = devices::language(Some(system), &[]).map_err(Failure::usage)?;
                 explain::in_language(&mut explanation, language);
             }
-            match args.format {
-                Format::Json => explain::write_json(&explanation, &mut out),
+            let style = terminal::style();
+            terminal::print(|out| match args.format {
+                Format::Json => explain::write_json(&explanation, out),
+                Format::Jsonl => explain::write_json_lines(&explanation, out),
+                Format::Html => explain::write_html(&explanation, out),
                 Format::Text => {
-                    explain::write_text(&explanation, terminal::style(), &mut out).and_then(|()| {
-                        if args.wireshark {
-                            explain::write_wireshark(&explanation, terminal::style(), &mut out)
-                        } else {
-                            Ok(())
-                        }
-                    })
+                    explain::write_text(&explanation, style, args.system.is_some(), out)?;
+                    if args.wireshark {
+                        explain::write_wireshark(&explanation, style, out)?;
+                    }
+                    Ok(())
                 }
-                Format::Html => explain::write_html(&explanation, &mut out),
-            }
+            })?;
         }
         Some(second) => {
-            let pair = explain::pair(&args.capture, second).map_err(usage)?;
-            match args.format {
-                Format::Json => explain::write_pair_json(&pair, &mut out),
-                Format::Text => explain::write_pair(&pair, terminal::style(), &mut out),
-                Format::Html => {
-                    return Err(Failure::usage(
-                        "two captures are explained as text or json; write --format json".to_owned(),
-                    ));
-                }
+            let pair = explain::pair(capture, second).map_err(usage)?;
+            if matches!(args.format, Format::Html | Format::Jsonl) {
+                return Err(Failure::usage(
+                    "two captures are explained as text or json; write --format json".to_owned(),
+                ));
             }
+            terminal::print(|out| match args.format {
+                Format::Json => explain::write_pair_json(&pair, out),
+                _ => explain::write_pair(&pair, terminal::style(), out),
+            })?;
         }
-    };
-    match written.and_then(|()| out.flush()) {
-        // Whoever closed the pipe has read enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(exit::DONE),
-        Err(error) => Err(Failure::machine(format!("printing failed: {error}"))),
-        Ok(()) => Ok(exit::DONE),
     }
+    Ok(exit::DONE)
 }

@@ -1,8 +1,6 @@
 //! The `slowpath` command: arguments, terminal output, exit codes, and nothing else.
 
 #![forbid(unsafe_code)]
-// This is the one place that prints.
-#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
 mod compare;
@@ -19,7 +17,7 @@ mod why;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command};
 
@@ -35,25 +33,37 @@ fn main() -> ExitCode {
             });
         }
     };
+    terminal::set(cli.verbose, cli.quiet);
     let result = match cli.command {
         Command::List => list::list(),
         Command::Run(args) => run::run(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Shell(args) => shell::shell(&args),
         Command::Why(args) => why::why(&args),
-        Command::Report(args) => run::report(&args.folder),
+        Command::Report(args) => run::report(&args.folder, args.format),
         Command::Config(args) => config::config(&args),
         Command::Measure(args) => measure::measure(&args),
         Command::Serve(args) => measure::serve(&args),
+        Command::Completions { shell } => completions(shell),
         Command::Worker { job } => run::worker(&job),
         Command::Compare(args) => compare::compare(&args),
-        Command::Doctor => Ok(doctor::doctor()),
+        Command::Doctor => doctor::doctor(),
     };
     match result {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            eprintln!("slowpath: {}", failure.text);
+            if !failure.text.is_empty() {
+                terminal::note(&format!("slowpath: {}", failure.text));
+            }
             ExitCode::from(failure.code)
         }
     }
+}
+
+/// Prints the completions of a shell.
+fn completions(shell: clap_complete::Shell) -> Result<u8, exit::Failure> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "slowpath", &mut text);
+    terminal::print(|out| out.write_all(&text))?;
+    Ok(exit::DONE)
 }

@@ -8,11 +8,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use slowpath::doctor::Standing;
+use slowpath::folder::Folder;
 use slowpath::load::Loaded;
-use slowpath::run::{Event, RunError, RunOptions, Settings};
-use slowpath::{Clock, HealthState};
+use slowpath::run::{Event, Failed, RunError, RunOptions, Settings};
+use slowpath::{Clock, Results};
 
-use crate::args::{self, RunArgs};
+use crate::args::{self, ResultsFormat, RunArgs};
 use crate::exit::{self, Failure};
 use crate::terminal;
 
@@ -44,12 +46,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
         .clone()
         .unwrap_or_else(|| default_folder(&loaded.name, args.quick));
     let options = RunOptions {
-        clocks: match args.clock {
-            args::Clock::Auto => Vec::new(),
-            args::Clock::Lab => vec![Clock::Lab],
-            args::Clock::Simulated => vec![Clock::Simulated],
-            args::Clock::Both => vec![Clock::Lab, Clock::Simulated],
-        },
+        clocks: Vec::new(),
         variants: args.variants.clone(),
         repeats: args.repeats,
         seed: args.seed,
@@ -59,51 +56,215 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
         places: args.side_by_side as usize,
         worker: worker_program()?,
     };
-    let cancel = interrupt_flag();
-    let mut display = Display::new();
-    let result = slowpath::run::run(&loaded, &options, &cancel, &mut |event| display.show(&event));
-    let result = result.and_then(|folder| {
-        if args.prove {
-            slowpath::prove::prove(&loaded, &options, &folder, &cancel, &mut |event| {
-                display.show(&event);
-            })?;
-        }
-        Ok(())
-    });
-    display.finish();
-    let failed = match result {
-        Ok(()) => None,
-        Err(error @ RunError::Failed { .. }) => Some(error.to_string()),
-        Err(error @ (RunError::Plan(_) | RunError::Folder(_) | RunError::Mixed { .. })) => {
-            return Err(Failure::usage(error.to_string()));
-        }
-        Err(error) => return Err(Failure::machine(error.to_string())),
+    let mut session = Session {
+        loaded: &loaded,
+        settings: Settings::of(&loaded, &options),
+        cancel: interrupt_flag(),
+        options,
+        failed: Vec::new(),
+        text: args.format == ResultsFormat::Text,
     };
-    let settings = Settings::of(&loaded, &options);
-    let results = slowpath::report::write(&loaded, &settings, &out).map_err(|error| {
-        // Without a single finished run there is nothing to report but the failures themselves.
-        failed
-            .clone()
-            .map_or_else(|| Failure::usage(error.to_string()), Failure::machine)
-    })?;
-    terminal::summary(&results, &out)
-        .map_err(|error| Failure::machine(format!("printing failed: {error}")))?;
-    if let Some(error) = failed {
-        return Err(Failure::machine(error));
+    let results = session.answer(args.clock)?;
+    if args.prove {
+        session.prove()?;
     }
-    if results.health() == HealthState::Invalid {
+    let results = match results {
+        Some(results) if !args.prove => results,
+        _ => session.results()?,
+    };
+    terminal::results(&results, &out, args.format)?;
+    verdict_of(args, &session, &results)
+}
+
+/// The exit code for what came of an experiment.
+fn verdict_of(args: &RunArgs, session: &Session<'_>, results: &Results) -> Result<u8, Failure> {
+    // Where simulated time was to answer as well, a lab that cannot is no failure; a run that broke off always is.
+    let answered = args.clock != args::Clock::Lab && session.all_answered(results);
+    let failed: Vec<&Failed> = session
+        .failed
+        .iter()
+        .filter(|failed| failed.crashed || !answered)
+        .collect();
+    if !failed.is_empty() {
+        let lines: Vec<String> = failed.iter().map(|failed| failed.to_string()).collect();
+        return Err(Failure::machine(lines.join("\n")));
+    }
+    if results.is_unanswered() {
         return Ok(exit::INVALID);
     }
     if args.check {
         let missed = results.check();
         for miss in &missed {
-            eprintln!("slowpath: {miss}");
+            terminal::note(&format!("slowpath: {miss}"));
         }
         if !missed.is_empty() {
             return Ok(exit::MISSED);
         }
     }
     Ok(exit::DONE)
+}
+
+/// One call of `slowpath run`: what to run, on which clocks, and what has failed so far.
+struct Session<'a> {
+    loaded: &'a Loaded,
+    options: RunOptions,
+    settings: Settings,
+    cancel: Arc<AtomicBool>,
+    failed: Vec<Failed>,
+    /// Whether the results are printed for people.
+    text: bool,
+}
+
+impl Session<'_> {
+    /// Runs on the clocks that were asked for; simulated time goes first, and stands in for a lab that cannot be built
+    /// or that came to no figure, unless the lab alone was asked for.
+    ///
+    /// Gives the results if they were already put together.
+    fn answer(&mut self, clock: args::Clock) -> Result<Option<Results>, Failure> {
+        let lab = match clock {
+            args::Clock::Simulated => None,
+            _ => Some(lab_hindrance()),
+        };
+        match (clock, lab) {
+            (args::Clock::Simulated, _) | (_, None) => {
+                self.run(vec![Clock::Simulated], self.options.variants.clone())?;
+                Ok(None)
+            }
+            (args::Clock::Lab, Some(Some(hindrance))) => Err(Failure::machine(format!(
+                "{hindrance}; --clock simulated needs nothing of this machine"
+            ))),
+            (args::Clock::Auto | args::Clock::Both, Some(Some(hindrance))) => {
+                terminal::note(&format!(
+                    "slowpath: {hindrance}; simulated time answers instead (rows with ~)"
+                ));
+                self.run(vec![Clock::Simulated], self.options.variants.clone())?;
+                Ok(None)
+            }
+            (args::Clock::Lab, Some(None)) => {
+                self.run(vec![Clock::Lab], self.options.variants.clone())?;
+                Ok(None)
+            }
+            (args::Clock::Auto, Some(None)) => {
+                self.run(Vec::new(), self.options.variants.clone())?;
+                self.stand_in()
+            }
+            (args::Clock::Both, Some(None)) => {
+                let computed = self.run(vec![Clock::Simulated], self.options.variants.clone())?;
+                if computed > 0 && !terminal::is_quiet() && self.text {
+                    terminal::first_answer(&self.results()?)?;
+                }
+                self.run(vec![Clock::Lab], self.options.variants.clone())?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Computes in simulated time what the lab could not carry.
+    fn stand_in(&mut self) -> Result<Option<Results>, Failure> {
+        let results = match self.results() {
+            Ok(results) => results,
+            // Not a single run came to its end.
+            Err(_) if !self.failed.is_empty() => Results::new(&self.loaded.name, self.options.seed),
+            Err(failure) => return Err(failure),
+        };
+        let open: Vec<String> = self
+            .wanted()
+            .filter(|name| {
+                !results
+                    .variants
+                    .iter()
+                    .any(|v| v.name == **name && v.is_answered())
+            })
+            .map(str::to_owned)
+            .collect();
+        if open.is_empty() {
+            return Ok(Some(results));
+        }
+        self.run(vec![Clock::Simulated], open)?;
+        Ok(None)
+    }
+
+    /// Whether each variant that was asked for has a figure on some clock.
+    fn all_answered(&self, results: &Results) -> bool {
+        self.wanted()
+            .all(|name| results.variants.iter().any(|v| v.name == name && v.is_answered()))
+    }
+
+    /// The variants that were asked for.
+    fn wanted(&self) -> impl Iterator<Item = &str> {
+        let chosen = &self.options.variants;
+        self.loaded
+            .experiment
+            .variants
+            .iter()
+            .map(|variant| variant.name.as_str())
+            .filter(move |name| chosen.is_empty() || chosen.iter().any(|wanted| wanted == name))
+    }
+
+    /// Runs these variants on these clocks and says how many runs that took; runs that fail are kept in mind, everything
+    /// else that goes wrong ends it.
+    fn run(&mut self, clocks: Vec<Clock>, variants: Vec<String>) -> Result<usize, Failure> {
+        let options = RunOptions {
+            clocks,
+            variants,
+            ..self.options.clone()
+        };
+        let mut display = Display::new();
+        let ran = slowpath::run::run(self.loaded, &options, &self.cancel, &mut |event| {
+            display.show(&event)
+        });
+        display.finish();
+        self.keep_failures(ran.map(drop))?;
+        Ok(display.total - display.resumed)
+    }
+
+    /// Tests the changes that the experiment wishes for.
+    fn prove(&mut self) -> Result<(), Failure> {
+        let folder = Folder::open(&self.options.out);
+        let mut display = Display::new();
+        let proven =
+            slowpath::prove::prove(self.loaded, &self.options, &folder, &self.cancel, &mut |event| {
+                display.show(&event);
+            });
+        display.finish();
+        self.keep_failures(proven.map(drop))
+    }
+
+    fn keep_failures(&mut self, ran: Result<(), RunError>) -> Result<(), Failure> {
+        match ran {
+            Ok(()) => Ok(()),
+            Err(RunError::Failed { failed }) => {
+                self.failed.extend(failed);
+                Ok(())
+            }
+            Err(error @ RunError::Interrupted { .. }) => Err(Failure::interrupted(error.to_string())),
+            Err(error @ RunError::Worker { .. }) => Err(Failure::machine(error.to_string())),
+            Err(error) => Err(Failure::usage(error.to_string())),
+        }
+    }
+
+    fn results(&self) -> Result<Results, Failure> {
+        slowpath::report::write(self.loaded, &self.settings, &self.options.out).map_err(|error| {
+            if self.failed.is_empty() {
+                return Failure::usage(error.to_string());
+            }
+            // Without a single finished run there is nothing to report but the failures themselves.
+            let lines: Vec<String> = self.failed.iter().map(Failed::to_string).collect();
+            Failure::machine(lines.join("\n"))
+        })
+    }
+}
+
+/// Why no lab can be built here, with what to change; nothing if one can.
+fn lab_hindrance() -> Option<String> {
+    let findings = slowpath::doctor::examine_lab();
+    let blocking = findings
+        .into_iter()
+        .find(|finding| finding.standing == Standing::Blocking)?;
+    Some(format!(
+        "no lab can be built here: {}: {} ({})",
+        blocking.subject, blocking.found, blocking.fix
+    ))
 }
 
 /// Sweeps settings in simulated time: table on the terminal, CSV and JSON in the results folder.
@@ -135,7 +296,8 @@ fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
         .unwrap_or_else(|| Path::new("results").join(format!("{name}-sweep")));
     let folder = slowpath::folder::Folder::create(&out).map_err(|error| Failure::usage(error.to_string()))?;
     let cancel = interrupt_flag();
-    let bar = std::io::stderr().is_terminal().then(|| ProgressBar::new(0));
+    let shows = std::io::stderr().is_terminal() && !terminal::is_quiet();
+    let bar = shows.then(|| ProgressBar::new(0));
     let swept = sweep::run(&options, &cancel, &|done, all| {
         if let Some(bar) = &bar {
             bar.set_length(all as u64);
@@ -146,7 +308,8 @@ fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
         bar.finish_and_clear();
     }
     let swept = swept.map_err(|error| match error {
-        Error::Run { .. } | Error::Interrupted => Failure::machine(error.to_string()),
+        Error::Interrupted => Failure::interrupted(error.to_string()),
+        Error::Run { .. } => Failure::machine(error.to_string()),
         error => Failure::usage(error.to_string()),
     })?;
     let mut table = Vec::new();
@@ -158,8 +321,16 @@ fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
             .write(file, content)
             .map_err(|error| Failure::usage(error.to_string()))?;
     }
-    let printed = terminal::swept(&swept, &out);
-    printed.map_err(|error| Failure::machine(format!("printing failed: {error}")))?;
+    match args.format {
+        ResultsFormat::Text => terminal::swept(&swept, &out)?,
+        ResultsFormat::Json => terminal::print(|out| out.write_all(&document))?,
+        ResultsFormat::Csv => terminal::print(|out| out.write_all(&table))?,
+        ResultsFormat::Jsonl | ResultsFormat::Html => {
+            return Err(Failure::usage(
+                "a sweep is printed as text, json or csv; write --format csv".to_owned(),
+            ));
+        }
+    }
     Ok(exit::DONE)
 }
 
@@ -207,6 +378,7 @@ fn default_folder(name: &str, quick: bool) -> PathBuf {
 struct Display {
     bar: Option<ProgressBar>,
     total: usize,
+    resumed: usize,
     finished: usize,
     /// Bytes done and wanted of each running transfer.
     running: BTreeMap<String, (u64, u64)>,
@@ -218,6 +390,7 @@ impl Display {
         Self {
             bar: None,
             total: 0,
+            resumed: 0,
             finished: 0,
             running: BTreeMap::new(),
             begun: Instant::now(),
@@ -227,13 +400,15 @@ impl Display {
     fn show(&mut self, event: &Event<'_>) {
         match event {
             Event::Planned { total, resumed } => {
-                (self.total, self.finished) = (*total, *resumed);
+                (self.total, self.finished, self.resumed) = (*total, *resumed, *resumed);
                 if *resumed > 0 {
-                    eprintln!("{resumed} of {total} runs were finished before and are kept");
+                    terminal::remark(&format!(
+                        "{resumed} of {total} runs were finished before and are kept"
+                    ));
                 }
-                if std::io::stderr().is_terminal() {
+                if std::io::stderr().is_terminal() && !terminal::is_quiet() {
                     let style =
-                        ProgressStyle::with_template("{bar:24} {msg}").expect("the template is valid");
+                        ProgressStyle::with_template("{bar:12} {wide_msg}").expect("the template is valid");
                     self.bar = Some(ProgressBar::new(1_000).with_style(style));
                 }
             }
@@ -266,7 +441,7 @@ impl Display {
     fn say(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.println(line),
-            None => eprintln!("{line}"),
+            None => terminal::remark(line),
         }
     }
 
@@ -314,9 +489,8 @@ impl Display {
 }
 
 /// Makes the report of a results folder again and prints its table.
-pub(crate) fn report(folder: &Path) -> Result<u8, Failure> {
+pub(crate) fn report(folder: &Path, format: ResultsFormat) -> Result<u8, Failure> {
     let results = slowpath::report::again(folder).map_err(|error| Failure::usage(error.to_string()))?;
-    terminal::summary(&results, folder)
-        .map_err(|error| Failure::machine(format!("printing failed: {error}")))?;
+    terminal::results(&results, folder, format)?;
     Ok(exit::DONE)
 }

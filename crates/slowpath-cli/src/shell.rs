@@ -1,11 +1,13 @@
 //! `slowpath shell`.
 
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 
 use slowpath::shell::{ShellError, ShellSpec};
 
 use crate::args::ShellArgs;
 use crate::exit::{self, Failure};
+use crate::terminal;
 
 /// Runs a program over an emulated path; the exit status is the program's.
 pub(crate) fn shell(args: &ShellArgs) -> Result<u8, Failure> {
@@ -24,9 +26,16 @@ pub(crate) fn shell(args: &ShellArgs) -> Result<u8, Failure> {
         code: exit::OWN_FAILURE,
     };
     let outcome = slowpath::shell::run(&spec).map_err(own)?;
-    eprintln!("{}", health_line(&outcome.report));
+    terminal::remark(&health_line(&outcome.report));
     for capture in &outcome.captures {
-        eprintln!("slowpath: capture at {}: {}", capture.point, capture.file);
+        // The files' names are relative to the folder that was given.
+        let folder = args.capture.as_deref().unwrap_or_else(|| Path::new(""));
+        let place = folder.join(&capture.file);
+        terminal::remark(&format!(
+            "slowpath: capture at {}: {}",
+            capture.point,
+            place.display()
+        ));
     }
     let status = outcome.status;
     let code = status

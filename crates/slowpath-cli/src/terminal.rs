@@ -2,14 +2,52 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use slowpath::load::Loaded;
+use slowpath::report::Form;
 use slowpath::{Results, RunRecord, Style};
+
+use crate::args::ResultsFormat;
+use crate::exit::Failure;
+
+/// Takes over how much the user wants to read.
+pub(crate) fn set(verbose: bool, quiet: bool) {
+    VERBOSE.store(verbose, Ordering::Relaxed);
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+/// Whether nothing but answers and errors is wanted.
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Writes an answer to standard output.
+///
+/// A reader that has seen enough (`| head -1`) ends the command quietly, with [`Failure::is_quiet`].
+pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    write(&mut out)
+        .and_then(|()| out.flush())
+        .map_err(|error| Failure::printing(&error))
+}
+
+/// Says something beside the answer, on standard error. That it cannot be said there is no reason to stop.
+pub(crate) fn note(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// As [`note`], for what a user who wants it quiet does not want.
+pub(crate) fn remark(line: &str) {
+    if !is_quiet() {
+        note(line);
+    }
+}
 
 /// Prints what should be read before the results of an experiment are trusted.
 pub(crate) fn warnings(loaded: &Loaded) {
     if !loaded.experiment.warnings.list.is_empty() {
-        eprint!("{}", loaded.experiment.warnings);
+        remark(loaded.experiment.warnings.to_string().trim_end());
     }
 }
 
@@ -49,26 +87,70 @@ pub(crate) fn run_line(name: &str, record: &RunRecord) -> String {
     format!("{name:<28} {bytes:>10} bytes in {seconds:>8.2} s{state} {failed}")
 }
 
+/// The results of an experiment in the form that was asked for.
+pub(crate) fn results(results: &Results, folder: &Path, format: ResultsFormat) -> Result<(), Failure> {
+    let form = match format {
+        ResultsFormat::Text => return summary(results, folder),
+        ResultsFormat::Json => Form::Json,
+        ResultsFormat::Jsonl => Form::JsonLines,
+        ResultsFormat::Csv => Form::Csv,
+        ResultsFormat::Html => Form::Html,
+    };
+    print(|out| slowpath::report::write_as(results, folder, form, out))
+}
+
 /// The table of an experiment and where its report lies.
-pub(crate) fn summary(results: &Results, folder: &Path) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    slowpath::report::print(results, folder, style(), &mut out)?;
-    out.flush()
+fn summary(results: &Results, folder: &Path) -> Result<(), Failure> {
+    print(|out| slowpath::report::print(results, folder, style(), out))
+}
+
+/// What simulated time says, while the lab takes its time.
+pub(crate) fn first_answer(results: &Results) -> Result<(), Failure> {
+    print(|out| slowpath::report::print_first(results, style(), out))
 }
 
 /// The table of a sweep and where its files lie.
-pub(crate) fn swept(swept: &slowpath::sweep::Swept, folder: &Path) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    slowpath::sweep::write_text(swept, style(), &mut out)?;
-    writeln!(out, "\nTables: {0}/sweep.csv, {0}/sweep.json", folder.display())?;
-    out.flush()
+pub(crate) fn swept(swept: &slowpath::sweep::Swept, folder: &Path) -> Result<(), Failure> {
+    print(|out| {
+        slowpath::sweep::write_text(swept, style(), out)?;
+        writeln!(out, "\nTables: {0}/sweep.csv, {0}/sweep.json", folder.display())
+    })
 }
 
-/// Colours on a terminal that wants them.
+/// Colours on a terminal that wants them; lines as wide as the terminal, rows of a table as wide as they are elsewhere.
 pub(crate) fn style() -> Style {
-    let wanted = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let (width, rows) = if io::stdout().is_terminal() {
+        let columns = columns();
+        (columns.min(WIDEST_SENTENCE), columns)
+    } else {
+        (Style::default().width, usize::MAX)
+    };
     Style {
-        color: wanted,
-        ..Style::default()
+        width,
+        rows,
+        color: io::stdout().is_terminal() && !no_color(),
+        verbose: VERBOSE.load(Ordering::Relaxed),
     }
 }
+
+/// Columns of the terminal.
+fn columns() -> usize {
+    terminal_size::terminal_size().map_or(Style::default().width, |(width, _)| {
+        usize::from(width.0).max(NARROWEST)
+    })
+}
+
+/// Whether colours are unwelcome (no-color.org: a value that is not empty).
+fn no_color() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_some_and(|value| value == "dumb")
+}
+
+static VERBOSE: AtomicBool = AtomicBool::new(false);
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Longer lines are hard to read, however wide the terminal.
+const WIDEST_SENTENCE: usize = 100;
+
+/// A terminal that says it is narrower is not believed.
+const NARROWEST: usize = 20;

@@ -7,7 +7,7 @@ use slowpath_verdict::{Reason, Rejected};
 use crate::explain::{ExplainedConnection, Explanation};
 use crate::facts::{facts, parameters, tap_words};
 use crate::quantity::{bit_rate, bytes, grouped, percent, seconds};
-use crate::text::{Style, Tone, left, wrap};
+use crate::text::{Style, Tone, columns, left, wrap};
 use crate::verdict::{flag_name, limit_words};
 
 /// How much the text says.
@@ -15,15 +15,32 @@ use crate::verdict::{flag_name, limit_words};
 pub struct Depth {
     /// Connections in full; the others get one line.
     pub connections: usize,
-    /// Evidence, rejected limits and facts; without them only answers and remedies.
+    /// Evidence, rejected limits and facts; without them an answer has [`MOST_LINES`] at most.
     pub evidence: bool,
+    /// The lines of every remedy for a device's configuration, however many they are.
+    pub configuration: bool,
 }
+
+impl Depth {
+    /// Answers alone.
+    pub const fn answers(configuration: bool) -> Self {
+        Self {
+            connections: 3,
+            evidence: false,
+            configuration,
+        }
+    }
+}
+
+/// Lines of the answer on one transfer, unless everything is asked for.
+pub const MOST_LINES: usize = 8;
 
 impl Default for Depth {
     fn default() -> Self {
         Self {
             connections: 3,
             evidence: true,
+            configuration: true,
         }
     }
 }
@@ -57,11 +74,23 @@ pub fn write_explanation(
         .connections
         .iter()
         .partition(|e| !is_aside(e, largest));
+    if !depth.evidence && said.len() > 1 {
+        style.paragraph(&overview(&said), "", "", Tone::Plain, out)?;
+        writeln!(out)?;
+    }
     for (place, explained) in said.iter().take(depth.connections).enumerate() {
         if place > 0 {
             writeln!(out)?;
         }
-        connection(explained, style, depth, out)?;
+        if !depth.evidence && said.len() > 1 {
+            let c = &explained.connection;
+            writeln!(out, "{}: {} > {}", c.id, c.client, c.server)?;
+        }
+        if depth.evidence {
+            connection(explained, style, depth, out)?;
+        } else {
+            answer(explained, style, depth, out)?;
+        }
     }
     let rest = said.into_iter().skip(depth.connections).chain(aside);
     let mut heading = false;
@@ -71,18 +100,20 @@ pub fn write_explanation(
             heading = true;
         }
         let c = &explained.connection;
+        let name = c.verdict.limit.name();
         let line = format!(
             "{} {} {} > {}",
-            left(c.verdict.limit.name(), 20),
+            left(name, 20),
             left(&bit_rate(c.goodput_bit_per_s), 13),
             c.client,
             c.server
         );
-        writeln!(
-            out,
-            "  {}",
-            crate::text::fit(&line, style.width.saturating_sub(2))
-        )?;
+        // Ends that are cut could look alike.
+        if columns(&line) + 2 > style.rows {
+            style.paragraph(&line, "  ", "    ", Tone::Plain, out)?;
+        } else {
+            writeln!(out, "  {line}")?;
+        }
     }
     let more = rest.count().saturating_sub(20);
     if more > 0 {
@@ -114,6 +145,114 @@ pub fn write_explanation(
     }
     for warning in &quality.warnings {
         style.paragraph(warning, "  ! ", "    ", Tone::Care, out)?;
+    }
+    if !depth.evidence && !explanation.connections.is_empty() {
+        style.paragraph(
+            "-v gives the evidence, what was rejected and why, and all figures.",
+            "\n",
+            "",
+            Tone::Plain,
+            out,
+        )?;
+    }
+    Ok(())
+}
+
+/// All transfers in a sentence: how many, how much, and what limited how many of them.
+fn overview(said: &[&ExplainedConnection]) -> String {
+    let mut limits: Vec<(&str, usize)> = Vec::new();
+    for explained in said {
+        let name = explained.connection.verdict.limit.name();
+        match limits.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => limits.push((name, 1)),
+        }
+    }
+    limits.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let limits: Vec<String> = limits
+        .iter()
+        .map(|(name, count)| format!("{count} {name}"))
+        .collect();
+    let delivered: u64 = said.iter().map(|e| e.connection.bytes_delivered).sum();
+    format!(
+        "{} transfers, {} in all: {}.",
+        said.len(),
+        bytes(delivered as f64),
+        limits.join(", ")
+    )
+}
+
+/// Writes one transfer in [`MOST_LINES`]: what limited it, how sure that is, what would help and by how much.
+fn answer(
+    explained: &ExplainedConnection,
+    style: Style,
+    depth: Depth,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let c = &explained.connection;
+    let v = &c.verdict;
+    let tone = if v.limit.is_undecided() {
+        Tone::Care
+    } else {
+        Tone::Plain
+    };
+    let sentence = wrap(&v.sentence, style.width, "", "");
+    let mut left = MOST_LINES.saturating_sub(sentence.len());
+    for line in sentence {
+        writeln!(out, "{}", style.tone(tone, &style.bold(&line)))?;
+    }
+    let limit = format!(
+        "{}, {} of the time, confidence {}",
+        v.limit,
+        percent(v.share),
+        percent(v.confidence)
+    );
+    let transfer = format!(
+        "{} in {}, {}",
+        bytes(c.bytes_delivered as f64),
+        seconds(c.duration_s),
+        bit_rate(c.goodput_bit_per_s)
+    );
+    let mut parts: Vec<(String, &str, Tone)> = vec![
+        (limit, "  limit      ", Tone::Plain),
+        // Here the ledger's bar belongs: where the seconds went.
+        (transfer, "  transfer   ", Tone::Plain),
+    ];
+    if let Some(next) = &v.next_step {
+        parts.push((next.clone(), "  to learn   ", Tone::Care));
+    }
+    for remedy in explained.remedies.iter().filter(|remedy| !remedy.in_vain()) {
+        let then = remedy.next_limit.map_or(String::new(), |l| format!(", then {l}"));
+        let text = format!("{} gives {}{then}", remedy.change, remedy.outcome());
+        parts.push((text, "  would help ", Tone::Good));
+    }
+    for remedy in explained.remedies.iter().filter(|remedy| remedy.in_vain()) {
+        parts.push((remedy.change.clone(), "  in vain    ", Tone::Plain));
+    }
+    let figures: Vec<String> = parameters(&v.parameters)
+        .into_iter()
+        .map(|(n, t)| format!("{n} {t}"))
+        .collect();
+    if !figures.is_empty() {
+        parts.push((figures.join(", "), "  figures    ", Tone::Plain));
+    }
+    for (number, (text, label, tone)) in parts.into_iter().enumerate() {
+        let lines = wrap(&text, style.width, label, "             ");
+        // The limit and the transfer are never left out.
+        if number > 1 && lines.len() > left {
+            continue;
+        }
+        left = left.saturating_sub(lines.len());
+        for line in lines {
+            writeln!(out, "{}", style.tone(tone, &line))?;
+        }
+    }
+    if depth.configuration {
+        for lines in explained.remedies.iter().flat_map(|remedy| &remedy.configuration) {
+            for line in lines.text.lines() {
+                writeln!(out, "               {}: {line}", lines.system)?;
+            }
+        }
     }
     Ok(())
 }

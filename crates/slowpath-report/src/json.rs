@@ -15,6 +15,62 @@ pub fn write_results(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
+/// Writes one JSON object a run and line: the run as in `result.json`, with `experiment`, `variant` and `clock` before it.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_run_lines(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    #[derive(serde::Serialize)]
+    struct Line<'a> {
+        schema: &'static str,
+        experiment: &'a str,
+        variant: &'a str,
+        clock: &'a str,
+        #[serde(flatten)]
+        run: &'a results::RunResult,
+    }
+    for variant in &results.variants {
+        for run in &variant.runs {
+            let line = Line {
+                schema: "slowpath/run-line/1",
+                experiment: &results.experiment,
+                variant: &variant.name,
+                clock: &variant.clock,
+                run,
+            };
+            serde_json::to_writer(&mut *out, &line)?;
+            out.write_all(b"\n")?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes one JSON object a connection and line, with the capture's name and quality in each.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_connection_lines(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> {
+    #[derive(serde::Serialize)]
+    struct Line<'a, C: serde::Serialize, E: serde::Serialize> {
+        schema: &'static str,
+        capture: &'a C,
+        #[serde(flatten)]
+        connection: &'a E,
+    }
+    for connection in &explanation.connections {
+        let line = Line {
+            schema: "slowpath/explain-line/1",
+            capture: &explanation.capture,
+            connection,
+        };
+        serde_json::to_writer(&mut *out, &line)?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
 /// Writes `slowpath/explain/1`, indented, with a final line feed.
 ///
 /// # Errors

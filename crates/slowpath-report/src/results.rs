@@ -116,6 +116,17 @@ impl Results {
             .unwrap_or_default()
     }
 
+    /// Whether every run took place in simulated time.
+    pub fn is_simulated(&self) -> bool {
+        !self.variants.is_empty() && self.variants.iter().all(|v| v.clock == "simulated")
+    }
+
+    /// Whether every run was invalid, on whatever clock: there is no figure to go by.
+    pub fn is_unanswered(&self) -> bool {
+        let mut runs = self.variants.iter().flat_map(|v| &v.runs).peekable();
+        runs.peek().is_some() && runs.all(|run| run.health.state == HealthState::Invalid)
+    }
+
     /// What `--check` finds wrong: a figure with a tolerance that is not met and not declared as missed, one that is
     /// declared as missed and is met, a comparison or a prediction that failed.
     ///

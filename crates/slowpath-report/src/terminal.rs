@@ -6,7 +6,7 @@ use slowpath_record::{Code, HealthState, Reason};
 
 use crate::quantity::{RateUnit, byte_rate, grouped, loss};
 use crate::results::{Basis, NEVER, NoteKind, ProofOutcome, Results, RunResult, Variant};
-use crate::text::{Style, Tone, columns, fit, left, right, wrap};
+use crate::text::{Style, Tone, columns, left, right, wrap};
 
 /// Writes the table alone: published, measured with its 95 % interval, ratio, limit, health.
 ///
@@ -18,16 +18,28 @@ use crate::text::{Style, Tone, columns, fit, left, right, wrap};
 /// Those of `out`.
 pub fn write_table(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let unit = Unit::of(results);
-    let rows: Vec<Row> = results
-        .variants
-        .iter()
-        .map(|v| Row::of(v, &short_label(results, v), unit))
+    let rows: Vec<Row> = answers(results)
+        .map(|(variant, instead)| {
+            let mut row = Row::of(variant, &short_label(results, variant), unit);
+            if let Some(lab) = instead {
+                row.cells[5] = format!("lab {}", health_cell(lab));
+                row.tones[5] = health_tone(lab.health());
+            }
+            row
+        })
         .collect();
     let head = Row {
         cells: [
             "variant".into(),
             format!("published {}", unit.name),
-            "measured, 95 % CI".into(),
+            format!(
+                "{}, 95 % CI",
+                if results.is_simulated() {
+                    "simulated"
+                } else {
+                    "measured"
+                }
+            ),
             "ratio".into(),
             "limited by".into(),
             "health".into(),
@@ -40,12 +52,69 @@ pub fn write_table(results: &Results, style: Style, out: &mut dyn Write) -> io::
     } else {
         &[0, 2, 4, 5]
     };
-    let layout = Layout::new(shown, &head, &rows, style.width, unit);
+    let Some(layout) = Layout::new(shown, &head, &rows, style.rows, unit) else {
+        return write_stacked(shown, &rows, unit, style, out);
+    };
     layout.write(&head, style, true, out)?;
     let rule: usize = layout.widths.iter().sum::<usize>() + layout.gap * (shown.len() - 1);
-    writeln!(out, "{}", "-".repeat(rule.min(style.width)))?;
+    writeln!(out, "{}", "-".repeat(rule.min(style.rows)))?;
     for row in &rows {
         layout.write(row, style, false, out)?;
+    }
+    Ok(())
+}
+
+/// The lines of the table: one a variant. Where it was run in both clocks that is the lab's, unless no run in the lab
+/// came to a figure: then the simulated one stands in, with the variant in the lab behind it.
+fn answers(results: &Results) -> impl Iterator<Item = (&Variant, Option<&Variant>)> {
+    let twin = |variant: &Variant| {
+        let name = variant.name.clone();
+        let clock = variant.clock.clone();
+        results
+            .variants
+            .iter()
+            .find(move |other| other.name == name && other.clock != clock)
+    };
+    results.variants.iter().filter_map(move |variant| {
+        let Some(other) = twin(variant) else {
+            return Some((variant, None));
+        };
+        let (lab, simulated) = if variant.clock == "simulated" {
+            (other, variant)
+        } else {
+            (variant, other)
+        };
+        let stands_in = !lab.is_answered() && simulated.is_answered();
+        match (variant.clock == "simulated", stands_in) {
+            (true, true) => Some((variant, Some(lab))),
+            (false, false) => Some((variant, None)),
+            _ => None,
+        }
+    })
+}
+
+/// The table where the terminal is too narrow for one: a block of lines a variant.
+fn write_stacked(
+    shown: &[usize],
+    rows: &[Row],
+    unit: Unit,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for row in rows {
+        writeln!(out, "{}", style.bold(&row.cells[0]))?;
+        let [_, published, measured, ratio, limit, health] = &row.cells;
+        let mut parts = vec![match measured.as_str() {
+            "-" | NEVER => measured.clone(),
+            figure => format!("{figure} {}", unit.name),
+        }];
+        if shown.contains(&1) && published != "-" {
+            parts.push(format!("published {published}"));
+            parts.push(format!("ratio {ratio}"));
+        }
+        parts.push(limit.clone());
+        parts.push(health.clone());
+        style.paragraph(&parts.join(", "), "  ", "    ", row.tones[5], out)?;
     }
     Ok(())
 }
@@ -66,11 +135,16 @@ fn write_twins(results: &Results, style: Style, out: &mut dyn Write) -> io::Resu
     let longest = results.twins.iter().map(|twin| columns(&twin.variant)).max();
     let name = longest
         .unwrap_or(0)
-        .clamp(7, style.width.saturating_sub(56).max(8));
+        .clamp(7, style.rows.saturating_sub(56).max(8));
     let line = |cells: [&str; 5]| {
+        // A name is never cut; one that does not fit gets a line of its own.
+        let label = if columns(cells[0]) > name {
+            format!("{}\n{}", cells[0], " ".repeat(name))
+        } else {
+            left(cells[0], name)
+        };
         format!(
-            "{}  {}  {}  {}  {}",
-            left(&fit(cells[0], name), name),
+            "{label}  {}  {}  {}  {}",
             right(cells[1], 9),
             right(cells[2], 9),
             right(cells[3], 9),
@@ -143,9 +217,14 @@ fn write_flows(results: &Results, style: Style, out: &mut dyn Write) -> io::Resu
         })
         .collect();
     let rest: usize = widths[1..].iter().sum::<usize>() + 10;
-    let first = widths[0].min(style.width.saturating_sub(rest).max(8));
+    let first = widths[0].min(style.rows.saturating_sub(rest).max(8));
     for (number, row) in [&head].into_iter().chain(&rows).enumerate() {
-        let mut line = left(&fit(&row[0], first), first);
+        let mut line = if columns(&row[0]) > first {
+            writeln!(out, "{}", row[0])?;
+            " ".repeat(first)
+        } else {
+            left(&row[0], first)
+        };
         for i in 1..6 {
             line.push_str("  ");
             line.push_str(&if i == 1 {
@@ -176,13 +255,21 @@ pub fn write_summary(
     report: Option<&str>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let clock = if results.is_simulated() {
+        " (simulated time)"
+    } else {
+        ""
+    };
     for line in wrap(
-        &format!("{}: {}", results.experiment, results.title),
+        &format!("{}: {}{clock}", results.experiment, results.title),
         style.width,
         "",
         "",
     ) {
         writeln!(out, "{}", style.bold(&line))?;
+    }
+    if let Some(question) = &results.question {
+        style.paragraph(question, "", "", Tone::Plain, out)?;
     }
     if let Some(scaled) = &results.scaled {
         style.paragraph(scaled, "", "", Tone::Plain, out)?;
@@ -190,6 +277,7 @@ pub fn write_summary(
     writeln!(out)?;
     write_table(results, style, out)?;
     legend(results, style, out)?;
+    write_health(results, style, out)?;
     if results
         .variants
         .iter()
@@ -230,7 +318,9 @@ pub fn write_summary(
                 out,
             )?;
         }
-        write_reasons(variant, style, out)?;
+        if style.verbose {
+            write_reasons(variant, style, out)?;
+        }
         for run in &variant.runs {
             for error in &run.errors {
                 style.paragraph(
@@ -306,6 +396,65 @@ pub fn write_summary(
         writeln!(out, "\nReport: {report}")?;
     }
     Ok(())
+}
+
+/// Writes what simulated time says while the lab is still to run: the question, the table, the sentence of each variant.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_first(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let heading = format!("{} in simulated time; the lab follows:", results.experiment);
+    style.paragraph(&heading, "", "", Tone::Plain, out)?;
+    writeln!(out)?;
+    write_table(results, style, out)?;
+    legend(results, style, out)?;
+    writeln!(out)
+}
+
+/// Writes one sentence about all runs that cannot be believed as they are, with the worst one's reason.
+fn write_health(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let runs = || {
+        let lab = |variant: &&Variant| variant.clock != "simulated";
+        results
+            .variants
+            .iter()
+            .filter(lab)
+            .flat_map(|variant| &variant.runs)
+    };
+    let count = |state| runs().filter(|run| run.health.state == state).count();
+    let (degraded, invalid) = (count(HealthState::Degraded), count(HealthState::Invalid));
+    let parts: Vec<String> = [(degraded, "degraded"), (invalid, "invalid")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    // The first among the worst.
+    let reasons: Vec<&Reason> = runs().flat_map(|run| &run.health.reasons).collect();
+    let worst = reasons.into_iter().rev().max_by_key(|reason| reason.state);
+    let Some(worst) = worst.filter(|_| !parts.is_empty()) else {
+        return Ok(());
+    };
+    let all = runs().count();
+    let counted = format!("{} of {all} runs", parts.join(" and "));
+    let reason = worst
+        .text
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches('.');
+    let more = if style.verbose {
+        ""
+    } else {
+        " (-v gives all reasons)"
+    };
+    style.paragraph(
+        &format!("{counted}: {reason}{more}."),
+        "! ",
+        "  ",
+        health_tone(worst.state),
+        out,
+    )
 }
 
 /// Writes why runs may not be believed: one line for each reason, with the worst run's words and how many share it.
@@ -411,6 +560,23 @@ pub const fn health_word(state: HealthState) -> &'static str {
     }
 }
 
+/// A variant's health in the table: of its runs the worst, or how many count where some do not.
+fn health_cell(variant: &Variant) -> String {
+    let all = variant.runs.len();
+    let invalid = variant
+        .runs
+        .iter()
+        .filter(|run| run.health.state == HealthState::Invalid)
+        .count();
+    if all == 0 {
+        "not run".to_owned()
+    } else if (1..all).contains(&invalid) {
+        format!("{} of {all} valid", all - invalid)
+    } else {
+        health_word(variant.health()).to_owned()
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Unit {
     name: &'static str,
@@ -499,11 +665,7 @@ impl Row {
             let mark = mark(variant);
             format!("{r:.decimals$}{}{mark}", if mark.is_empty() { "" } else { " " })
         });
-        let health = if variant.runs.is_empty() {
-            "not run"
-        } else {
-            health_word(variant.health())
-        };
+        let health = health_cell(variant);
         let met = variant.headline().and_then(|f| f.met());
         let mut tones = [Tone::Plain; 6];
         tones[3] = match met {
@@ -526,7 +688,7 @@ impl Row {
                     .verdict
                     .as_ref()
                     .map_or("-".to_owned(), |v| v.limit.to_string()),
-                health.to_owned(),
+                health,
             ],
             tones,
         }
@@ -537,15 +699,21 @@ struct Layout<'a> {
     shown: &'a [usize],
     widths: Vec<usize>,
     gap: usize,
+    unit: Unit,
 }
 
 impl<'a> Layout<'a> {
-    /// Columns as wide as their longest cell; where that is too wide, names give way first.
-    fn new(shown: &'a [usize], head: &Row, rows: &[Row], width: usize, unit: Unit) -> Self {
+    /// Columns as wide as their longest cell; `None` where a row has no room beside its name, however short.
+    ///
+    /// A name is never cut, since two may begin alike: one that does not fit gets a line of its own.
+    fn new(shown: &'a [usize], head: &Row, rows: &[Row], width: usize, unit: Unit) -> Option<Self> {
         // The heading with the unit may stand over two words; only the longer one needs the room.
         let head_width = |i: usize| {
             if i == 1 {
                 9.max(unit.name.len())
+            } else if i == 2 && !shown.contains(&1) {
+                // The unit stands below it.
+                columns(&head.cells[i]).max(unit.name.len())
             } else {
                 columns(&head.cells[i])
             }
@@ -563,8 +731,16 @@ impl<'a> Layout<'a> {
         let total = |w: &[usize], gap: usize| w.iter().sum::<usize>() + gap * (w.len() - 1);
         let gap = if total(&widths, 2) <= width { 2 } else { 1 };
         let excess = total(&widths, gap).saturating_sub(width);
-        widths[0] = widths[0].saturating_sub(excess).max(8);
-        Self { shown, widths, gap }
+        if excess + SHORTEST_NAME > widths[0] {
+            return None;
+        }
+        widths[0] -= excess;
+        Some(Self {
+            shown,
+            widths,
+            gap,
+            unit,
+        })
     }
 
     fn write(&self, row: &Row, style: Style, head: bool, out: &mut dyn Write) -> io::Result<()> {
@@ -574,10 +750,16 @@ impl<'a> Layout<'a> {
             let width = self.widths[place];
             let (top, below) = match row.cells[i].split_once(' ') {
                 Some((a, b)) if head && i == 1 => (a, b),
+                // Without published figures the unit stands below the measured ones.
+                _ if head && i == 2 && !self.shown.contains(&1) => (row.cells[i].as_str(), self.unit.name),
+                _ if place == 0 && columns(&row.cells[0]) > width => {
+                    writeln!(out, "{}", style.tone(row.tones[0], &row.cells[0]))?;
+                    ("", "")
+                }
                 _ => (row.cells[i].as_str(), ""),
             };
             let pad: fn(&str, usize) -> String = if (1..=3).contains(&i) { right } else { left };
-            let cell = pad(&fit(top, width), width);
+            let cell = pad(top, width);
             line.push_str(&if head {
                 style.bold(&cell)
             } else {
@@ -596,6 +778,9 @@ impl<'a> Layout<'a> {
         Ok(())
     }
 }
+
+/// Columns for names in a table, at least; longer ones get a line of their own.
+const SHORTEST_NAME: usize = 2;
 
 /// One line about a variant for progress output: name, goodput, limit.
 pub fn one_line(variant: &Variant) -> String {

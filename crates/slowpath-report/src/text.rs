@@ -5,17 +5,23 @@ use std::io::{self, Write};
 /// How text for a terminal is to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// Columns available; lines are never longer, except for single words that are.
+    /// Columns available for sentences; lines are never longer, except for single words that are.
     pub width: usize,
+    /// Columns available for the rows of a table: the terminal's, or any number where nothing wraps them.
+    pub rows: usize,
     /// Whether escape sequences for bold and colour are welcome.
     pub color: bool,
+    /// Whether reasons, evidence and rejected alternatives are welcome beside the answer.
+    pub verbose: bool,
 }
 
 impl Default for Style {
     fn default() -> Self {
         Self {
             width: 80,
+            rows: 80,
             color: false,
+            verbose: false,
         }
     }
 }

@@ -29,6 +29,7 @@ fn less_depth_keeps_answer_and_remedy() {
         Depth {
             connections: 1,
             evidence: false,
+            configuration: true,
         },
     );
     assert!(

@@ -2,11 +2,19 @@
 
 mod sample;
 
-use slowpath_record::Health;
+use slowpath_record::{Health, HealthState};
 use slowpath_report::quantity::RateUnit;
 use slowpath_report::results::{FlowRow, Twin};
 use slowpath_report::terminal::{write_summary, write_table};
 use slowpath_report::text::{Style, columns};
+
+/// As in a file or a pipe, where nothing limits a row.
+const WIDE: Style = Style {
+    width: 80,
+    rows: usize::MAX,
+    color: false,
+    verbose: false,
+};
 
 fn summary(style: Style) -> String {
     let mut out = Vec::new();
@@ -32,8 +40,8 @@ fn summary_in_80_columns() {
 #[test]
 fn colour_adds_nothing_but_escapes() {
     let coloured = summary(Style {
-        width: 80,
         color: true,
+        ..Style::default()
     });
     assert!(
         coloured.contains("\u{1b}[33mdegraded"),
@@ -67,16 +75,87 @@ fn a_results_document_without_references_has_a_shorter_table() {
 }
 
 #[test]
-fn long_names_give_way_and_no_runs_say_so() {
+fn long_names_stand_whole_and_no_runs_say_so() {
     let mut results = sample::results();
-    results.variants[0].name = "a-very-long-name-of-a-variant-that-nobody-can-read".into();
+    let alike = [
+        "a-very-long-name-of-a-variant-that-begins-like-another-one",
+        "and-ends-otherwise",
+    ];
+    let names = [alike[0].to_owned(), alike.join("-")];
+    results.variants[0].name.clone_from(&names[0]);
+    results.variants[1].name.clone_from(&names[1]);
     results.variants[3].runs.clear();
     results.variants[3].summarize();
+    for rows in [80, 40, usize::MAX] {
+        let style = Style {
+            rows,
+            width: rows.min(80),
+            ..Style::default()
+        };
+        let mut out = Vec::new();
+        write_table(&results, style, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let wide = |line: &&str| columns(line) > rows && !names.iter().any(|name| line == name);
+        assert_eq!(text.lines().find(wide), None, "{text}");
+        assert!(names.iter().all(|name| text.contains(name)), "{text}");
+        assert!(text.contains("not run"), "{text}");
+        if rows == usize::MAX {
+            assert!(
+                text.lines()
+                    .any(|line| line.starts_with(&names[1]) && line.ends_with("valid")),
+                "{text}"
+            );
+        }
+    }
+}
+
+/// What the lab cannot carry, simulated time answers, and the row says so.
+#[test]
+fn a_simulated_row_stands_in_for_an_invalid_one() {
+    let mut results = sample::results();
+    results.variants.truncate(2);
+    results.comparisons.clear();
+    results.proofs.clear();
+    for index in 0..2 {
+        let mut twin = results.variants[index].clone();
+        twin.clock = "simulated".into();
+        twin.runs.iter_mut().for_each(|run| run.health = Health::valid());
+        twin.summarize();
+        results.variants.push(twin);
+    }
+    for run in &mut results.variants[1].runs {
+        run.health.state = HealthState::Invalid;
+    }
+    results.variants[1].summarize();
+    assert!(!results.is_unanswered());
     let mut out = Vec::new();
-    write_table(&results, Style::default(), &mut out).unwrap();
+    write_table(&results, WIDE, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
-    assert!(text.lines().all(|l| columns(l) <= 80), "{text}");
-    assert!(text.contains('…') && text.contains("not run"), "{text}");
+    let rows: Vec<&str> = text.lines().skip(3).collect();
+    assert_eq!(rows.len(), 2, "{text}");
+    assert!(
+        rows[0].starts_with("linux ") && rows[0].contains("degraded"),
+        "{text}"
+    );
+    assert!(
+        rows[1].starts_with("iosxe-default ~") && rows[1].ends_with("lab invalid"),
+        "{text}"
+    );
+    assert!(rows[1].contains("149.3"), "{text}");
+}
+
+/// One of three runs that counts is another thing than a row that does not.
+#[test]
+fn a_row_says_how_many_runs_count() {
+    let mut results = sample::results();
+    let runs = &mut results.variants[0].runs;
+    runs[0].health.state = HealthState::Invalid;
+    let all = runs.len();
+    results.variants[0].summarize();
+    let mut out = Vec::new();
+    write_table(&results, WIDE, &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.contains(&format!("{} of {all} valid", all - 1)), "{text}");
 }
 
 /// Both clocks in bits, with flows of datagrams.

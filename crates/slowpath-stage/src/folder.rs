@@ -40,7 +40,7 @@ pub enum FolderError {
         source: std::io::Error,
     },
     /// A file could not be read.
-    #[error("reading {path} failed: {source}")]
+    #[error("{}", crate::input::problem(.path, .source))]
     Read {
         /// What was being read.
         path: PathBuf,
@@ -54,6 +54,16 @@ pub enum FolderError {
         path: PathBuf,
         /// What the reader said.
         source: serde_json::Error,
+    },
+    /// A folder of another kind, or no folder at all.
+    #[error("{path} is not a results folder of `slowpath run`: it has no {lacks}{hint}")]
+    Other {
+        /// Which folder.
+        path: PathBuf,
+        /// The file that every results folder has.
+        lacks: &'static str,
+        /// What it is instead, or nothing.
+        hint: &'static str,
     },
     /// The folder holds no finished run.
     #[error(
@@ -91,6 +101,30 @@ impl Folder {
         Self {
             root: root.to_owned(),
         }
+    }
+
+    /// Reads a file that every results folder has.
+    ///
+    /// # Errors
+    /// [`FolderError::Other`] where it is missing, else [`FolderError::Read`].
+    pub fn read(&self, name: &'static str) -> Result<Vec<u8>, FolderError> {
+        let path = self.root.join(name);
+        fs::read(&path).map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => FolderError::Other {
+                path: self.root.clone(),
+                lacks: name,
+                hint: if self.root.join("sweep.csv").exists() {
+                    "; it holds a sweep, whose tables are sweep.csv and sweep.json"
+                } else if self.runs().is_dir() {
+                    "; `slowpath report` makes it from the finished runs"
+                } else if self.root.is_dir() {
+                    "; `slowpath run NAME --out DIR` makes one"
+                } else {
+                    ""
+                },
+            },
+            _ => FolderError::Read { path, source },
+        })
     }
 
     /// The folder itself.
@@ -200,7 +234,12 @@ impl Folder {
     pub fn records(&self) -> Result<Vec<(String, RunRecord)>, FolderError> {
         let entries = match fs::read_dir(self.runs()) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+                ) =>
+            {
                 return Err(FolderError::Empty {
                     path: self.root.clone(),
                 });

@@ -17,7 +17,7 @@ use crate::cells::{self, Cell};
 use crate::explained;
 use slowpath::folder::{Folder, FolderError};
 use slowpath::import;
-use slowpath::run::{self, Event, Planned, RunError, RunOptions, run_name};
+use slowpath::run::{self, Event, Failed, Planned, RunError, RunOptions, run_name};
 
 /// What to do and where.
 #[derive(Debug, Clone)]
@@ -100,14 +100,14 @@ fn make_all(
     wanted: &[(Cell, u32)],
     settings: &Settings,
     folder: &Folder,
-    failed: &mut Vec<(String, String)>,
+    failed: &mut Vec<Failed>,
     cancel: &AtomicBool,
     observe: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), RunError> {
     for (clock, number) in passes(settings) {
         let planned = planned(wanted, clock, settings.seed);
         // What failed before is missing now and tried again.
-        failed.retain(|(name, _): &(String, String)| planned.iter().all(|(_, run)| run.name != *name));
+        failed.retain(|failed| planned.iter().all(|(_, run)| run.name != failed.name));
         for (cell, run) in &planned {
             // A simulated run belongs to the model of this very program; a lab run can be resumed.
             let stale = match clock {

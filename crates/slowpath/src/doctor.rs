@@ -7,6 +7,11 @@ pub fn examine() -> Vec<Finding> {
     slowpath_lab::doctor::examine(PROGRAMS)
 }
 
+/// Looks only at what any lab needs, without the programs of single experiments.
+pub fn examine_lab() -> Vec<Finding> {
+    slowpath_lab::doctor::examine(&[])
+}
+
 /// Programs that experiments may want, each with the distribution's package.
 const PROGRAMS: &[(&str, &str)] = &[
     ("vsftpd", "vsftpd"),

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
+use slowpath_facts::Tap;
 use slowpath_facts::taps::{TwoTaps, two_taps};
 use slowpath_report::compare::CaptureComparison;
 use slowpath_report::explain::{ConfigurationText, Explanation};
@@ -51,12 +52,31 @@ pub fn write_json(explanation: &Explanation, out: &mut dyn Write) -> io::Result<
     json::write_explanation(explanation, out)
 }
 
-/// Writes the explanation for the terminal.
+/// Writes one JSON object a connection and line.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_text(explanation: &Explanation, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    explain_text::write_explanation(explanation, style, Depth::default(), out)
+pub fn write_json_lines(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> {
+    json::write_connection_lines(explanation, out)
+}
+
+/// Writes the explanation for the terminal: answers, and with a verbose style all that stands behind them; the lines of
+/// a remedy in a device's language wherever they were asked for.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_text(
+    explanation: &Explanation,
+    style: Style,
+    configuration: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let depth = if style.verbose {
+        Depth::default()
+    } else {
+        Depth::answers(configuration)
+    };
+    explain_text::write_explanation(explanation, style, depth, out)
 }
 
 /// Writes the explanation as one self-contained page.
@@ -172,11 +192,20 @@ pub fn write_wireshark(explanation: &Explanation, style: Style, out: &mut dyn Wr
 #[derive(Debug)]
 pub enum Pair {
     /// Both hold the same connections: two taps of one path.
-    Taps(Vec<TwoTaps>),
+    Taps(Box<Taps>),
     /// They hold different ones: a good and a bad transfer of a kind.
     Transfers(Box<Transfers>),
     /// One of them holds no TCP connection.
     Nothing,
+}
+
+/// Two taps of one path.
+#[derive(Debug)]
+pub struct Taps {
+    /// What each connection shows between them.
+    pub taps: Vec<TwoTaps>,
+    /// What the capture nearer to the sender says by itself.
+    pub explanation: Explanation,
 }
 
 /// A good and a bad transfer of a kind.
@@ -207,7 +236,17 @@ pub fn pair(first: &Path, second: &Path) -> Result<Pair, ImportError> {
         (&second.analyzer, second.conversations()),
     );
     if taps.iter().any(|taps| taps.matched_segments > 0) {
-        return Ok(Pair::Taps(taps));
+        let [first, second] = [first, second].map(ReadCapture::analysis);
+        let nearer = if second.capture.quality.tap == Tap::Sender && first.capture.quality.tap != Tap::Sender
+        {
+            second
+        } else {
+            first
+        };
+        return Ok(Pair::Taps(Box::new(Taps {
+            taps,
+            explanation: Explanation::diagnosed(nearer),
+        })));
     }
     let [good, bad] = [first, second].map(ReadCapture::analysis);
     let verdict = treatment(&[&good, &bad]);
@@ -240,7 +279,9 @@ pub fn write_pair(pair: &Pair, style: Style, out: &mut dyn Write) -> io::Result<
         }
         Pair::Nothing => writeln!(out, "{NOTHING}"),
         Pair::Taps(taps) => {
-            for one in taps {
+            write_text(&taps.explanation, style, false, out)?;
+            writeln!(out, "\n{}", style.bold("Between the two captures"))?;
+            for one in &taps.taps {
                 writeln!(
                     out,
                     "{} - {}: {} segments matched",
@@ -264,7 +305,7 @@ pub fn write_pair(pair: &Pair, style: Style, out: &mut dyn Write) -> io::Result<
 pub fn write_pair_json(pair: &Pair, out: &mut dyn Write) -> io::Result<()> {
     match pair {
         Pair::Transfers(transfers) => serde_json::to_writer_pretty(&mut *out, transfers)?,
-        Pair::Taps(taps) => serde_json::to_writer_pretty(&mut *out, taps)?,
+        Pair::Taps(taps) => serde_json::to_writer_pretty(&mut *out, &taps.taps)?,
         Pair::Nothing => serde_json::to_writer_pretty(&mut *out, &serde_json::json!({ "error": NOTHING }))?,
     }
     writeln!(out)

@@ -24,6 +24,22 @@ pub enum ImportError {
         /// What was found.
         source: OpenError,
     },
+    /// There is no such file, it is a folder, or it may not be read.
+    #[error("{}", crate::input::problem(.path, .source))]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A folder where a file belongs.
+    #[error("{path} is a folder; {captures}")]
+    Folder {
+        /// Which folder.
+        path: PathBuf,
+        /// Captures in it, as a sentence.
+        captures: String,
+    },
     /// Reading broke off.
     #[error("reading the capture {path} failed: {source}")]
     Read {
@@ -70,9 +86,21 @@ impl ReadCapture {
     /// # Errors
     /// [`ImportError`].
     pub fn open(path: &Path) -> Result<Self, ImportError> {
-        let reader = open(path).map_err(|source| ImportError::Open {
-            path: path.to_owned(),
-            source,
+        if path.is_dir() {
+            return Err(ImportError::Folder {
+                path: path.to_owned(),
+                captures: captures_in(path),
+            });
+        }
+        let reader = open(path).map_err(|source| match source {
+            OpenError::Io(source) => ImportError::File {
+                path: path.to_owned(),
+                source,
+            },
+            source => ImportError::Open {
+                path: path.to_owned(),
+                source,
+            },
         })?;
         let (analyzer, reader) = follow(reader).map_err(|source| ImportError::Read {
             path: path.to_owned(),
@@ -142,6 +170,41 @@ fn open(path: &Path) -> Result<PacketReader, OpenError> {
         Err((file, _)) => PacketReader::new(file),
     }
 }
+
+/// Which captures lie in a folder, or in the one of a results folder, in a sentence.
+fn captures_in(folder: &Path) -> String {
+    let mut found: Vec<String> = [folder.to_owned(), folder.join("captures")]
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(folder).ok())
+        .flat_map(Iterator::flatten)
+        .map(|entry| entry.path())
+        .filter(|path| {
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            path.is_file() && (name.contains(".pcap") || name.contains(".cap"))
+        })
+        .map(|path| path.display().to_string())
+        .collect();
+    found.sort();
+    match found.len() {
+        0 => "give a capture; none lies in it".to_owned(),
+        count => {
+            let more = if count > NAMED {
+                format!(" and {} more", count - NAMED)
+            } else {
+                String::new()
+            };
+            found.truncate(NAMED);
+            format!("give one of its captures: {}{more}", found.join(", "))
+        }
+    }
+}
+
+/// Captures of a folder that a message names, at most.
+const NAMED: usize = 10;
 
 /// A file that nobody can change while it is read.
 struct Held(HeldFile);

@@ -31,6 +31,7 @@ pub mod dossier;
 pub mod explain;
 pub mod identity;
 pub mod import;
+pub mod input;
 pub mod interrupt;
 pub mod load;
 pub mod outcome;

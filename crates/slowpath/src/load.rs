@@ -42,7 +42,7 @@ pub enum LoadError {
         hint: String,
     },
     /// A file could not be read.
-    #[error("reading {path} failed: {source}")]
+    #[error("{}", crate::input::problem(.path, .source))]
     Read {
         /// Which file.
         path: PathBuf,

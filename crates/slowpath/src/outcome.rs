@@ -389,10 +389,15 @@ fn configuration(plan: &Plan) -> Vec<(String, String)> {
 }
 
 fn scaled(variants: &[Variant]) -> Option<String> {
-    let short: Vec<String> = variants
-        .iter()
-        .filter_map(|variant| Some(format!("{} {}", variant.name, variant.scaled.as_deref()?)))
-        .collect();
+    let mut short: Vec<String> = Vec::new();
+    for variant in variants {
+        let Some(scaled) = &variant.scaled else { continue };
+        let text = format!("{} {scaled}", variant.name);
+        // Both clocks shorten the same transfer.
+        if !short.contains(&text) {
+            short.push(text);
+        }
+    }
     (!short.is_empty()).then(|| format!("Shortened: {}.", short.join(", ")))
 }
 

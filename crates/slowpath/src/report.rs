@@ -71,10 +71,7 @@ fn tables(folder: &Folder, results: &Results, graphs: &[GraphSet]) -> Result<(),
 /// What is missing or broken in the folder.
 pub fn again(root: &Path) -> Result<Results, AgainError> {
     let path = root.join(SETTINGS);
-    let text = std::fs::read(&path).map_err(|source| FolderError::Read {
-        path: path.clone(),
-        source,
-    })?;
+    let text = Folder::open(root).read(SETTINGS)?;
     let settings: Settings =
         serde_json::from_slice(&text).map_err(|source| FolderError::Form { path, source })?;
     let mut loaded = Loaded::open(&root.join("experiment.toml").display().to_string(), &settings.set)?;
@@ -119,10 +116,8 @@ pub enum CompareError {
 
 fn read(root: &Path) -> Result<Results, CompareError> {
     let path = root.join("result.json");
-    let text = std::fs::read_to_string(&path).map_err(|source| FolderError::Read {
-        path: path.clone(),
-        source,
-    })?;
+    let text = Folder::open(root).read("result.json")?;
+    let text = String::from_utf8_lossy(&text);
     json::read_results(&text).map_err(|source| CompareError::Form { path, source })
 }
 
@@ -186,6 +181,40 @@ pub fn print(results: &Results, folder: &Path, style: Style, out: &mut dyn Write
     let report = folder.join("report.html");
     let place = report.exists().then(|| report.display().to_string());
     terminal::write_summary(results, style, place.as_deref(), out)
+}
+
+/// Forms of results beside the text for a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// The document `slowpath/run/1`, as in `result.json`.
+    Json,
+    /// One JSON object a run and line, with the names of its variant and clock.
+    JsonLines,
+    /// One line a run, comma-separated.
+    Csv,
+    /// The page, as in `report.html`.
+    Html,
+}
+
+/// Writes results in another form.
+///
+/// # Errors
+/// Those of `out`, and of reading the page from the folder.
+pub fn write_as(results: &Results, folder: &Path, form: Form, out: &mut dyn Write) -> io::Result<()> {
+    match form {
+        Form::Json => json::write_results(results, out),
+        Form::JsonLines => json::write_run_lines(results, out),
+        Form::Csv => slowpath_report::csv::write_runs(results, out),
+        Form::Html => out.write_all(&std::fs::read(folder.join("report.html"))?),
+    }
+}
+
+/// Prints the table of what simulated time says, before the lab has run.
+///
+/// # Errors
+/// Those of `out`.
+pub fn print_first(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    terminal::write_first(results, style, out)
 }
 
 fn plan(

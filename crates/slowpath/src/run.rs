@@ -8,6 +8,7 @@ mod cores;
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -134,9 +135,26 @@ pub enum RunError {
     /// Runs failed; the others are kept.
     #[error("{}", failures(.failed))]
     Failed {
-        /// Names and reasons.
-        failed: Vec<(String, String)>,
+        /// Which, and why.
+        failed: Vec<Failed>,
     },
+}
+
+/// A run that came to nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failed {
+    /// Its name.
+    pub name: String,
+    /// Why.
+    pub error: String,
+    /// Whether its process broke off without a word, which only a mistake in slowpath itself or a kill explains.
+    pub crashed: bool,
+}
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "run {} failed: {}", self.name, self.error)
+    }
 }
 
 /// One planned run.
@@ -382,7 +400,7 @@ struct Pool<'a> {
     running: Vec<Running>,
     /// Runs to be done a second time, when all others have ended.
     again: VecDeque<Planned>,
-    failed: &'a mut Vec<(String, String)>,
+    failed: &'a mut Vec<Failed>,
 }
 
 struct Running {
@@ -481,6 +499,8 @@ impl Pool<'_> {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
+            // Ctrl-C on a terminal goes to this process alone, which then ends the workers.
+            .process_group(0)
             .spawn()
             .map_err(|source| RunError::Worker {
                 program: program.clone(),
@@ -553,11 +573,16 @@ impl Pool<'_> {
                         .errors
                         .recv_timeout(StdDuration::from_secs(1))
                         .unwrap_or_default();
+                    let crashed = ended.failure.is_none();
                     let error = ended
                         .failure
                         .unwrap_or_else(|| format!("the worker ended with {status}: {}", said.trim()));
                     observe(Event::Failed { name, error: &error });
-                    self.failed.push((name.clone(), error));
+                    self.failed.push(Failed {
+                        name: name.clone(),
+                        error,
+                        crashed,
+                    });
                 }
             }
         }
@@ -635,11 +660,8 @@ fn fastest_link(plan: &Plan) -> Option<u64> {
     fastest
 }
 
-fn failures(failed: &[(String, String)]) -> String {
-    let lines: Vec<String> = failed
-        .iter()
-        .map(|(name, error)| format!("run {name} failed: {error}"))
-        .collect();
+fn failures(failed: &[Failed]) -> String {
+    let lines: Vec<String> = failed.iter().map(Failed::to_string).collect();
     lines.join("\n")
 }
 

@@ -13,6 +13,7 @@ use slowpath_report::text::{Style, columns, left, right};
 use slowpath_scenario::intervention::{ApplyError, Intervention, KEYS, SpellingError};
 use slowpath_scenario::sweep::{MOST_COMBINATIONS, SweepError};
 use slowpath_scenario::{Clock, Plan, PlanOptions, Sweep};
+use slowpath_units::{BitRate, ByteCount, Duration, Ratio};
 
 use crate::load::{LoadError, Loaded};
 use crate::outcome;
@@ -57,6 +58,17 @@ pub enum Error {
     /// A variant cannot be planned.
     #[error(transparent)]
     Plan(#[from] slowpath_scenario::plan::PlanError),
+    /// A key that is neither short nor dotted.
+    #[error(
+        "--sweep {key}=...: there is no such setting{hint}; known are {}, and dotted keys of the experiment file such as network.both[0].rate",
+        SHORT.join(", ")
+    )]
+    Key {
+        /// The key.
+        key: String,
+        /// What was probably meant, or nothing.
+        hint: String,
+    },
     /// A short key's value has another form.
     #[error("--sweep {0}")]
     Value(#[from] SpellingError),
@@ -121,7 +133,7 @@ pub struct Run {
     pub goodput_byte_per_s: f64,
     /// Segments sent again, if known.
     pub retransmitted_segments: Option<u64>,
-    /// Share of datagrams that did not arrive; absent where there were none.
+    /// Share of the packets that did not arrive; absent where they were not counted.
     pub loss_fraction: Option<f64>,
     /// Whether it came to its end.
     pub complete: bool,
@@ -142,6 +154,15 @@ pub fn run(
         .iter()
         .map(|text| Sweep::parse(text))
         .collect::<Result<_, _>>()?;
+    for sweep in &sweeps {
+        if !sweep.key.contains('.') && !SHORT.contains(&sweep.key.as_str()) {
+            let meant = slowpath_scenario::diagnostic::suggestion(&sweep.key, SHORT);
+            return Err(Error::Key {
+                key: sweep.key.clone(),
+                hint: meant.map_or(String::new(), |meant| format!(" (did you mean `{meant}`?)")),
+            });
+        }
+    }
     let combinations = Sweep::combinations(&sweeps).map_err(|count| Error::TooMany { count })?;
     let mut points = Vec::new();
     let mut jobs: Vec<(usize, Plan)> = Vec::new();
@@ -258,7 +279,6 @@ impl Run {
         let result = RunResult::of(&outcome::measured(record, Some(plan)), None);
         let sent: u64 = record.flows.iter().map(|flow| flow.sent_packets).sum();
         let received: u64 = record.flows.iter().map(|flow| flow.received_packets).sum();
-        let datagrams = record.transfers.is_empty() && sent > 0;
         Self {
             repeat: record.repeat,
             seed: record.seed,
@@ -266,7 +286,7 @@ impl Run {
             duration_s: result.duration_s,
             goodput_byte_per_s: result.goodput_byte_per_s,
             retransmitted_segments: result.retransmitted_segments,
-            loss_fraction: datagrams.then(|| 1.0 - received as f64 / sent as f64),
+            loss_fraction: (sent > 0).then(|| 1.0 - received as f64 / sent as f64),
             complete: result.complete && record.health.state != HealthState::Invalid,
         }
     }
@@ -284,7 +304,10 @@ pub fn write_csv(swept: &Swept, out: &mut dyn Write) -> io::Result<()> {
             text.to_owned()
         }
     };
-    let keys: Vec<String> = swept.keys.iter().map(|key| quote(key)).collect();
+    let columns: Vec<Column> = (0..swept.keys.len())
+        .map(|index| Column::of(swept, index))
+        .collect();
+    let keys: Vec<String> = columns.iter().map(|column| quote(&column.name)).collect();
     writeln!(
         out,
         "{},variant,repeat,seed,bytes,duration_s,goodput_byte_per_s,retransmitted_segments,loss_fraction,complete",
@@ -292,7 +315,12 @@ pub fn write_csv(swept: &Swept, out: &mut dyn Write) -> io::Result<()> {
     )?;
     for point in &swept.points {
         for run in &point.runs {
-            let values: Vec<String> = point.values.iter().map(|value| quote(value)).collect();
+            let values: Vec<String> = point
+                .values
+                .iter()
+                .zip(&columns)
+                .map(|(value, column)| quote(&(column.number)(value).unwrap_or_else(|| value.clone())))
+                .collect();
             writeln!(
                 out,
                 "{},{},{},{},{},{},{},{},{},{}",
@@ -311,6 +339,52 @@ pub fn write_csv(swept: &Swept, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// How the values of one swept setting stand in a table for programs: as numbers in a base unit that the name of the
+/// column says, or as they were written where they are no quantities.
+struct Column {
+    name: String,
+    number: fn(&str) -> Option<String>,
+}
+
+impl Column {
+    fn of(swept: &Swept, index: usize) -> Self {
+        type Quantity = (&'static str, fn(&str) -> Option<String>);
+        let quantities: [Quantity; 4] = [
+            ("bit/s", |text| {
+                Some(text.parse::<BitRate>().ok()?.bits_per_s().to_string())
+            }),
+            ("s", |text| {
+                Some(text.parse::<Duration>().ok()?.seconds().to_string())
+            }),
+            ("fraction", |text| {
+                Some(text.parse::<Ratio>().ok()?.fraction().to_string())
+            }),
+            ("byte", |text| {
+                Some(text.parse::<ByteCount>().ok()?.bytes().to_string())
+            }),
+        ];
+        let key = &swept.keys[index];
+        let fits = |number: fn(&str) -> Option<String>| {
+            (swept.points.iter()).all(|point| {
+                point
+                    .values
+                    .get(index)
+                    .is_some_and(|value| number(value).is_some())
+            })
+        };
+        match quantities.into_iter().find(|(_, number)| fits(*number)) {
+            Some((unit, number)) => Self {
+                name: format!("{key} [{unit}]"),
+                number,
+            },
+            None => Self {
+                name: key.clone(),
+                number: |_| None,
+            },
+        }
+    }
 }
 
 /// Writes everything as JSON.

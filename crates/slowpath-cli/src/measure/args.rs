@@ -79,9 +79,6 @@ pub(super) struct CommonArgs {
     /// Form of the answer
     #[arg(long, value_enum, default_value_t = Form::Text, help_heading = "Answer")]
     pub(super) format: Form,
-    /// Show no progress
-    #[arg(long, short = 'q', help_heading = "Answer")]
-    pub(super) quiet: bool,
     /// Allow load on an address that is not local; needs --cap
     #[arg(long, requires = "cap", help_heading = "Safety")]
     pub(super) allow_remote_load: bool,

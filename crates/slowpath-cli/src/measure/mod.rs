@@ -13,6 +13,7 @@ use slowpath::measure::{ftp, iperf3, mtu, ping, s3, serve, ssh, sweep, trace};
 use slowpath::{Cancel, Duration, SocketOptions};
 
 use crate::exit::{self, Failure};
+use crate::terminal;
 use args::{Form, SocketArgs, Tool};
 
 pub(crate) use args::{MeasureArgs, ServeArgs};
@@ -55,7 +56,7 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<u8, Failure> {
         }),
         own_namespace: slowpath::shell::is_inside(&shell_addresses()),
     };
-    let shows = !common.quiet && io::stderr().is_terminal();
+    let shows = !terminal::is_quiet() && io::stderr().is_terminal();
     let expected = job.expected();
     let answer = measure::measure(&job, &guard, &mut |progress| {
         if shows {
@@ -63,7 +64,7 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<u8, Failure> {
         }
     });
     if shows {
-        eprint!("\r\x1b[K");
+        let _ = write!(io::stderr(), "\r\x1b[K");
     }
     let answer = answer.map_err(|error| match error {
         MeasureError::Address(_) | MeasureError::Settings(_) | MeasureError::Refused(_) => {
@@ -71,14 +72,10 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<u8, Failure> {
         }
         MeasureError::Tool { .. } => Failure::machine(error.to_string()),
     })?;
-    let mut out = io::stdout().lock();
-    let written = match common.format {
+    terminal::print(|mut out| match common.format {
         Form::Text => answer.write_text(&mut out),
         Form::Json => writeln!(out, "{:#}", answer.document()),
-    };
-    written
-        .and_then(|()| out.flush())
-        .map_err(|error| Failure::machine(format!("printing the answer failed: {error}")))?;
+    })?;
     Ok(match answer.incomplete() {
         None => exit::DONE,
         Some(_) => exit::INVALID,
@@ -106,8 +103,8 @@ fn show(progress: Progress, expected: Option<Duration>) {
     } else {
         String::new()
     };
-    eprint!("\r\x1b[K{elapsed:6.1}{of} s{moved}");
     // A terminal that is gone needs no progress.
+    let _ = write!(io::stderr(), "\r\x1b[K{elapsed:6.1}{of} s{moved}");
     let _ = io::stderr().flush();
 }
 
@@ -340,7 +337,9 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, Failure> {
 
 fn tell(event: &Event, out: &mut dyn Write) -> io::Result<()> {
     match event {
-        Event::Listening(what, address) => eprintln!("slowpath: serving {what} on {address}; Ctrl-C ends it"),
+        Event::Listening(what, address) => {
+            terminal::note(&format!("slowpath: serving {what} on {address}; Ctrl-C ends it"));
+        }
         Event::Test(record) => match &record.outcome {
             Ok(report) => {
                 writeln!(out, "iperf3 client {}", record.client)?;

@@ -94,6 +94,21 @@ fn explain_answers_for_the_transfer_and_writes_remedies_in_a_routers_language() 
     };
     let out = text(&explain("ios").stdout);
     assert!(out.contains("limit      receiver-window"), "{out}");
+    let brief = text(
+        &slowpath()
+            .args(["explain", "captures/narrow.0.simulated.client.pcapng"])
+            .current_dir(&place)
+            .output()
+            .unwrap()
+            .stdout,
+    );
+    let answer = brief.split("\n\n").next().unwrap();
+    assert!(answer.lines().count() <= 8, "{brief}");
+    assert!(
+        answer.contains("receiver-window") && answer.contains("would help"),
+        "{brief}"
+    );
+    assert!(!brief.contains("because") && brief.contains("-v"), "{brief}");
     assert!(out.contains("ios: ip tcp window-size"), "{out}");
     assert!(out.contains("linux: sysctl"), "{out}");
     assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
@@ -294,7 +309,7 @@ fn shell_gives_the_programs_status() {
     assert_eq!(output.status.code(), Some(128 + 15), "{}", text(&output.stderr));
     let output = run(&["shell", path, "--", "/nonexistent/program"]);
     assert_eq!(output.status.code(), Some(125), "{}", text(&output.stderr));
-    let output = run(&["shell", "rate 50 Mbps", "--", "true"]);
+    let output = run(&["shell", "rate 50 Mbit", "--", "true"]);
     assert_eq!(output.status.code(), Some(125), "{}", text(&output.stderr));
     assert!(
         text(&output.stderr).contains("Mbit/s"),
@@ -339,7 +354,7 @@ fn nothing_is_left_behind_by_a_killed_run() {
         assert!(status.success());
         let ended = child.wait().unwrap();
         if signal == "-INT" {
-            assert_eq!(ended.code(), Some(3), "{ended:?} {:?}", ended.signal());
+            assert_eq!(ended.code(), Some(130), "{ended:?} {:?}", ended.signal());
         }
         let begun = Instant::now();
         while !processes_with(&marker).is_empty() && begun.elapsed() < Duration::from_secs(10) {

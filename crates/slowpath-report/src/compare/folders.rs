@@ -115,12 +115,14 @@ impl FolderComparison {
             } else {
                 format!("{}, {}", limit(v.limits[0]), limit(v.limits[1]))
             };
-            let fixed = format!(
-                "{} {} {}  ",
-                left(&fit(&v.name, longest), longest),
-                right(&a, 12),
-                right(&b, 12)
-            );
+            // A name is never cut; one that does not fit gets a line of its own.
+            let name = if columns(&v.name) > longest {
+                writeln!(out, "{}", v.name)?;
+                ""
+            } else {
+                v.name.as_str()
+            };
+            let fixed = format!("{} {} {}  ", left(name, longest), right(&a, 12), right(&b, 12));
             let room = style.width.saturating_sub(fixed.chars().count() + 9);
             writeln!(
                 out,

@@ -36,7 +36,9 @@ pub fn sentence(a: &str, b: &str, c: &Comparison, unit: RateUnit) -> String {
             p_text(c)
         ),
         Outcome::TooFew => {
-            format!("{b} against {a}: {means}; one run each side cannot show a difference, repeat both.")
+            format!(
+                "{b} against {a}: {means}; one run each side cannot show whether that is chance; --repeats 5 can."
+            )
         }
     }
 }

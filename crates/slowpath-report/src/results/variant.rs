@@ -64,6 +64,11 @@ impl Variant {
             .collect()
     }
 
+    /// Whether its runs say anything of the transfer: a rate, or that it never finishes.
+    pub fn is_answered(&self) -> bool {
+        self.goodput_byte_per_s.is_some() || self.runs.iter().any(RunResult::never_finished)
+    }
+
     /// What stands in the place of a rate where there is none: whether no transfer came to its end, or no run counts.
     pub fn without_rate(&self) -> &'static str {
         if self.runs.iter().any(RunResult::never_finished) {

@@ -10,7 +10,7 @@ use std::thread;
 
 use slowpath_record::RunRecord;
 
-use super::{Event, Planned, RunError, RunOptions};
+use super::{Event, Failed, Planned, RunError, RunOptions};
 use crate::folder::Folder;
 use crate::simulated::SimulatedError;
 
@@ -27,7 +27,7 @@ pub(super) fn simulate(
     folder: &Folder,
     cancel: &AtomicBool,
     observe: &mut dyn FnMut(Event<'_>),
-) -> Result<Vec<(String, String)>, RunError> {
+) -> Result<Vec<Failed>, RunError> {
     let threads = thread::available_parallelism()
         .map_or(1, usize::from)
         .min(runs.len());
@@ -72,7 +72,11 @@ pub(super) fn simulate(
                         name: &name,
                         error: &error,
                     });
-                    failed.push((name, error));
+                    failed.push(Failed {
+                        name,
+                        error,
+                        crashed: false,
+                    });
                 }
             }
         }
@@ -89,7 +93,7 @@ pub(super) fn simulate(
             folder: folder.root().to_owned(),
         });
     }
-    failed.sort();
+    failed.sort_by(|a: &Failed, b| a.name.cmp(&b.name));
     Ok(failed)
 }
 

@@ -1,0 +1,325 @@
+//! What a new user stumbled over, each as typed.
+
+use std::fs;
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::support::{SMALL, Scratch, lab_or_skip, run, slowpath, text};
+
+/// A reader that has seen enough is no error; neither is a reader that was never there.
+#[test]
+fn a_closed_pipe_ends_every_command_quietly() {
+    let scratch = Scratch::new("pipe");
+    let file = scratch.file("small.toml", SMALL);
+    let out = scratch.0.join("out");
+    let (file, place) = (file.to_str().unwrap(), out.to_str().unwrap());
+    let simulated = ["run", file, "--clock", "simulated", "--out", place];
+    assert_eq!(run(&simulated).status.code(), Some(0));
+    let capture = out.join("captures/auto.0.simulated.client.pcapng");
+    let config = scratch.file("sysctl.conf", "net.ipv4.tcp_sack = 1\n");
+    let commands: &[&[&str]] = &[
+        &["list"],
+        &["doctor"],
+        &["--help"],
+        &["report", place],
+        &["compare", place, place],
+        &["explain", capture.to_str().unwrap()],
+        &["explain", capture.to_str().unwrap(), "--format", "json"],
+        &["config", config.to_str().unwrap()],
+        &["completions", "bash"],
+        &[
+            "run",
+            file,
+            "--sweep",
+            "delay=5 ms,10 ms",
+            "--variant",
+            "auto",
+            "--out",
+            place,
+        ],
+        &simulated,
+    ];
+    for arguments in commands {
+        let mut child = slowpath()
+            .args(*arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        let code = child.wait().unwrap().code();
+        assert!(matches!(code, Some(0 | 3)), "{arguments:?}: {code:?} {said}");
+        assert!(
+            !said.contains("panicked") && !said.contains("Broken pipe"),
+            "{arguments:?}: {said}"
+        );
+    }
+}
+
+#[test]
+fn a_full_disk_is_an_error_of_one_line() {
+    if !Path::new("/dev/full").exists() {
+        eprintln!("skipped: a_full_disk_is_an_error_of_one_line: there is no /dev/full");
+        return;
+    }
+    for arguments in [&["list"][..], &["doctor"], &["completions", "fish"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = slowpath().args(arguments).stdout(full).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {said}");
+        assert_eq!(said.lines().count(), 1, "{arguments:?}: {said}");
+        assert!(said.contains("No space left"), "{said}");
+    }
+}
+
+/// A path without the names of its elements is what people try first.
+#[test]
+fn a_path_of_bare_values_is_understood_well_enough_to_correct() {
+    let output = run(&["shell", "50 Mbit/s, 100 ms, 0.01 %", "--", "true"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(125), "{said}");
+    assert!(
+        said.contains("did you mean \"rate 50 Mbit/s, delay 100 ms, loss 0.01 %\"?"),
+        "{said}"
+    );
+    assert!(said.contains("each way"), "{said}");
+    assert_eq!(said.matches("error:").count(), 1, "{said}");
+}
+
+#[test]
+fn wrong_places_get_a_cure() {
+    let scratch = Scratch::new("places");
+    let file = scratch.file("small.toml", SMALL);
+    let sweep = scratch.0.join("sweep");
+    let (file, sweep) = (file.to_str().unwrap(), sweep.to_str().unwrap());
+    let swept = run(&[
+        "run",
+        file,
+        "--sweep",
+        "delay=5 ms,10 ms",
+        "--variant",
+        "auto",
+        "--out",
+        sweep,
+    ]);
+    assert_eq!(swept.status.code(), Some(0), "{}", text(&swept.stderr));
+    let table = fs::read_to_string(scratch.0.join("sweep/sweep.csv")).unwrap();
+    assert!(table.starts_with("delay [s],variant,"), "{table}");
+    assert!(
+        table.lines().nth(1).unwrap().starts_with("0.005,auto,"),
+        "{table}"
+    );
+    fs::create_dir(scratch.0.join("captures")).unwrap();
+    fs::write(scratch.0.join("captures/one.pcapng"), "").unwrap();
+    let folder = scratch.0.to_str().unwrap();
+    let missing = scratch.0.join("smal.toml");
+    let missing = missing.to_str().unwrap();
+    let cases: &[(&[&str], &[&str])] = &[
+        (&["report", sweep], &["not a results folder", "sweep.csv"]),
+        (&["compare", sweep, folder], &["not a results folder"]),
+        (&["report", folder], &["not a results folder", "settings.json"]),
+        (&["explain", missing], &["no file", "small.toml?"]),
+        (&["config", missing], &["no file", "small.toml?"]),
+        (&["explain", folder], &["is a folder", "captures/one.pcapng"]),
+        (
+            &["explain", "a", "b", "c"],
+            &["one capture, or two", "call it for each"],
+        ),
+        (
+            &["run", file, "--sweep", "los=1 %"],
+            &["--sweep los", "did you mean `loss`?"],
+        ),
+    ];
+    for (arguments, expected) in cases {
+        let output = run(arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(!said.contains("os error"), "{arguments:?}: {said}");
+        for part in *expected {
+            assert!(said.contains(part), "{arguments:?} does not say {part}: {said}");
+        }
+    }
+}
+
+/// One mistake, one message.
+#[test]
+fn a_misspelt_key_brings_no_follow_up() {
+    let scratch = Scratch::new("misspelt");
+    let title = scratch.file("title.toml", &SMALL.replace("title =", "titel ="));
+    let kind = scratch.file("kind.toml", &SMALL.replace("\"ftp-get\"", "\"ftp-gett\""));
+    for (file, meant) in [
+        (title, "did you mean `title`?"),
+        (kind, "did you mean \"ftp-get\"?"),
+    ] {
+        let output = run(&["run", file.to_str().unwrap(), "--clock", "simulated"]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(meant), "{said}");
+        assert_eq!(said.matches("error:").count(), 1, "{said}");
+    }
+}
+
+/// The forms for programs go to standard output alone, whole.
+#[test]
+fn results_in_every_form() {
+    let scratch = Scratch::new("forms");
+    let file = scratch.file("small.toml", SMALL);
+    let out = scratch.0.join("out");
+    let form = |form: &str| {
+        let arguments = [
+            "--clock",
+            "simulated",
+            "--out",
+            out.to_str().unwrap(),
+            "--format",
+            form,
+        ];
+        let output = run(&[&["run", file.to_str().unwrap()], &arguments[..]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let document: serde_json::Value = serde_json::from_str(&form("json")).unwrap();
+    assert_eq!(document["schema"], "slowpath/run/1");
+    let lines: Vec<serde_json::Value> = form("jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 4);
+    assert_eq!(lines[3]["variant"], "narrow");
+    assert_eq!(form("csv").lines().count(), 5);
+    assert!(form("html").starts_with("<!"));
+    // Names stand whole where nothing limits the line.
+    assert!(form("text").contains("narrow"));
+}
+
+#[test]
+fn the_version_names_build_and_model() {
+    let output = run(&["--version"]);
+    let said = text(&output.stdout);
+    assert!(
+        said.starts_with("slowpath ") && said.contains("build ") && said.contains("model "),
+        "{said}"
+    );
+}
+
+/// `iperf3 -J | jq` works, whatever the far program says.
+#[test]
+fn the_far_programs_output_stays_out_of_the_near_ones() {
+    if !lab_or_skip("the_far_programs_output_stays_out_of_the_near_ones") {
+        return;
+    }
+    let scratch = Scratch::new("shell");
+    let captures = scratch.0.join("cap");
+    let output = run(&[
+        "shell",
+        "delay 5 ms",
+        "--capture",
+        captures.to_str().unwrap(),
+        "--far",
+        "echo from afar; exec sleep 5",
+        "--",
+        "sh",
+        "-c",
+        "sleep 0.3; ping -c 1 -W 2 $SLOWPATH_FAR >/dev/null; echo from near",
+    ]);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{err}");
+    assert_eq!(out, "from near\n");
+    assert!(err.contains("from afar"), "{err}");
+    // The paths that are printed can be used from here.
+    let named: Vec<&str> = err
+        .lines()
+        .filter_map(|line| line.strip_prefix("slowpath: capture at ")?.split_once(": "))
+        .map(|(_, path)| path)
+        .collect();
+    assert!(
+        !named.is_empty() && named.iter().all(|path| Path::new(path).is_file()),
+        "{err}"
+    );
+}
+
+/// Ctrl-C on a terminal reaches the whole group at once.
+#[test]
+fn an_interrupted_lab_run_is_not_a_failed_one() {
+    if !lab_or_skip("an_interrupted_lab_run_is_not_a_failed_one") {
+        return;
+    }
+    let scratch = Scratch::new("interrupt");
+    let slow = SMALL.replace("20 Mbit/s", "1 Mbit/s").replace("1 MiB", "50 MiB");
+    let file = scratch.file("slow.toml", &slow);
+    let out = scratch.0.join("out");
+    let mut child = slowpath()
+        .args([
+            "run",
+            file.to_str().unwrap(),
+            "--clock",
+            "lab",
+            "--out",
+            out.to_str().unwrap(),
+        ])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let group = format!("-{}", child.id());
+    let killed = std::process::Command::new("kill")
+        .args(["-INT", "--", &group])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
+    assert!(said.contains("interrupted") && !said.contains("failed"), "{said}");
+}
+
+/// Without the lab, simulated time answers, and nothing is broken.
+#[test]
+fn a_machine_without_a_lab_answers_in_simulated_time() {
+    let scratch = Scratch::new("nolab");
+    let file = scratch.file("small.toml", SMALL);
+    let out = scratch.0.join("out");
+    // An ordinary user in a user namespace that permits no further one.
+    let script = "echo 0 > /proc/sys/user/max_user_namespaces 2>/dev/null; exec setpriv --bounding-set=-all --inh-caps=-all \"$@\"";
+    let forbidding = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("unshare");
+        command
+            .args(["--user", "--map-root-user", "sh", "-c", script, "sh"])
+            .arg(env!("CARGO_BIN_EXE_slowpath"))
+            .args(arguments)
+            .env("RUST_BACKTRACE", "0")
+            .stdin(Stdio::null());
+        command.output()
+    };
+    match forbidding(&["doctor"]) {
+        Ok(output) if output.status.code() == Some(3) => {}
+        _ => {
+            eprintln!(
+                "skipped: a_machine_without_a_lab_answers_in_simulated_time: user namespaces cannot be forbidden here"
+            );
+            return;
+        }
+    }
+    for clock in ["both", "auto"] {
+        let _ = fs::remove_dir_all(&out);
+        let place = out.to_str().unwrap();
+        let output = forbidding(&["run", file.to_str().unwrap(), "--clock", clock, "--out", place]).unwrap();
+        let (shown, said) = (text(&output.stdout), text(&output.stderr));
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert!(
+            shown.contains("simulated time") && shown.contains("narrow"),
+            "{shown}"
+        );
+        assert!(said.contains("no lab can be built here"), "{said}");
+    }
+    let output = forbidding(&["run", file.to_str().unwrap(), "--clock", "lab"]).unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("--clock simulated"), "{said}");
+}
