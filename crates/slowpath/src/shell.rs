@@ -1,9 +1,8 @@
 //! Any program over an emulated path.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::os::fd::AsFd;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 
 use slowpath_lab::{
     HostSpec, KernelSettings, Lab, LabError, LabReport, LabSpec, PacketSink, Stack, WireSettings,
@@ -124,7 +123,7 @@ pub fn run(spec: &ShellSpec) -> Result<ShellOutcome, ShellError> {
         Some(text) => {
             let mut command = Command::new("/bin/sh");
             // The near program's output may be read by another program; the far one's is for people.
-            command.arg("-c").arg(text).stdout(to_stderr());
+            command.arg("-c").arg(format!("exec 1>&2\n{text}"));
             Some(start(&lab, FAR, command)?)
         }
     };
@@ -157,12 +156,6 @@ pub fn is_inside(told: &[IpAddr]) -> bool {
         .iter()
         .filter(|address| [NEAR_ADDRESS, FAR_ADDRESS].contains(address));
     ours.copied().any(slowpath_lab::is_inside)
-}
-
-/// Standard error as a program's output; its own standard output where there is none.
-fn to_stderr() -> Stdio {
-    let copy = std::io::stderr().as_fd().try_clone_to_owned();
-    copy.map_or_else(|_| Stdio::inherit(), Stdio::from)
 }
 
 fn start(lab: &Lab, host: &str, mut command: Command) -> Result<Child, LabError> {
