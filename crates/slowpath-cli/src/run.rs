@@ -86,7 +86,7 @@ fn verdict_of(args: &RunArgs, session: &Session<'_>, results: &Results) -> Resul
         .filter(|failed| failed.crashed || !answered)
         .collect();
     if !failed.is_empty() {
-        let lines: Vec<String> = failed.iter().map(|failed| failed.to_string()).collect();
+        let lines: Vec<String> = failed.iter().map(ToString::to_string).collect();
         return Err(Failure::machine(lines.join("\n")));
     }
     if results.is_unanswered() {
@@ -211,7 +211,7 @@ impl Session<'_> {
         };
         let mut display = Display::new();
         let ran = slowpath::run::run(self.loaded, &options, &self.cancel, &mut |event| {
-            display.show(&event)
+            display.show(&event);
         });
         display.finish();
         self.keep_failures(ran.map(drop))?;

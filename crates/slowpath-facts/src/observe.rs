@@ -54,11 +54,10 @@ pub(crate) fn observe(
         .take_while(|(_, _, size)| *size >= WORTH_A_THREAD);
     let ahead = spread(worth.count(), &|rank| Part(one(rank)));
     let mut measured: Vec<(usize, Measured)> = Vec::with_capacity(order.len());
-    for part in ahead {
-        measured.push((order[measured.len()].0, part.0));
-    }
-    for rank in measured.len()..order.len() {
-        measured.push((order[rank].0, one(rank)));
+    let mut ahead = ahead.into_iter();
+    for (rank, (index, _, _)) in order.iter().enumerate() {
+        let own = ahead.next().map_or_else(|| one(rank), |part| part.0);
+        measured.push((*index, own));
     }
     let shared = shared_fits(&measured, connections, conversations);
     let quality = quality::judge(&measured, connections, clock, packets, summary);

@@ -26,7 +26,7 @@ fn a_reader_that_takes_little_is_named_from_outside() {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         slowpath_sys::sockopt::set_congestion_control(stream.as_fd(), "cubic").ok();
         // The reader ends first.
-        while stream.write_all(&[7; 65_536]).is_ok() {}
+        while stream.write_all(&[7; 8_192]).is_ok() {}
     });
     let (mut reader, _) = listener.accept().unwrap();
     let reads = std::thread::spawn(move || {

@@ -227,7 +227,7 @@ fn single_losses_at_any_rate_are_chance_and_bursts_at_one_rate_a_policer() {
     );
     assert_eq!(verdict(&losses(12, |_| 10_000)).0, Limit::Policed);
     let once = watch(sender(), 300, |look, now| {
-        now.info.total_retrans += u32::from(look == 150)
+        now.info.total_retrans += u32::from(look == 150);
     });
     assert_eq!(verdict(&once).0, Limit::Unknown);
 }

@@ -162,7 +162,7 @@ impl Folder {
     /// # Errors
     /// [`FolderError::Read`] or [`FolderError::Form`].
     pub fn analysis(&self, name: &str) -> Result<Option<Analysis>, FolderError> {
-        self.read_json(self.analyses().join(format!("{name}.json")))
+        Self::read_json(self.analyses().join(format!("{name}.json")))
     }
 
     /// Writes a file under its relative `name`, whole or not at all.
@@ -213,11 +213,11 @@ impl Folder {
     /// # Errors
     /// [`FolderError::Read`] or [`FolderError::Form`].
     pub fn record(&self, name: &str) -> Result<Option<RunRecord>, FolderError> {
-        self.read_json(self.runs().join(format!("{name}.json")))
+        Self::read_json(self.runs().join(format!("{name}.json")))
     }
 
     /// The document at `path`, or `None` if there is none.
-    fn read_json<T: DeserializeOwned>(&self, path: PathBuf) -> Result<Option<T>, FolderError> {
+    fn read_json<T: DeserializeOwned>(path: PathBuf) -> Result<Option<T>, FolderError> {
         match fs::read(&path) {
             Ok(text) => serde_json::from_slice(&text)
                 .map(Some)

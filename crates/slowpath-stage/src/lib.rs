@@ -7,7 +7,7 @@
 //! * [`worker`]: one lab run in a process of its own. [`effect`]: what the machine did to a lab run's figures, by
 //!   replaying its disturbances.
 //! * [`network`]: what backends add to a path; [`captures`]: files of a run; `marks`: marks counted on the way.
-//! * [`folder`]: the results folder, written after every run.
+//! * [`folder`]: the results folder, written after every run. [`input`]: what is wrong with a file that the user named.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -15,6 +15,7 @@
 pub mod captures;
 pub mod effect;
 pub mod folder;
+pub mod input;
 mod marks;
 pub mod network;
 pub mod real_time;

@@ -31,7 +31,6 @@ pub mod dossier;
 pub mod explain;
 pub mod identity;
 pub mod import;
-pub mod input;
 pub mod interrupt;
 pub mod load;
 pub mod outcome;
@@ -51,7 +50,7 @@ pub use slowpath_packet::mark::{Dscp, InvalidDscp};
 pub use slowpath_record::{HealthState, RunRecord};
 pub use slowpath_report::{Results, Style};
 pub use slowpath_scenario::Clock;
-pub use slowpath_stage::{captures, effect, folder, network, real_time, simulated, worker};
+pub use slowpath_stage::{captures, effect, folder, input, network, real_time, simulated, worker};
 pub use slowpath_units::{BitRate, ByteCount, Duration, ParseError};
 pub use slowpath_workload::{Cancel, SocketOptions};
 

@@ -61,7 +61,7 @@ pub enum Error {
     /// A key that is neither short nor dotted.
     #[error(
         "--sweep {key}=...: there is no such setting{hint}; known are {}, and dotted keys of the experiment file such as network.both[0].rate",
-        SHORT.join(", ")
+        KEYS.join(", ")
     )]
     Key {
         /// The key.
@@ -155,8 +155,8 @@ pub fn run(
         .map(|text| Sweep::parse(text))
         .collect::<Result<_, _>>()?;
     for sweep in &sweeps {
-        if !sweep.key.contains('.') && !SHORT.contains(&sweep.key.as_str()) {
-            let meant = slowpath_scenario::diagnostic::suggestion(&sweep.key, SHORT);
+        if !sweep.key.contains('.') && !KEYS.contains(&sweep.key.as_str()) {
+            let meant = slowpath_scenario::diagnostic::suggestion(&sweep.key, KEYS);
             return Err(Error::Key {
                 key: sweep.key.clone(),
                 hint: meant.map_or(String::new(), |meant| format!(" (did you mean `{meant}`?)")),

@@ -93,7 +93,7 @@ pub(crate) fn draw(number: u64) -> Drawn {
             }
             2 if before.is_empty() => {
                 let first = 200 + dice.below(2_000);
-                let packets: Vec<String> = (0..1 + dice.below(20))
+                let packets: Vec<String> = (0..=dice.below(20))
                     .map(|index| (first + index * 97).to_string())
                     .collect();
                 let _ = write!(before, "{{ loss = {{ packets = [{}] }} }}, ", packets.join(", "));

@@ -165,12 +165,11 @@ fn compare(connection: &Connection, truth: &Held, path: &draw::Path) -> Score {
     };
     let (first, mine) = (order(truth), order(&said));
     let dominant = match (first.as_slice(), mine.first()) {
-        (_, Some((_, Limit::Unknown)) | None) => None,
+        (_, Some((_, Limit::Unknown)) | None) | ([], _) => None,
         ([(a, one), (b, other), ..], Some((_, said))) if a - b < 0.1 * total => {
             Some(said == one || said == other)
         }
         ([(_, one), ..], Some((_, said))) => Some(said == one),
-        ([], _) => None,
     };
     let mss = f64::from(connection.facts.segment_size.max(1));
     let true_rate = path.kbit as f64 * 1e3 * mss / (mss + 70.0);

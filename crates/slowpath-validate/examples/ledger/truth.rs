@@ -174,7 +174,7 @@ impl Past {
         let (before, threshold) = self.window;
         let reduced = window < before || info.ssthresh != threshold;
         if reduced && (info.recovery != RecoveryState::Open || window < before) {
-            let cause = self.cause(now, path, watcher);
+            let cause = Self::cause(now, path, watcher);
             self.last = Some((now, cause));
             if self.starting {
                 self.starting = false;
@@ -207,7 +207,7 @@ impl Past {
     }
 
     /// Why the window was reduced: the last drop of this sender's packets, or what else the path does.
-    fn cause(&self, now: Time, path: &Path, watcher: &Watcher) -> Limit {
+    fn cause(now: Time, path: &Path, watcher: &Watcher) -> Limit {
         let recent = Duration::from_millis(path.rtt_ms * 4 + 1_500);
         let drop = watcher.drops.iter().rev().find(|(at, _)| now.since(*at) < recent);
         match drop.map(|(_, cause)| *cause) {
