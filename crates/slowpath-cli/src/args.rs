@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::form::ResultsFormat;
 use crate::measure::{MeasureArgs, ServeArgs};
 use crate::why::WhyArgs;
 
@@ -192,21 +193,6 @@ pub(crate) enum Format {
     /// For programs, one connection a line
     Jsonl,
     /// One self-contained page
-    Html,
-}
-
-/// Form of an experiment's results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ResultsFormat {
-    /// For the terminal
-    Text,
-    /// The whole document, as in result.json
-    Json,
-    /// One run a line, as JSON
-    Jsonl,
-    /// One run a line, comma-separated
-    Csv,
-    /// The page, as in report.html
     Html,
 }
 

@@ -8,6 +8,7 @@ mod config;
 mod doctor;
 mod exit;
 mod explain;
+mod form;
 mod list;
 mod measure;
 mod run;

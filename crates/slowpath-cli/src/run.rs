@@ -14,8 +14,9 @@ use slowpath::load::Loaded;
 use slowpath::run::{Event, Failed, RunError, RunOptions, Settings};
 use slowpath::{Clock, Results};
 
-use crate::args::{self, ResultsFormat, RunArgs};
+use crate::args::{self, RunArgs};
 use crate::exit::{self, Failure};
+use crate::form::ResultsFormat;
 use crate::terminal;
 
 /// Runs an experiment and prints its table.

@@ -8,8 +8,8 @@ use slowpath::load::Loaded;
 use slowpath::report::Form;
 use slowpath::{Results, RunRecord, Style};
 
-use crate::args::ResultsFormat;
 use crate::exit::Failure;
+use crate::form::ResultsFormat;
 
 /// Takes over how much the user wants to read.
 pub(crate) fn set(verbose: bool, quiet: bool) {
