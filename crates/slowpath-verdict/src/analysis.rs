@@ -7,7 +7,8 @@ use std::ops::{Deref, DerefMut};
 use serde::{Deserialize, Serialize};
 use slowpath_facts::{Capture, CaptureFacts};
 
-use crate::judge;
+use crate::hints::hints;
+use crate::judge::judge;
 use crate::ledger::{self, Hints, Ledger};
 use crate::verdict::{Interval, Verdict};
 
@@ -63,8 +64,8 @@ pub struct Connection {
 impl Connection {
     /// Judges a connection.
     pub fn of(seen: slowpath_facts::Connection) -> Self {
-        let (verdict, intervals) = judge::judge(&seen.facts, &seen.surroundings);
-        let basis = judge::hints(&seen.facts, &seen.surroundings);
+        let (verdict, intervals) = judge(&seen.facts, &seen.surroundings);
+        let basis = hints(&seen.facts, &seen.surroundings);
         let ledger = ledger::book(&seen.facts.timeline, &basis, None);
         Self {
             seen,

@@ -16,10 +16,17 @@
 #![allow(clippy::cast_sign_loss)] // statistics that cannot be negative, or that were clamped before
 
 pub mod analysis;
+mod case;
 pub mod compare;
+mod evidence;
+mod finding;
+mod hints;
+mod intervals;
 mod judge;
 pub mod ledger;
 pub mod limit;
+mod limits;
+mod order;
 pub mod treatment;
 pub mod verdict;
 

@@ -1,6 +1,6 @@
 //! Which limit held when: round trips labelled and joined.
 
-use super::rules::Case;
+use crate::case::Case;
 use crate::limit::Limit;
 use crate::verdict::Interval;
 use slowpath_facts::Round;

@@ -1,41 +1,7 @@
-//! The rules: facts in, verdict out.
-//!
-//! Each rule looks for one limit and says why it did or did not find it. The order is that of certainty: what the
-//! window field says outright comes before what is inferred from losses, and that before what is inferred from their
-//! absence. The cut-offs stand in [`cutoff`].
-//!
-//! * [`capture`]: what the capture itself says. [`hosts`]: limits of the hosts and their programs. [`queues`]: links,
-//!   shapers, policers. [`losses`]: what the path does whatever the load. [`against`]: why each other limit was not.
-
-mod against;
-mod capture;
-pub(crate) mod cutoff;
-pub(crate) mod hints;
-mod hosts;
-mod losses;
-mod queues;
-#[cfg(test)]
-mod tests;
+//! One flow as its limits look at it: its facts, and what several of them ask.
 
 use slowpath_facts::facts::Policing;
 use slowpath_facts::{FlowFacts, QueueFit, Surroundings, Tap};
-
-use super::evidence;
-use super::intervals;
-use crate::limit::{Flag, Limit};
-use crate::verdict::{Interval, Parameters, Verdict};
-
-/// What a rule found.
-#[derive(Debug, Clone)]
-pub(crate) struct Finding {
-    pub(crate) limit: Limit,
-    pub(crate) share: f64,
-    pub(crate) confidence: f64,
-    pub(crate) sentence: String,
-    pub(crate) parameters: Parameters,
-    pub(crate) flags: Vec<Flag>,
-    pub(crate) next_step: Option<String>,
-}
 
 /// A flow with the figures that several rules use.
 #[derive(Debug, Clone, Copy)]
@@ -47,47 +13,8 @@ pub(crate) struct Case<'a> {
     pub(crate) rtt: f64,
 }
 
-/// Judges one flow.
-pub(crate) fn judge(facts: &FlowFacts, around: &Surroundings) -> (Verdict, Vec<Interval>) {
-    let case = Case::of(facts, around);
-    let rules: [fn(&Case) -> Option<Finding>; 14] = [
-        capture::unusable,
-        losses::black_hole,
-        capture::too_short,
-        hosts::receiver,
-        hosts::idle_program,
-        queues::policed,
-        queues::marked,
-        losses::reordered,
-        queues::crowded,
-        queues::bottleneck,
-        losses::lossy,
-        hosts::answered,
-        hosts::constant_flight,
-        hosts::short_or_growing,
-    ];
-    let found = rules
-        .iter()
-        .find_map(|rule| rule(&case))
-        .unwrap_or_else(|| capture::undecided(&case));
-    let intervals = intervals::intervals(&case, found.limit);
-    let rejected = against::rejected(&case, found.limit);
-    let verdict = Verdict {
-        limit: found.limit,
-        flags: found.flags.clone(),
-        share: found.share.clamp(0.0, 1.0),
-        confidence: (found.confidence * trust(&case)).clamp(0.0, 1.0),
-        sentence: found.sentence.clone(),
-        parameters: found.parameters,
-        evidence: evidence::evidence(&case, &found),
-        rejected,
-        next_step: found.next_step,
-    };
-    (verdict, intervals)
-}
-
 impl<'a> Case<'a> {
-    fn of(facts: &'a FlowFacts, around: &'a Surroundings) -> Self {
+    pub(crate) fn of(facts: &'a FlowFacts, around: &'a Surroundings) -> Self {
         let base_rtt = [facts.rtt.min, facts.handshake_rtt_s]
             .into_iter()
             .filter(|rtt| *rtt > 0.0)
@@ -116,7 +43,7 @@ impl<'a> Case<'a> {
 }
 
 impl Case<'_> {
-    fn share(&self, seconds: f64) -> f64 {
+    pub(crate) fn share(&self, seconds: f64) -> f64 {
         seconds / self.total
     }
 
@@ -154,36 +81,23 @@ impl Case<'_> {
         // Many losses at the very same backlog are no accident even where deliveries come close to it, as they do
         // at a receiver, which sees a loss only with the packet behind it.
         let sharp = fit.losses >= 30
-            && fit.spread <= cutoff::SHARP_SPREAD
-            && fit.error <= cutoff::SHARP_ERROR
-            && fit.size_bytes >= 2.0 * cutoff::BUCKET;
-        let separated = fit.error <= cutoff::FIT_ERROR && fit.spread <= cutoff::FIT_SPREAD;
+            && fit.spread <= SHARP_SPREAD
+            && fit.error <= SHARP_ERROR
+            && fit.size_bytes >= 2.0 * BUCKET;
+        let separated = fit.error <= FIT_ERROR && fit.spread <= FIT_SPREAD;
         // One overflow at the end of slow start may make most of the losses and none of the pauses between them.
-        let mostly = fit.full_episodes as f64 >= cutoff::FULL_EPISODES * fit.episodes as f64;
-        fit.losses >= cutoff::FIT_LOSSES
+        let mostly = fit.full_episodes as f64 >= FULL_EPISODES * fit.episodes as f64;
+        fit.losses >= FIT_LOSSES
             && (separated || sharp)
             && mostly
             && (fit.episodes >= 3 || (fit.losses >= 30 && fit.error <= 0.05))
     }
 
-    /// The rate and size of a policer, if the fit shows one.
-    pub(crate) fn bucket(&self, fit: &QueueFit) -> bool {
-        let drain = fit.size_bytes * 8.0 / fit.rate_bit_per_s.max(1.0);
-        let full_queue_would_show = drain > 2.0 * self.around.clock_s;
-        Self::losses_follow_load(fit)
-            && fit.size_bytes >= cutoff::BUCKET
-            && full_queue_would_show
-            && fit.delay_samples >= 10
-            && fit.delay_step.abs() < cutoff::NO_QUEUE
-            && fit.delay.delay_p95_s < 0.6 * drain.max(0.01)
-            && !(fit.delay.explained > cutoff::EXPLAINED && self.fills(fit))
-    }
-
     /// The flow runs at the rate of a queue that explains its delays.
     pub(crate) fn fills(&self, fit: &QueueFit) -> bool {
-        fit.delay.explained >= cutoff::EXPLAINED
+        fit.delay.explained >= EXPLAINED
             && fit.delay.delay_p95_s > (0.03 * self.base_rtt).max(0.001).max(2.0 * self.around.clock_s)
-            && fit.mean_bit_per_s >= cutoff::UTILISATION * fit.delay.rate_bit_per_s
+            && fit.mean_bit_per_s >= UTILISATION * fit.delay.rate_bit_per_s
             && !(self.facts.tap == Tap::Receiver && self.arrives_faster_than(fit.delay.rate_bit_per_s))
     }
 
@@ -195,18 +109,18 @@ impl Case<'_> {
 
     /// Losses come at any backlog: the flow's own load explains none of them.
     pub(crate) fn losses_ignore_load(fit: &QueueFit) -> bool {
-        fit.losses >= cutoff::FIT_LOSSES && fit.episodes >= 5 && fit.error > cutoff::ANY_BACKLOG
+        fit.losses >= FIT_LOSSES && fit.episodes >= 5 && fit.error > ANY_BACKLOG
     }
 
     /// So many packets overtake each other that their spacing says nothing of a link.
     pub(crate) fn disorderly(&self) -> bool {
-        self.facts.loss.reordered as f64 > cutoff::DISORDER * self.facts.segments as f64
+        self.facts.loss.reordered as f64 > DISORDER * self.facts.segments as f64
     }
 
     /// The flow runs at its highest rate for at least half of the time, as behind a link of its own.
     pub(crate) fn at_one_rate(&self) -> bool {
         let rate = &self.facts.rate;
-        rate.count >= 20 && rate.median >= cutoff::ONE_RATE * rate.p90
+        rate.count >= 20 && rate.median >= ONE_RATE * rate.p90
     }
 
     /// In all this disorder, a queue and one rate: the flow has a full link for itself.
@@ -255,27 +169,15 @@ impl Case<'_> {
             || self.facts.tap == Tap::Middle && self.facts.arrival_local_bit_per_s > 3.0 * rate
     }
 
-    fn ethernet_rate(&self) -> f64 {
+    pub(crate) fn ethernet_rate(&self) -> f64 {
         // Payload to Ethernet frames with FCS.
         let segment = f64::from(self.facts.segment_size.max(1));
         self.busy_rate() * 8.0 * (segment + 70.0) / segment
     }
 }
 
-fn finding(limit: Limit, share: f64, confidence: f64, sentence: String) -> Finding {
-    Finding {
-        limit,
-        share,
-        confidence,
-        sentence,
-        parameters: Parameters::default(),
-        flags: Vec::new(),
-        next_step: None,
-    }
-}
-
 /// How far the capture can be trusted, 0 to 1.
-fn trust(case: &Case) -> f64 {
+pub(crate) fn trust(case: &Case) -> f64 {
     let facts = case.facts;
     let loss = (1.0 - 4.0 * facts.capture_loss_fraction).clamp(0.3, 1.0);
     let handshake = if facts.handshake_seen { 1.0 } else { 0.85 };
@@ -291,3 +193,41 @@ fn trust(case: &Case) -> f64 {
     };
     loss * handshake * tap * clock
 }
+
+// Cut-offs that several limits share, each between what the two sides of it show in labelled captures; the crate's
+// `tests/corpus.rs` shows how far the margin is and how it was checked.
+
+/// Share of the time that the window must hold the sender.
+pub(crate) const WINDOW_SHARE: f64 = 0.5;
+/// The same when nothing else explains the rest.
+pub(crate) const IDLE_SHARE_ALONE: f64 = 0.3;
+/// Losses for a fit.
+pub(crate) const FIT_LOSSES: u64 = 10;
+/// Share of the delay's variance that a queue must explain.
+pub(crate) const EXPLAINED: f64 = 0.7;
+/// Share of the delay's variance up to which the flow's own load does not explain it.
+pub(crate) const OWN_QUEUE: f64 = 0.35;
+/// Share of round trips on the plateau of the flight.
+pub(crate) const PLATEAU: f64 = 0.75;
+/// Delay step up to which there is no queue.
+pub(crate) const NO_QUEUE: f64 = 0.2;
+/// Smallest bucket: one that cannot hold three frames lets no transfer pass.
+pub(crate) const BUCKET: f64 = 4_500.0;
+/// Error of the virtual-queue fit up to which losses follow the flow's own load.
+const FIT_ERROR: f64 = 0.35;
+/// Spread of the backlog at losses up to which there is one size.
+const FIT_SPREAD: f64 = 0.6;
+/// Spread that tells by itself, with [`SHARP_ERROR`].
+const SHARP_SPREAD: f64 = 0.08;
+/// Error up to which a small spread tells by itself.
+const SHARP_ERROR: f64 = 0.6;
+/// Rate over the queue's rate from which the flow fills it.
+pub(crate) const UTILISATION: f64 = 0.5;
+/// Share of the episodes of losses that must begin at the full backlog where the load explains them.
+const FULL_EPISODES: f64 = 0.5;
+/// Error of the virtual-queue fit from which losses come at any backlog.
+const ANY_BACKLOG: f64 = 0.5;
+/// Share of late segments from which the spacing of packets says nothing of a link.
+const DISORDER: f64 = 0.05;
+/// Half of the round trips come as close to the highest rate behind one link.
+const ONE_RATE: f64 = 0.85;

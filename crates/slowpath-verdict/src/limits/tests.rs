@@ -1,6 +1,6 @@
 //! Rules on facts made by hand: one transfer, and what about it decides.
 
-use super::judge;
+use crate::judge::judge;
 use crate::limit::Limit;
 use slowpath_facts::Tap;
 use slowpath_facts::facts::DelayFit;

@@ -2,34 +2,40 @@
 
 use slowpath_facts::{FlowFacts, Surroundings, Tap};
 
-use super::{Case, capture, cutoff, hosts, losses, queues};
 use crate::analysis::FRAME_OVERHEAD;
+use crate::case::{Case, EXPLAINED, IDLE_SHARE_ALONE};
 use crate::ledger::Hints;
 use crate::limit::Limit;
+use crate::limits::Look;
 
 /// What the rules say of one flow.
 pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
     let case = Case::of(facts, around);
     let fit = case.queue();
     let own = facts.queue.unwrap_or_default();
-    let whole = [capture::unusable, losses::black_hole]
-        .iter()
-        .find_map(|rule| rule(&case))
-        .map(|found| found.limit);
-    let constant = hosts::answered(&case).or_else(|| hosts::constant_flight(&case));
+    let first = |looks: &[Look]| looks.iter().find_map(|look| look.at(&case).ok());
+    let whole = first(&[Look::Unusable, Look::BlackHole]).map(|found| found.limit);
+    let constant = first(&[
+        Look::Answered,
+        Look::IdleAlone,
+        Look::Channel,
+        Look::SendBuffer,
+        Look::OwnRhythm,
+        Look::HeldBySender,
+    ]);
     let idle = constant.as_ref().is_some_and(|found| {
         found.limit == Limit::SenderApplication
             && found.parameters.flight_bytes.is_none()
             && facts.time.idle_pauses > 0
     });
     let constant = constant.filter(|_| !idle);
-    let reader = hosts::receiver(&case).is_some_and(|found| found.limit == Limit::ReceiverApplication);
+    let reader = first(&[Look::SlowReader]).is_some();
     Hints {
         segment: facts.segment_size,
         clock_s: around.clock_s,
         at_sender: facts.tap == Tap::Sender,
         window_known: facts.window.scale_known > 0,
-        policed: queues::policed(&case)
+        policed: first(&[Look::Policed])
             .and_then(|found| found.parameters.rate_bit_per_s)
             .map(|rate| payload(facts, rate)),
         slow_reader: reader,
@@ -44,10 +50,9 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         answered: facts.clocking.answers > 2
             && facts.clocking.answers * 2 >= facts.time.idle_pauses
             && facts.clocking.answer_bytes_share < 0.2,
-        disorder: losses::reordered(&case).is_some(),
-        shared: queues::crowded(&case).is_some()
-            || around.flows > 1 && around.overlap > cutoff::IDLE_SHARE_ALONE,
-        delay_rate: (own.delay.explained >= cutoff::EXPLAINED && own.delay.samples >= 10)
+        disorder: first(&[Look::Reordered]).is_some(),
+        shared: first(&[Look::Crowded]).is_some() || around.flows > 1 && around.overlap > IDLE_SHARE_ALONE,
+        delay_rate: (own.delay.explained >= EXPLAINED && own.delay.samples >= 10)
             .then_some(payload(facts, own.delay.rate_bit_per_s)),
         losses_follow_load: fit.is_some_and(|fit| Case::losses_follow_load(&fit)),
         losses_ignore_load: fit.is_some_and(|fit| Case::losses_ignore_load(&fit)),
