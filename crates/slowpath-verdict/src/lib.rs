@@ -9,6 +9,7 @@
 //! * [`limit`]: the vocabulary of limits, flags and reasons.
 //! * [`verdict`]: what limited a connection, with evidence and rejected alternatives.
 //! * [`ledger`]: where the time went.
+//! * [`counted`]: what the path's own counters say of datagrams and frames.
 //! * [`compare`](mod@compare): what transfers that differ prove together; [`treatment`]: what runs that differ in marks do.
 
 #![forbid(unsafe_code)]
@@ -18,6 +19,7 @@
 pub mod analysis;
 mod case;
 pub mod compare;
+pub mod counted;
 mod evidence;
 mod finding;
 mod hints;

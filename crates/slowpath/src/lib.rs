@@ -23,6 +23,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod catalog;
+mod counted;
 mod counts;
 pub mod devices;
 mod disturbed;

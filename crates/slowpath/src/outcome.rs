@@ -17,7 +17,7 @@ use crate::dossier::{ComparisonWish, FigureStanding};
 use crate::folder::{Folder, FolderError};
 use crate::import;
 use crate::load::Loaded;
-use crate::{counts, probes, prove, treatment};
+use crate::{counted, counts, probes, prove, treatment};
 
 /// A run with what its captures say.
 #[derive(Debug, Clone)]
@@ -156,7 +156,10 @@ fn variant_results(
         ..Variant::default()
     };
     for run in &ordered {
-        let verdict = main_connection(run).map(|connection| connection.verdict.clone());
+        let verdict = match main_connection(run) {
+            Some(connection) => Some(connection.verdict.clone()),
+            None => counted::of(&run.record),
+        };
         let mut result = RunResult::of(&measured(&run.record, plan), verdict);
         if let (Some(row), Some(analysis)) = (result.captures.first_mut(), &run.analysis) {
             row.warnings.clone_from(&analysis.capture.quality.warnings);

@@ -18,7 +18,7 @@ pub mod generator;
 
 use std::fmt::Write as _;
 
-use slowpath_record::{Code, FlowResult, Health, HealthState, Origin, Reason, RunRecord};
+use slowpath_record::{Code, FlowResult, Health, HealthState, LostPackets, Origin, Reason, RunRecord};
 use slowpath_scenario::workload::FrameStream;
 use slowpath_scenario::{Clock, Experiment, Plan, Workload};
 use slowpath_units::Layer;
@@ -86,7 +86,11 @@ pub fn bare(experiment: &str, plan: &Plan) -> Result<RunRecord, FramesError> {
         flows: streams
             .iter()
             .zip(&tally.counted)
-            .map(|(s, c)| flow(s, c))
+            .enumerate()
+            .map(|(index, (stream, counted))| FlowResult {
+                lost: lost(index, &tally),
+                ..flow(stream, counted)
+            })
             .collect(),
         elements: tally.elements.clone(),
         notes: (0..streams.len())
@@ -157,6 +161,17 @@ fn flow(stream: &Stream, counted: &Counted) -> FlowResult {
         },
         lost: Vec::new(),
     }
+}
+
+/// Where the frames of a stream were lost, most first.
+fn lost(stream: usize, tally: &Tally) -> Vec<LostPackets> {
+    let own = tally.losses.iter().filter(|loss| loss.stream == stream);
+    own.map(|loss| LostPackets {
+        element: loss.element.clone(),
+        cause: loss.cause.name().to_owned(),
+        packets: loss.frames,
+    })
+    .collect()
 }
 
 /// What the counts do not say: bandwidth by layer, latency, and where the lost frames were lost.

@@ -1,0 +1,302 @@
+//! What the counters of the path itself say where a capture cannot: datagrams and generated frames.
+//!
+//! A program that sends at a rate of its own and repeats nothing is limited by what arrives of it. Where the run's
+//! record counts what each element of the path dropped, and why, the cause needs no inference; which packets passed
+//! an element of a real network nobody counts, and then there is no verdict.
+
+use std::fmt::Write;
+
+use crate::limit::{Flag, Limit, Reason};
+use crate::verdict::{Evidence, Parameters, Rejected, Verdict};
+
+/// A flow as its two ends counted it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Flow<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Datagrams or frames given to the network.
+    pub sent: u64,
+    /// Those that arrived.
+    pub received: u64,
+    /// Bytes per second at the receiver.
+    pub byte_per_s: f64,
+    /// Where the others were lost, most first, as far as that is counted by flow.
+    pub lost: Vec<Lost<'a>>,
+}
+
+impl Flow<'_> {
+    fn loss(&self) -> f64 {
+        self.sent.saturating_sub(self.received) as f64 / self.sent.max(1) as f64
+    }
+}
+
+/// What one element of the path dropped for one cause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lost<'a> {
+    /// The element's name in the plan.
+    pub element: &'a str,
+    /// Why, in the path's word.
+    pub cause: &'a str,
+    /// How many.
+    pub packets: u64,
+}
+
+/// What limited flows without acknowledgements, by the counters of the path.
+///
+/// `None` where nothing was sent, or where packets are missing that no element counted.
+pub fn verdict(flows: &[Flow<'_>], dropped: &[Lost<'_>]) -> Option<Verdict> {
+    let sent: u64 = flows.iter().map(|flow| flow.sent).sum();
+    let received: u64 = flows.iter().map(|flow| flow.received).sum();
+    if sent == 0 {
+        return None;
+    }
+    let loss = sent.saturating_sub(received) as f64 / sent as f64;
+    let mut dropped: Vec<Lost<'_>> = dropped.iter().copied().filter(|lost| lost.packets > 0).collect();
+    dropped.sort_by_key(|lost| std::cmp::Reverse(lost.packets));
+    if loss < LITTLE {
+        return Some(unhindered(flows, loss, &dropped));
+    }
+    let all: u64 = dropped.iter().map(|lost| lost.packets).sum();
+    let main = dropped.first()?;
+    let limit = limit_of(main.cause, flows.len())?;
+    let share = main.packets as f64 / all.max(1) as f64;
+    let mut sentence = format!(
+        "{} of what was sent is lost, {} of the dropped packets at {}: {}.",
+        percent(loss),
+        if share > 0.9995 {
+            "all".to_owned()
+        } else {
+            percent(share)
+        },
+        main.element,
+        words(main.cause)
+    );
+    for flow in flows.iter().filter(|flow| flows.len() > 1 && flow.loss() > 0.0) {
+        let _ = write!(sentence, " {} loses {}", flow.name, percent(flow.loss()));
+        let at = |lost: &Lost<'_>| {
+            let share = lost.packets as f64 / flow.sent.max(1) as f64;
+            format!("{} at {}", percent(share), lost.element)
+        };
+        let places: Vec<String> = flow.lost.iter().map(at).collect();
+        if !places.is_empty() {
+            let _ = write!(sentence, " ({})", places.join(", "));
+        }
+        sentence.push('.');
+    }
+    let mut flags = Vec::new();
+    if share < MOST {
+        flags.push(Flag::Mixed);
+    }
+    Some(Verdict {
+        limit,
+        flags,
+        share,
+        confidence: CERTAIN,
+        sentence,
+        parameters: Parameters {
+            loss_fraction: Some(loss),
+            ..Parameters::default()
+        },
+        evidence: evidence(&dropped),
+        rejected: rejected(limit, &dropped, all, flows.len()),
+        next_step: None,
+    })
+}
+
+/// Nearly everything arrived: the rate is the program's own.
+fn unhindered(flows: &[Flow<'_>], loss: f64, dropped: &[Lost<'_>]) -> Verdict {
+    let rate: f64 = flows.iter().map(|flow| flow.byte_per_s).sum();
+    let arrived = if loss > 0.0 {
+        format!("all but {} of what was sent arrived", percent(loss))
+    } else {
+        "everything that was sent arrived".to_owned()
+    };
+    Verdict {
+        limit: Limit::SenderApplication,
+        flags: Vec::new(),
+        share: 1.0,
+        confidence: CERTAIN,
+        sentence: format!(
+            "The sender's own rate is the limit: {arrived}, {:.4} Mbit/s. What the path could carry beyond that is not tested.",
+            rate * 8.0 / 1e6
+        ),
+        parameters: Parameters {
+            source_byte_per_s: Some(rate),
+            loss_fraction: Some(loss),
+            ..Parameters::default()
+        },
+        evidence: evidence(dropped),
+        rejected: Vec::new(),
+        next_step: None,
+    }
+}
+
+fn evidence(dropped: &[Lost<'_>]) -> Vec<Evidence> {
+    dropped
+        .iter()
+        .map(|lost| Evidence {
+            fact: format!("dropped.{}", lost.cause),
+            text: format!(
+                "{} dropped {} packets: {}",
+                lost.element,
+                lost.packets,
+                words(lost.cause)
+            ),
+            value: lost.packets as f64,
+            unit: "packets".to_owned(),
+            packets: Vec::new(),
+        })
+        .collect()
+}
+
+/// Limits whose drops were fewer.
+fn rejected(chosen: Limit, dropped: &[Lost<'_>], all: u64, flows: usize) -> Vec<Rejected> {
+    let mut out: Vec<Rejected> = Vec::new();
+    for lost in dropped {
+        let Some(limit) = limit_of(lost.cause, flows).filter(|limit| *limit != chosen) else {
+            continue;
+        };
+        if out.iter().all(|other| other.limit != limit) {
+            let share = lost.packets as f64 / all.max(1) as f64;
+            out.push(Rejected {
+                limit,
+                reason: Reason::SmallerShare,
+                text: format!("{} of the dropped packets, at {}", percent(share), lost.element),
+            });
+        }
+    }
+    out
+}
+
+/// The limit that a cause of drops stands for, with so many flows on the path.
+fn limit_of(cause: &str, flows: usize) -> Option<Limit> {
+    Some(match cause {
+        "queue-full" | "threshold" | "aqm" if flows > 1 => Limit::SharedBottleneck,
+        "queue-full" | "threshold" | "aqm" => Limit::BottleneckBandwidth,
+        "policed" => Limit::Policed,
+        "loss" => Limit::RandomLoss,
+        "receive-overload" => Limit::DeviceLimit,
+        "treatment" => Limit::DscpTreatment,
+        "too-big" | "black-hole" => Limit::MtuBlackHole,
+        _ => return None,
+    })
+}
+
+/// What happened to the packets, in words.
+fn words(cause: &str) -> &str {
+    match cause {
+        "queue-full" => "its queue was full",
+        "threshold" => "the queue's room for this drop precedence was used up",
+        "aqm" => "its queue management dropped them",
+        "policed" => "they exceeded the policer's rate and bucket",
+        "loss" => "random loss",
+        "receive-overload" => "the device had no room on its receive side",
+        "treatment" => "their mark is dropped",
+        "too-big" | "black-hole" => "they were too large",
+        "ttl-expired" => "their TTL ran out",
+        "incomplete" => "another fragment of the same packet was lost",
+        other => other,
+    }
+}
+
+fn percent(fraction: f64) -> String {
+    let value = fraction * 100.0;
+    let decimals = if value >= 1.0 { 1 } else { 2 };
+    format!("{value:.decimals$} %")
+}
+
+/// Less loss than this is no limit: what arrives is what was sent, within a hundredth.
+const LITTLE: f64 = 0.01;
+/// A place where fewer of the drops happened than this is not the only one that matters.
+const MOST: f64 = 0.9;
+/// The path's own counts leave nothing to infer.
+const CERTAIN: f64 = 0.99;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow(name: &str, sent: u64, received: u64) -> Flow<'_> {
+        Flow {
+            name,
+            sent,
+            received,
+            byte_per_s: received as f64 * 1000.0,
+            lost: Vec::new(),
+        }
+    }
+
+    const fn element<'a>(element: &'a str, cause: &'a str, packets: u64) -> Lost<'a> {
+        Lost {
+            element,
+            cause,
+            packets,
+        }
+    }
+
+    #[test]
+    fn what_arrives_is_limited_by_its_sender() {
+        let verdict =
+            verdict(&[flow("udp", 1000, 999)], &[element("up.loss", "loss", 1)]).expect("a verdict");
+        assert_eq!(verdict.limit, Limit::SenderApplication);
+        assert!(
+            verdict.sentence.contains("all but 0.10 %"),
+            "{}",
+            verdict.sentence
+        );
+        assert_eq!(verdict.evidence.len(), 1);
+    }
+
+    #[test]
+    fn each_cause_of_drops_is_a_limit() {
+        for (cause, limit) in [
+            ("queue-full", Limit::BottleneckBandwidth),
+            ("policed", Limit::Policed),
+            ("receive-overload", Limit::DeviceLimit),
+            ("loss", Limit::RandomLoss),
+            ("treatment", Limit::DscpTreatment),
+            ("black-hole", Limit::MtuBlackHole),
+        ] {
+            let verdict =
+                verdict(&[flow("udp", 1000, 400)], &[element("up.x", cause, 600)]).expect("a verdict");
+            assert_eq!(verdict.limit, limit, "{cause}");
+            assert!(
+                verdict
+                    .sentence
+                    .starts_with("60.0 % of what was sent is lost, all of"),
+                "{}",
+                verdict.sentence
+            );
+        }
+    }
+
+    #[test]
+    fn the_place_of_most_drops_counts_and_the_other_is_named() {
+        let mut tcp = flow("tcp", 1000, 300);
+        tcp.lost = vec![element("up.budget", "receive-overload", 500)];
+        let flows = [tcp, flow("udp", 1000, 500)];
+        let elements = [
+            element("up.port", "queue-full", 200),
+            element("up.budget", "receive-overload", 1000),
+        ];
+        let verdict = verdict(&flows, &elements).expect("a verdict");
+        assert_eq!(
+            (verdict.limit, verdict.flags.as_slice()),
+            (Limit::DeviceLimit, &[Flag::Mixed][..])
+        );
+        assert!(
+            verdict
+                .sentence
+                .contains("tcp loses 70.0 % (50.0 % at up.budget)"),
+            "{}",
+            verdict.sentence
+        );
+        assert_eq!(verdict.rejected[0].limit, Limit::SharedBottleneck);
+    }
+
+    #[test]
+    fn a_loss_that_nobody_counted_has_no_verdict() {
+        assert_eq!(verdict(&[flow("udp", 1000, 400)], &[]), None);
+        assert_eq!(verdict(&[], &[]), None);
+    }
+}
