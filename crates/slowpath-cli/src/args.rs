@@ -176,7 +176,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long)]
     pub(crate) wireshark: bool,
     /// The line's rate where you know it, such as '100 Mbit/s': the ledger then says what each cause costs
-    #[arg(long, value_name = "RATE", conflicts_with = "second")]
+    #[arg(long, value_name = "RATE")]
     pub(crate) capacity: Option<String>,
     /// Write remedies in the language of this system as well: rtx, ios, ssh, sysctl or tc
     #[arg(long, value_name = "SYSTEM")]
@@ -241,4 +241,15 @@ pub(crate) struct CompareArgs {
     /// Exit with 1 if a variant became slower
     #[arg(long)]
     pub(crate) check: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_name_only_arguments_that_exist() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
 }

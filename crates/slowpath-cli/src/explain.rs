@@ -19,9 +19,11 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
             )));
         }
     };
-    if second.is_some() && (args.only.is_some() || args.wireshark || args.system.is_some()) {
+    let single = args.only.is_some() || args.wireshark || args.capacity.is_some() || args.system.is_some();
+    if second.is_some() && single {
         return Err(Failure::usage(
-            "--only, --wireshark and --system go with one capture; leave the second out".to_owned(),
+            "--only, --wireshark, --capacity and --system go with one capture; leave the second out"
+                .to_owned(),
         ));
     }
     match second {
