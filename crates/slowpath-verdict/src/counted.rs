@@ -57,8 +57,10 @@ pub fn verdict(flows: &[Flow<'_>], dropped: &[Lost<'_>]) -> Option<Verdict> {
         return Some(unhindered(flows, loss, &dropped));
     }
     let all: u64 = dropped.iter().map(|lost| lost.packets).sum();
-    let main = dropped.first()?;
-    let limit = limit_of(main.cause, flows.len())?;
+    // What went down with other packets (the rest of a datagram, say) has no cause of its own.
+    let (main, limit) = dropped
+        .iter()
+        .find_map(|lost| Some((lost, limit_of(lost.cause, flows.len())?)))?;
     let share = main.packets as f64 / all.max(1) as f64;
     let mut sentence = format!(
         "{} of what was sent is lost, {} of the dropped packets at {}: {}.",
@@ -292,6 +294,23 @@ mod tests {
             verdict.sentence
         );
         assert_eq!(verdict.rejected[0].limit, Limit::SharedBottleneck);
+    }
+
+    #[test]
+    fn fragments_of_a_lost_datagram_are_no_cause() {
+        let dropped = [
+            element("up.decrypt", "incomplete", 700),
+            element("up.budget", "receive-overload", 300),
+        ];
+        let verdict = verdict(&[flow("udp", 1000, 400)], &dropped).expect("a verdict");
+        assert_eq!(verdict.limit, Limit::DeviceLimit);
+        assert!(
+            verdict
+                .sentence
+                .contains("30.0 % of the dropped packets at up.budget"),
+            "{}",
+            verdict.sentence
+        );
     }
 
     #[test]
