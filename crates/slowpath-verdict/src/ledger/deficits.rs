@@ -72,18 +72,30 @@ impl Deficits {
         }
     }
 
-    /// Who owes which share of all; nothing if nothing is open.
+    /// Who owes which share of all; nothing if nothing is open. Where all that is open comes to nothing (a path that holds
+    /// no more than the initial window), everybody owes the same: the shares are one together, whatever they split.
     pub(super) fn shares(&self) -> impl Iterator<Item = (Debtor, f64)> + '_ {
-        let total = self.total().max(f64::MIN_POSITIVE);
-        self.open
-            .iter()
-            .map(move |(debtor, bytes)| (*debtor, bytes / total))
+        let (total, count) = (self.total(), self.open.len() as f64);
+        self.open.iter().map(move |(debtor, bytes)| {
+            let share = if total > 0.0 { bytes / total } else { 1.0 / count };
+            (*debtor, share)
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_are_one_together_even_of_nothing() {
+        for bytes in [0.0, 1.0, 1e6] {
+            let mut deficits = Deficits::at_the_start(bytes);
+            deficits.open(Debtor::Event(1), 3.0 * bytes);
+            let sum: f64 = deficits.shares().map(|(_, share)| share).sum();
+            assert!((sum - 1.0).abs() < 1e-12, "{bytes}: {sum}");
+        }
+    }
 
     #[test]
     fn growth_pays_the_newest_deficit_first() {
