@@ -64,7 +64,6 @@ impl RunResult {
         let start = record.transfers.iter().map(|t| t.start).min().unwrap_or_default();
         let end = record.transfers.iter().map(|t| t.end).max().unwrap_or_default();
         let duration_s = end.since(start).seconds();
-        let invalid = record.health.state == HealthState::Invalid;
         Self {
             bytes,
             duration_s,
@@ -76,22 +75,10 @@ impl RunResult {
             retransmitted_segments: sum_known(record.transfers.iter().map(|t| t.retransmitted_segments)),
             complete: !record.transfers.is_empty() && record.transfers.iter().all(|t| t.complete),
             errors: record.transfers.iter().filter_map(|t| t.error.clone()).collect(),
-            seed: record.seed,
-            repeat: record.repeat,
-            flows: record.flows.iter().map(FlowRow::of).collect(),
-            curves: record.curves.clone(),
-            health: record.health.clone(),
-            verdict: if invalid { None } else { verdict },
-            ledger: None,
-            captures: record.captures.iter().map(CaptureRow::of).collect(),
-            marks: record.marks.clone(),
-            loads: record.loads.clone(),
-            notes: record.notes.clone(),
+            ..Self::blank(record, verdict)
         }
     }
-}
 
-impl RunResult {
     /// Whether the transfer was still under way when the run ended, in a run that may be believed.
     pub fn never_finished(&self) -> bool {
         !self.complete && self.health.state != HealthState::Invalid
@@ -99,7 +86,6 @@ impl RunResult {
 
     /// A run without transfers: its goodput is what all flows delivered together.
     fn of_flows(record: &RunRecord, verdict: Option<Verdict>) -> Self {
-        let invalid = record.health.state == HealthState::Invalid;
         let goodput: f64 = record.flows.iter().map(|f| f.goodput_byte_per_s).sum();
         // The slowest flow lasts longest; bytes over rate is its time.
         let duration = record
@@ -112,15 +98,26 @@ impl RunResult {
             bytes: record.flows.iter().map(|f| f.received_bytes).sum(),
             duration_s: duration,
             goodput_byte_per_s: goodput,
+            complete: record.health.state != HealthState::Invalid,
+            ..Self::blank(record, verdict)
+        }
+    }
+
+    /// What a record says of itself, before anything is said of its transfers or flows. An invalid run has no verdict.
+    fn blank(record: &RunRecord, verdict: Option<Verdict>) -> Self {
+        Self {
+            bytes: 0,
+            duration_s: 0.0,
+            goodput_byte_per_s: 0.0,
             retransmitted_segments: None,
-            complete: !invalid,
+            complete: false,
             errors: Vec::new(),
             seed: record.seed,
             repeat: record.repeat,
             flows: record.flows.iter().map(FlowRow::of).collect(),
             curves: record.curves.clone(),
             health: record.health.clone(),
-            verdict: if invalid { None } else { verdict },
+            verdict: verdict.filter(|_| record.health.state != HealthState::Invalid),
             ledger: None,
             captures: record.captures.iter().map(CaptureRow::of).collect(),
             marks: record.marks.clone(),

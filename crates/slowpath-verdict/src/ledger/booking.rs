@@ -184,7 +184,7 @@ impl Booking<'_> {
             return;
         }
         if self.full[place] {
-            self.on_full_link(place, &parts, rest, lost);
+            self.on_full_link(&parts, rest, lost);
             return;
         }
         let share = lost / rest;
@@ -212,7 +212,7 @@ impl Booking<'_> {
     }
 
     /// Books the time of a step in which the link was full: nothing nearer to the data would have changed that.
-    fn on_full_link(&mut self, place: usize, parts: &Parts, rest: f64, lost: f64) {
+    fn on_full_link(&mut self, parts: &Parts, rest: f64, lost: f64) {
         let others =
             self.hints.shared || self.capacity.is == capacity::CapacityIs::Known && lost > OTHERS * rest;
         let mut heading = if others {
@@ -223,7 +223,6 @@ impl Booking<'_> {
         if self.capacity.varies && !others {
             heading.flag = Some(Flag::VariableRate);
         }
-        let _ = place;
         for (time, state) in [
             (parts.full, State::Window),
             (parts.repair + parts.busy, State::Link),
@@ -281,8 +280,12 @@ impl Booking<'_> {
     /// Follows events and the flight: opens deficits and pays them back.
     fn follow(&mut self, place: usize, step: &Step, parts: &Parts) {
         let end = self.line.start_of(place) + self.line.step_s;
-        while let Some(event) = self.line.events.get(self.next).filter(|event| event.at_s < end) {
-            let _ = event;
+        while self
+            .line
+            .events
+            .get(self.next)
+            .is_some_and(|event| event.at_s < end)
+        {
             let number = self.next;
             self.next += 1;
             self.current = Some((number, place + REACTS));
