@@ -4,26 +4,7 @@ use slowpath_verdict::{Flag, Limit, Reason};
 
 /// The limit in words, as a noun: `receiver's window`.
 pub const fn limit_words(limit: Limit) -> &'static str {
-    match limit {
-        Limit::ReceiverWindow => "receiver's window",
-        Limit::ReceiverApplication => "receiving application",
-        Limit::SenderApplication => "sending application",
-        Limit::SendBuffer => "send buffer",
-        Limit::ProtocolWindow => "application protocol's window",
-        Limit::BottleneckBandwidth => "bottleneck bandwidth",
-        Limit::SharedBottleneck => "shared bottleneck",
-        Limit::Policed => "policer",
-        Limit::RandomLoss => "random loss",
-        Limit::EcnCongestion => "congestion marks (ECN)",
-        Limit::DscpTreatment => "DSCP treatment",
-        Limit::DeviceLimit => "device on the path",
-        Limit::HostCpu => "processor of a host",
-        Limit::MtuBlackHole => "MTU black hole",
-        Limit::Reordering => "reordering",
-        Limit::SlowStart => "slow start",
-        Limit::CaptureLoss => "capture incomplete",
-        Limit::Unknown => "cannot be told",
-    }
+    limit.noun()
 }
 
 /// The stable name of a flag, as in JSON.
@@ -46,23 +27,14 @@ fn name_of<T: serde::Serialize>(value: &T) -> String {
 
 /// The colour of a limit on white, as `#rrggbb`; the page's style has the same.
 pub const fn limit_colour(limit: Limit) -> &'static str {
-    match limit {
-        Limit::ReceiverWindow => "#0a6cb0",
-        Limit::ReceiverApplication => "#b2518e",
-        Limit::SenderApplication => "#8a8a20",
-        Limit::SendBuffer => "#3d9bd0",
-        Limit::ProtocolWindow => "#4a3f9f",
-        Limit::BottleneckBandwidth => "#0a8f6a",
-        Limit::SharedBottleneck => "#3a9a8f",
-        Limit::Policed => "#d04a00",
-        Limit::RandomLoss => "#d9900a",
-        Limit::EcnCongestion => "#b0a03a",
-        Limit::DscpTreatment => "#97408f",
-        Limit::DeviceLimit => "#86265a",
-        Limit::HostCpu => "#c25a6c",
-        Limit::MtuBlackHole => "#55585f",
-        Limit::Reordering => "#6fb3c9",
-        Limit::SlowStart => "#9aa0aa",
-        Limit::CaptureLoss | Limit::Unknown => "#b9bcc4",
-    }
+    limit.colours()[0]
+}
+
+/// The colours of all limits as a style's variables, `--l-receiver-window: #0a6cb0;`, on light or on dark ground.
+pub(crate) fn colour_variables(dark: bool) -> String {
+    Limit::ALL
+        .iter()
+        .map(|limit| format!("--l-{limit}: {};", limit.colours()[usize::from(dark)]))
+        .collect::<Vec<_>>()
+        .join(" ")
 }

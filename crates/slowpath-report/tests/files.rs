@@ -4,7 +4,6 @@ mod sample;
 
 use slowpath_report::csv::{write_figures, write_graphs, write_runs};
 use slowpath_report::svg::{Graph, View, write};
-use slowpath_verdict::Limit;
 
 fn text(make: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
     let mut out = Vec::new();
@@ -51,20 +50,6 @@ fn nothing_to_draw_still_draws_the_axes() {
         )
     });
     assert!(svg.contains("Window scaling") && !svg.contains("NaN"));
-}
-
-#[test]
-fn colours_of_page_and_pictures_are_the_same() {
-    let css = include_str!("../assets/report.css");
-    for limit in Limit::ALL {
-        let wanted = format!("--l-{limit}: {}", slowpath_report::verdict::limit_colour(limit));
-        assert!(css.contains(&wanted), "{wanted} is missing from the style");
-        assert_eq!(
-            css.matches(&format!("--l-{limit}:")).count(),
-            3,
-            "{limit} lacks a dark colour"
-        );
-    }
 }
 
 #[test]

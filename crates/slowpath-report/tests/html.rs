@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use slowpath_facts::wireshark::{Row, Tag, Was};
 use slowpath_report::html::{write_explanation, write_report};
+use slowpath_verdict::Limit;
 
 fn keep(name: &str, page: &str) {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
@@ -143,4 +144,18 @@ fn a_document_without_anything_still_makes_a_page() {
     let mut out = Vec::new();
     write_report(&slowpath_report::Results::new("empty", 7), &[], &mut out).unwrap();
     assert!(String::from_utf8(out).unwrap().contains("0 variants, 0 runs"));
+}
+
+#[test]
+fn colours_of_page_and_pictures_are_the_same() {
+    let page = explanation();
+    for limit in Limit::ALL {
+        let wanted = format!("--l-{limit}: {};", slowpath_report::verdict::limit_colour(limit));
+        assert!(page.contains(&wanted), "{wanted} is missing from the style");
+        assert_eq!(
+            page.matches(&format!("--l-{limit}:")).count(),
+            3,
+            "{limit} lacks a dark colour"
+        );
+    }
 }

@@ -80,21 +80,7 @@ mod tests {
         for case in &cases {
             *causes.entry(case.cause.name()).or_default() += 1;
         }
-        for limit in [
-            Limit::ReceiverWindow,
-            Limit::ReceiverApplication,
-            Limit::SenderApplication,
-            Limit::SendBuffer,
-            Limit::ProtocolWindow,
-            Limit::BottleneckBandwidth,
-            Limit::SharedBottleneck,
-            Limit::Policed,
-            Limit::RandomLoss,
-            Limit::EcnCongestion,
-            Limit::MtuBlackHole,
-            Limit::Reordering,
-            Limit::SlowStart,
-        ] {
+        for limit in Limit::ALL.into_iter().filter(|limit| limit.is_in_captures()) {
             assert!(
                 causes.get(limit.name()).is_some_and(|count| *count >= 6),
                 "{list:?}: {limit}: {causes:?}"

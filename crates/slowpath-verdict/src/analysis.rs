@@ -7,6 +7,7 @@ use std::ops::{Deref, DerefMut};
 use serde::{Deserialize, Serialize};
 use slowpath_facts::{Capture, CaptureFacts};
 
+use crate::case::FRAME_OVERHEAD;
 use crate::hints::hints;
 use crate::judge::judge;
 use crate::ledger::{self, Hints, Ledger};
@@ -97,6 +98,3 @@ impl DerefMut for Connection {
         &mut self.seen
     }
 }
-
-/// Bytes of a frame that are no payload: Ethernet with FCS, IPv4, TCP with timestamps.
-pub(crate) const FRAME_OVERHEAD: f64 = 70.0;

@@ -6,9 +6,10 @@
 use slowpath_facts::Side;
 
 use crate::analysis::{Analysis, Connection};
+use crate::catalogue::Message;
 use crate::limit::{Limit, Reason};
+use crate::message::{About, Part, Rate, Share, Size, Span, named};
 use crate::verdict::{Evidence, Parameters, Rejected, Verdict};
-use slowpath_facts::words::{bits, bytes, percent, span};
 
 /// The slower group must stay below this share of the faster one's goodput.
 const SLOWER: f64 = 0.8;
@@ -32,15 +33,17 @@ pub fn dscp_treatment(runs: &[&Analysis]) -> Option<Verdict> {
         flags: cause.verdict.flags.clone(),
         share: cause.verdict.share,
         confidence: confidence(&slow, &fast),
-        sentence: format!(
-            "The network treats the marks differently: with DSCP {slow_mark} ({}) the transfer reaches {}, with {fast_mark} ({}) {}, {} of it; hosts, path length and segment size are the same. {}",
-            mark_name(slow_mark),
-            bits(speeds[0]),
-            mark_name(fast_mark),
-            bits(speeds[1]),
-            percent(speeds[0] / speeds[1].max(1.0)),
-            cause.verdict.sentence
-        ),
+        sentence: Message::MarksDiffer {
+            slow: named(slow_mark),
+            slow_name: Part::of(mark_name(slow_mark)),
+            slow_rate: Rate(speeds[0]),
+            fast: named(fast_mark),
+            fast_name: Part::of(mark_name(fast_mark)),
+            fast_rate: Rate(speeds[1]),
+            share: Share(speeds[0] / speeds[1].max(1.0)),
+            how: named(&cause.verdict.sentence),
+        }
+        .to_string(),
         parameters: Parameters {
             ..cause.verdict.parameters
         },
@@ -52,13 +55,14 @@ pub fn dscp_treatment(runs: &[&Analysis]) -> Option<Verdict> {
         for run in group {
             out.evidence.push(Evidence {
                 fact: "dscp.goodput".to_owned(),
-                text: format!(
-                    "DSCP {mark}: {}, limited by {}, {} lost, round trip {}",
-                    bits(run.goodput_bit_per_s),
-                    run.verdict.limit,
-                    percent(run.facts.loss.fraction),
-                    span(run.rtt_s.median)
-                ),
+                text: Message::MarkReaches {
+                    mark: named(mark),
+                    rate: Rate(run.goodput_bit_per_s),
+                    limit: named(run.verdict.limit),
+                    lost: Share(run.facts.loss.fraction),
+                    rtt: Span(run.rtt_s.median),
+                }
+                .to_string(),
                 value: run.goodput_bit_per_s,
                 unit: "bit/s".to_owned(),
                 packets: Vec::new(),
@@ -100,14 +104,14 @@ pub fn device_limit(runs: &[&Analysis]) -> Option<Verdict> {
         flags: Vec::new(),
         share: cause.verdict.share,
         confidence: confidence(&small, &large),
-        sentence: format!(
-            "A device on the path forwards {:.0} packets per second of this transfer and no more: with segments of {} the transfer reaches {}, with {} {}, the same number of packets each.",
-            f64::midpoint(low, high),
-            bytes(sizes[0]),
-            bits(median_goodput(&small)),
-            bytes(sizes[1]),
-            bits(median_goodput(&large))
-        ),
+        sentence: Message::DeviceForwards {
+            packets: About(f64::midpoint(low, high)),
+            small: Size(sizes[0]),
+            small_rate: Rate(median_goodput(&small)),
+            large: Size(sizes[1]),
+            large_rate: Rate(median_goodput(&large)),
+        }
+        .to_string(),
         parameters: Parameters {
             rtt_s: cause.verdict.parameters.rtt_s,
             ..Parameters::default()
@@ -117,11 +121,12 @@ pub fn device_limit(runs: &[&Analysis]) -> Option<Verdict> {
             .zip(&rates)
             .map(|(run, rate)| Evidence {
                 fact: "device.packet_rate".to_owned(),
-                text: format!(
-                    "segments of {}: {rate:.0} packets per second, {}",
-                    bytes(f64::from(run.facts.segment_size)),
-                    bits(run.goodput_bit_per_s)
-                ),
+                text: Message::PacketsPerSecond {
+                    segment: Size(f64::from(run.facts.segment_size)),
+                    packets: About(*rate),
+                    rate: Rate(run.goodput_bit_per_s),
+                }
+                .to_string(),
                 value: *rate,
                 unit: "packet/s".to_owned(),
                 packets: Vec::new(),
@@ -245,10 +250,10 @@ fn reject(out: &mut Verdict, cause: &Connection) {
         out.rejected.push(Rejected {
             limit: cause.verdict.limit,
             reason: Reason::SmallerShare,
-            text: format!(
-                "{} is how it is slower, the difference between the transfers is why",
-                cause.verdict.limit
-            ),
+            text: Message::HowNotWhy {
+                limit: named(cause.verdict.limit),
+            }
+            .to_string(),
         });
     }
 }
@@ -263,13 +268,14 @@ fn dscp_of_data(connection: &Connection) -> Option<u8> {
 }
 
 /// Names of RFC 2474, RFC 2597, RFC 3246, RFC 8622.
-fn mark_name(dscp: u8) -> String {
-    match dscp {
-        0 => "best effort".to_owned(),
+fn mark_name(dscp: u8) -> Message {
+    let name = match dscp {
+        0 => return Message::BestEffort {},
         1 => "LE".to_owned(),
         46 => "EF".to_owned(),
         8 | 16 | 24 | 32 | 40 | 48 | 56 => format!("CS{}", dscp / 8),
         10..=38 if dscp.is_multiple_of(2) => format!("AF{}{}", dscp / 8, dscp % 8 / 2),
-        _ => "no name".to_owned(),
-    }
+        _ => return Message::NoName {},
+    };
+    Message::MarkName { name: named(name) }
 }

@@ -4,9 +4,9 @@
 //! record counts what each element of the path dropped, and why, the cause needs no inference; which packets passed
 //! an element of a real network nobody counts, and then there is no verdict.
 
-use std::fmt::Write;
-
+use crate::catalogue::Message;
 use crate::limit::{Flag, Limit, Reason};
+use crate::message::{Count, ExactRate, FineShare, List, Name, Part, named};
 use crate::verdict::{Evidence, Parameters, Rejected, Verdict};
 
 /// A flow as its two ends counted it.
@@ -62,28 +62,23 @@ pub fn verdict(flows: &[Flow<'_>], dropped: &[Lost<'_>]) -> Option<Verdict> {
         .iter()
         .find_map(|lost| Some((lost, limit_of(lost.cause, flows.len())?)))?;
     let share = main.packets as f64 / all.max(1) as f64;
-    let mut sentence = format!(
-        "{} of what was sent is lost, {} of the dropped packets at {}: {}.",
-        percent(loss),
-        if share > 0.9995 {
-            "all".to_owned()
-        } else {
-            percent(share)
-        },
-        main.element,
-        words(main.cause)
-    );
-    for flow in flows.iter().filter(|flow| flows.len() > 1 && flow.loss() > 0.0) {
-        let _ = write!(sentence, " {} loses {}", flow.name, percent(flow.loss()));
-        let at = |lost: &Lost<'_>| {
-            let share = lost.packets as f64 / flow.sent.max(1) as f64;
-            format!("{} at {}", percent(share), lost.element)
-        };
-        let places: Vec<String> = flow.lost.iter().map(at).collect();
-        if !places.is_empty() {
-            let _ = write!(sentence, " ({})", places.join(", "));
+    let (element, cause) = (named(main.element), Part::of(words(main.cause)));
+    let lost = FineShare(loss);
+    let mut sentence = if share > ALL {
+        Message::CountedLostAtOne { lost, element, cause }
+    } else {
+        let share = FineShare(share);
+        Message::CountedLost {
+            lost,
+            share,
+            element,
+            cause,
         }
-        sentence.push('.');
+    }
+    .to_string();
+    for flow in flows.iter().filter(|flow| flows.len() > 1 && flow.loss() > 0.0) {
+        sentence.push(' ');
+        sentence.push_str(&of_flow(flow).to_string());
     }
     let mut flags = Vec::new();
     if share < MOST {
@@ -105,23 +100,44 @@ pub fn verdict(flows: &[Flow<'_>], dropped: &[Lost<'_>]) -> Option<Verdict> {
     })
 }
 
+/// What one of several flows lost, and where.
+fn of_flow(flow: &Flow<'_>) -> Message {
+    let (name, lost) = (named(flow.name), FineShare(flow.loss()));
+    let at = |lost: &Lost<'_>| Message::CountedPlace {
+        share: FineShare(lost.packets as f64 / flow.sent.max(1) as f64),
+        element: named(lost.element),
+    };
+    let places: Vec<Message> = flow.lost.iter().map(at).collect();
+    if places.is_empty() {
+        Message::CountedFlow { flow: name, lost }
+    } else {
+        Message::CountedFlowAt {
+            flow: name,
+            lost,
+            places: List(places),
+        }
+    }
+}
+
 /// Nearly everything arrived: the rate is the program's own.
 fn unhindered(flows: &[Flow<'_>], loss: f64, dropped: &[Lost<'_>]) -> Verdict {
     let rate: f64 = flows.iter().map(|flow| flow.byte_per_s).sum();
-    let arrived = if loss > 0.0 {
-        format!("all but {} of what was sent arrived", percent(loss))
+    let sentence = if loss > 0.0 {
+        Message::MostArrived {
+            lost: FineShare(loss),
+            rate: ExactRate(rate),
+        }
     } else {
-        "everything that was sent arrived".to_owned()
+        Message::AllArrived {
+            rate: ExactRate(rate),
+        }
     };
     Verdict {
         limit: Limit::SenderApplication,
         flags: Vec::new(),
         share: 1.0,
         confidence: CERTAIN,
-        sentence: format!(
-            "The sender's own rate is the limit: {arrived}, {:.4} Mbit/s. What the path could carry beyond that is not tested.",
-            rate * 8.0 / 1e6
-        ),
+        sentence: sentence.to_string(),
         parameters: Parameters {
             source_byte_per_s: Some(rate),
             loss_fraction: Some(loss),
@@ -138,12 +154,12 @@ fn evidence(dropped: &[Lost<'_>]) -> Vec<Evidence> {
         .iter()
         .map(|lost| Evidence {
             fact: format!("dropped.{}", lost.cause),
-            text: format!(
-                "{} dropped {} packets: {}",
-                lost.element,
-                lost.packets,
-                words(lost.cause)
-            ),
+            text: Message::Dropped {
+                element: named(lost.element),
+                packets: Count(lost.packets),
+                cause: Part::of(words(lost.cause)),
+            }
+            .to_string(),
             value: lost.packets as f64,
             unit: "packets".to_owned(),
             packets: Vec::new(),
@@ -163,7 +179,11 @@ fn rejected(chosen: Limit, dropped: &[Lost<'_>], all: u64, flows: usize) -> Vec<
             out.push(Rejected {
                 limit,
                 reason: Reason::SmallerShare,
-                text: format!("{} of the dropped packets, at {}", percent(share), lost.element),
+                text: Message::DroppedElsewhere {
+                    share: FineShare(share),
+                    element: named(lost.element),
+                }
+                .to_string(),
             });
         }
     }
@@ -184,29 +204,27 @@ fn limit_of(cause: &str, flows: usize) -> Option<Limit> {
     })
 }
 
-/// What happened to the packets, in words.
-fn words(cause: &str) -> &str {
+/// What happened to the packets.
+fn words(cause: &str) -> Message {
     match cause {
-        "queue-full" => "its queue was full",
-        "threshold" => "the queue's room for this drop precedence was used up",
-        "aqm" => "its queue management dropped them",
-        "policed" => "they exceeded the policer's rate and bucket",
-        "loss" => "random loss",
-        "receive-overload" => "the device had no room on its receive side",
-        "treatment" => "their mark is dropped",
-        "too-big" | "black-hole" => "they were too large",
-        "ttl-expired" => "their TTL ran out",
-        "incomplete" => "another fragment of the same packet was lost",
-        other => other,
+        "queue-full" => Message::QueueFull {},
+        "threshold" => Message::RoomUsedUp {},
+        "aqm" => Message::QueueManagement {},
+        "policed" => Message::ExceededPolicer {},
+        "loss" => Message::RandomDrops {},
+        "receive-overload" => Message::NoReceiveRoom {},
+        "treatment" => Message::MarkDropped {},
+        "too-big" | "black-hole" => Message::TooLarge {},
+        "ttl-expired" => Message::TtlRanOut {},
+        "incomplete" => Message::FragmentLost {},
+        other => Message::OtherCauseOfDrops {
+            cause: Name(other.to_owned()),
+        },
     }
 }
 
-fn percent(fraction: f64) -> String {
-    let value = fraction * 100.0;
-    let decimals = if value >= 1.0 { 1 } else { 2 };
-    format!("{value:.decimals$} %")
-}
-
+/// A share of the drops that reads as all of them.
+const ALL: f64 = 0.9995;
 /// Less loss than this is no limit: what arrives is what was sent, within a hundredth.
 const LITTLE: f64 = 0.01;
 /// A place where fewer of the drops happened than this is not the only one that matters.

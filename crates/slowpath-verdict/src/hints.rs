@@ -2,26 +2,29 @@
 
 use slowpath_facts::{FlowFacts, Surroundings, Tap};
 
-use crate::analysis::FRAME_OVERHEAD;
-use crate::case::{Case, EXPLAINED, IDLE_SHARE_ALONE};
+use crate::case::{Case, EXPLAINED, FRAME_OVERHEAD, IDLE_SHARE_ALONE, RTT_SAMPLES};
 use crate::ledger::Hints;
 use crate::limit::Limit;
-use crate::limits::Look;
+use crate::limits::{
+    mtu_black_hole, policed, protocol_window, receiver_application, reordering, send_buffer,
+    sender_application, shared_bottleneck, unknown,
+};
+use crate::look::Look;
 
 /// What the rules say of one flow.
 pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
     let case = Case::of(facts, around);
     let fit = case.queue();
     let own = facts.queue.unwrap_or_default();
-    let first = |looks: &[Look]| looks.iter().find_map(|look| look.at(&case).ok());
-    let whole = first(&[Look::Unusable, Look::BlackHole]).map(|found| found.limit);
+    let first = |looks: &[Look]| looks.iter().find_map(|look| (look.at)(&case).ok());
+    let whole = first(&[unknown::UNUSABLE, mtu_black_hole::LOOK]).map(|found| found.limit);
     let constant = first(&[
-        Look::Answered,
-        Look::IdleAlone,
-        Look::Channel,
-        Look::SendBuffer,
-        Look::OwnRhythm,
-        Look::HeldBySender,
+        protocol_window::LOOK,
+        sender_application::IDLE_ALONE,
+        protocol_window::CHANNEL,
+        send_buffer::LOOK,
+        sender_application::OWN_RHYTHM,
+        unknown::HELD_BY_SENDER,
     ]);
     let idle = constant.as_ref().is_some_and(|found| {
         found.limit == Limit::SenderApplication
@@ -29,13 +32,13 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
             && facts.time.idle_pauses > 0
     });
     let constant = constant.filter(|_| !idle);
-    let reader = first(&[Look::SlowReader]).is_some();
+    let reader = first(&[receiver_application::LOOK]).is_some();
     Hints {
         segment: facts.segment_size,
         clock_s: around.clock_s,
         at_sender: facts.tap == Tap::Sender,
         window_known: facts.window.scale_known > 0,
-        policed: first(&[Look::Policed])
+        policed: first(&[policed::LOOK])
             .and_then(|found| found.parameters.rate_bit_per_s)
             .map(|rate| payload(facts, rate)),
         slow_reader: reader,
@@ -49,13 +52,15 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         constant: constant.map(|found| found.limit),
         answered: facts.clocking.answers > 2
             && facts.clocking.answers * 2 >= facts.time.idle_pauses
-            && facts.clocking.answer_bytes_share < 0.2,
-        disorder: first(&[Look::Reordered]).is_some(),
-        shared: first(&[Look::Crowded]).is_some() || around.flows > 1 && around.overlap > IDLE_SHARE_ALONE,
-        delay_rate: (own.delay.explained >= EXPLAINED && own.delay.samples >= 10)
-            .then_some(payload(facts, own.delay.rate_bit_per_s)),
-        losses_follow_load: fit.is_some_and(|fit| Case::losses_follow_load(&fit)),
-        losses_ignore_load: fit.is_some_and(|fit| Case::losses_ignore_load(&fit)),
+            && case.below(protocol_window::ANSWER_BYTES, facts.clocking.answer_bytes_share),
+        disorder: first(&[reordering::LOOK]).is_some(),
+        shared: first(&[shared_bottleneck::CROWDED]).is_some()
+            || around.flows > 1 && around.overlap > IDLE_SHARE_ALONE.value,
+        delay_rate: (case.reaches(EXPLAINED, own.delay.explained)
+            && case.reaches(RTT_SAMPLES, own.delay.samples))
+        .then_some(payload(facts, own.delay.rate_bit_per_s)),
+        losses_follow_load: fit.is_some_and(|fit| case.losses_follow_load(&fit)),
+        losses_ignore_load: fit.is_some_and(|fit| case.losses_ignore_load(&fit)),
         whole,
     }
 }

@@ -5,9 +5,6 @@ use crate::limit::Limit;
 use crate::verdict::Interval;
 use slowpath_facts::Round;
 
-/// Most intervals reported.
-const INTERVALS: usize = 500;
-
 /// Labels round trips and joins neighbours; a label that lasts less than two of them gives way to its neighbours.
 pub(crate) fn intervals(case: &Case, limit: Limit) -> Vec<Interval> {
     let rounds = &case.facts.rounds;
@@ -43,25 +40,27 @@ fn label(case: &Case, round: &Round, limit: Limit) -> Limit {
     let span = round.to_s - round.from_s;
     let held = round.full_s + round.closed_s;
     let queued = matches!(limit, Limit::BottleneckBandwidth | Limit::SharedBottleneck);
-    if round.closed_s + round.shrunk_s > 0.5 * span {
+    if round.closed_s + round.shrunk_s > MOST * span {
         return Limit::ReceiverApplication;
     }
-    if held > 0.5 * span {
+    if held > MOST * span {
         return match limit {
-            Limit::ReceiverApplication if round.closed_s > 0.0 || case.facts.window.full_ratio < 0.8 => limit,
+            Limit::ReceiverApplication if round.closed_s > 0.0 || case.facts.window.full_ratio < SLOW => {
+                limit
+            }
             _ if queued => limit,
             _ => Limit::ReceiverWindow,
         };
     }
-    if round.idle_s > 0.5 * span {
+    if round.idle_s > MOST * span {
         return Limit::SenderApplication;
     }
     match limit {
         // The program or the window holds most of the transfer, but not this round trip.
         Limit::ReceiverWindow | Limit::ReceiverApplication => {
-            if held > 0.2 * span {
+            if held > A_PART * span {
                 limit
-            } else if round.recovery_s > 0.5 * span || round.lost > 0 {
+            } else if round.recovery_s > MOST * span || round.lost > 0 {
                 Limit::RandomLoss
             } else {
                 Limit::Unknown
@@ -74,10 +73,10 @@ fn label(case: &Case, round: &Round, limit: Limit) -> Limit {
 /// The first round trips of a transfer that grows without loss are slow start.
 fn opening(case: &Case, labels: &mut [Limit]) {
     let rounds = &case.facts.rounds;
-    for (index, round) in rounds.iter().enumerate().take(40) {
+    for (index, round) in rounds.iter().enumerate().take(OPENING) {
         let grows = rounds
             .get(index + 1)
-            .is_some_and(|next| next.flight * 4 >= round.flight * 5);
+            .is_some_and(|next| next.flight as f64 >= GROWS * round.flight as f64);
         let quiet = round.lost == 0 && round.recovery_s <= 0.0 && round.full_s + round.closed_s <= 0.0;
         if !(grows && quiet && labels[index] != Limit::SenderApplication) {
             break;
@@ -98,3 +97,16 @@ fn absorb(intervals: &[Interval], shortest: f64) -> Vec<Interval> {
     }
     out
 }
+
+/// Most intervals reported.
+const INTERVALS: usize = 500;
+/// Share of a round trip that gives it its limit.
+const MOST: f64 = 0.5;
+/// Share of a round trip during which the window held the sender from which it still counts as the window's.
+const A_PART: f64 = 0.2;
+/// Mean window while it holds, relative to its largest, below which the reader is slow.
+const SLOW: f64 = 0.8;
+/// Round trips among which a start is looked for.
+const OPENING: usize = 40;
+/// Growth of the flight from one round trip to the next in a start.
+const GROWS: f64 = 1.25;

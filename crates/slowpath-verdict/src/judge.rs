@@ -1,36 +1,54 @@
-//! From facts to a verdict: the first finding in the order, and from each other limit's rule why not.
+//! From facts to a verdict: the finding on the firmest ground, and from each other limit's rule why not.
 
 use slowpath_facts::{FlowFacts, Surroundings};
 
 use crate::case::{Case, trust};
-use crate::evidence;
-use crate::finding::No;
+use crate::catalogue::Message;
+use crate::finding::{Finding, No};
 use crate::intervals;
 use crate::limit::{Limit, Reason};
-use crate::limits::{self, undecided};
-use crate::order::ORDER;
-use crate::verdict::{Interval, Rejected, Verdict};
+use crate::limits::{ORDER, unknown};
+use crate::look::{Certainty, Look};
+use crate::message::named;
+use crate::verdict::{Evidence, Interval, Rejected, Verdict};
 
 /// Judges one flow.
 pub(crate) fn judge(facts: &FlowFacts, around: &Surroundings) -> (Verdict, Vec<Interval>) {
-    let case = Case::of(facts, around);
-    let found = ORDER
-        .iter()
-        .find_map(|look| look.at(&case).ok())
-        .unwrap_or_else(|| undecided(&case));
-    let intervals = intervals::intervals(&case, found.limit);
+    of_case(&Case::of(facts, around))
+}
+
+/// Judges one flow as its limits look at it.
+pub(crate) fn of_case(case: &Case) -> (Verdict, Vec<Interval>) {
+    let (look, found) = first(case);
+    let intervals = intervals::intervals(case, found.limit);
     let verdict = Verdict {
         limit: found.limit,
         flags: found.flags.clone(),
         share: found.share.clamp(0.0, 1.0),
-        confidence: (found.confidence * trust(&case)).clamp(0.0, 1.0),
-        sentence: found.sentence.clone(),
+        confidence: (found.confidence * trust(case)).clamp(0.0, 1.0),
+        sentence: found.text(),
         parameters: found.parameters,
-        evidence: evidence::evidence(&case, found.limit),
-        rejected: rejected(&case, found.limit),
-        next_step: found.next_step,
+        evidence: evidence(case, look),
+        rejected: rejected(case, found.limit),
+        next_step: found.next_step.map(|next| next.to_string()),
     };
     (verdict, intervals)
+}
+
+/// The finding that counts, and the look that found it; none looked for what is left when nothing shows.
+fn first(case: &Case) -> (Option<&'static Look>, Finding) {
+    for certainty in Certainty::ALL {
+        for look in ORDER.iter().filter(|look| look.certainty == certainty) {
+            if let Ok(found) = (look.at)(case) {
+                return (Some(look), found);
+            }
+        }
+    }
+    (None, unknown::undecided(case))
+}
+
+fn evidence(case: &Case, look: Option<&Look>) -> Vec<Evidence> {
+    look.map_or_else(|| unknown::evidence(case), |look| (look.evidence)(case))
 }
 
 /// Why each limit other than `chosen` was not.
@@ -40,15 +58,67 @@ fn rejected(case: &Case, chosen: Limit) -> Vec<Rejected> {
         .into_iter()
         .filter(|limit| *limit != chosen && !limit.is_undecided())
         .map(|limit| {
-            let No { reason, text } = if unseen {
-                No::new(
-                    Reason::CaptureIncomplete,
-                    "the capture does not hold what is needed",
-                )
+            let No { reason, message } = if unseen {
+                No::new(Reason::CaptureIncomplete, Message::NotSeen {})
             } else {
-                limits::not(case, limit, chosen)
+                not(case, limit, chosen)
             };
-            Rejected { limit, reason, text }
+            Rejected {
+                limit,
+                reason,
+                text: message.to_string(),
+            }
         })
         .collect()
+}
+
+/// Why a limit is not the one, as its own rule decided; `chosen` was found first.
+fn not(case: &Case, limit: Limit, chosen: Limit) -> No {
+    let mut plainest = None;
+    for look in ORDER.iter().filter(|look| look.limit == limit) {
+        match (look.at)(case) {
+            Ok(_) => {
+                let chosen = named(chosen);
+                return No::new(Reason::SmallerShare, Message::Plainer { chosen });
+            }
+            Err(no) if look.plainest => plainest = Some(no),
+            Err(_) => {}
+        }
+    }
+    plainest.unwrap_or_else(|| match limit {
+        Limit::DscpTreatment => No::new(Reason::NeedsComparison, Message::NeedsAnotherMark {}),
+        _ => No::new(Reason::NotInPackets, Message::NotInPackets {}),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_looks_goes_from_the_firmest_ground_on() {
+        assert!(ORDER.is_sorted_by_key(|look| look.certainty));
+    }
+
+    #[test]
+    fn one_look_of_each_limit_says_why_not() {
+        for limit in Limit::ALL {
+            let looks = || ORDER.iter().filter(|look| look.limit == limit);
+            let plainest = looks().filter(|look| look.plainest).count();
+            let expected = usize::from(looks().next().is_some() && !limit.is_undecided());
+            assert_eq!(plainest, expected, "{limit}");
+        }
+    }
+
+    #[test]
+    fn what_a_capture_shows_has_a_look() {
+        for limit in Limit::ALL {
+            let looked_for = ORDER.iter().any(|look| look.limit == limit);
+            assert_eq!(
+                looked_for,
+                limit.is_in_captures() || limit.is_undecided(),
+                "{limit}"
+            );
+        }
+    }
 }

@@ -8,7 +8,9 @@
 //! * [`analysis`]: [`Analysis`], facts and verdicts of a capture as they are written as JSON. Start here.
 //! * [`limit`]: the vocabulary of limits, flags and reasons.
 //! * [`verdict`]: what limited a connection, with evidence and rejected alternatives.
-//! * [`ledger`]: where the time went.
+//! * [`ledger`]: where the time went; [`span`]: what a limit's rule says of a part of it.
+//! * [`catalogue`]: every sentence, made with [`message`] from a key and typed arguments.
+//! * [`cuts`]: the numbers that decide.
 //! * [`counted`]: what the path's own counters say of datagrams and frames.
 //! * [`compare`](mod@compare): what transfers that differ prove together; [`treatment`]: what runs that differ in marks do.
 
@@ -18,9 +20,11 @@
 
 pub mod analysis;
 mod case;
+pub mod catalogue;
 pub mod compare;
 pub mod counted;
-mod evidence;
+mod cut;
+pub mod cuts;
 mod finding;
 mod hints;
 mod intervals;
@@ -28,7 +32,9 @@ mod judge;
 pub mod ledger;
 pub mod limit;
 mod limits;
-mod order;
+mod look;
+pub mod message;
+pub mod span;
 pub mod treatment;
 pub mod verdict;
 

@@ -4,93 +4,90 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What limits a transfer. The names are stable in JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Limit {
+/// Declares the limits: code, noun, and colours on light and on dark ground.
+macro_rules! limits {
+    ($($(#[$doc:meta])* $name:ident: $code:literal, $noun:literal, [$light:literal, $dark:literal];)+) => {
+        /// What limits a transfer. The names are stable in JSON.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Limit {
+            $($(#[$doc])* $name,)+
+        }
+
+        impl Limit {
+            /// Every limit, in the order of the user guide.
+            pub const ALL: [Self; [$(Self::$name),+].len()] = [$(Self::$name),+];
+
+            /// The stable name, as in JSON.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$name => $code,)+
+                }
+            }
+
+            /// The limit in words, as a noun: `receiver's window`.
+            pub const fn noun(self) -> &'static str {
+                match self {
+                    $(Self::$name => $noun,)+
+                }
+            }
+
+            /// Its colour on light and on dark ground, as `#rrggbb`.
+            pub const fn colours(self) -> [&'static str; 2] {
+                match self {
+                    $(Self::$name => [$light, $dark],)+
+                }
+            }
+        }
+    };
+}
+
+limits! {
     /// The advertised window is constant and full each round trip.
-    ReceiverWindow,
+    ReceiverWindow: "receiver-window", "receiver's window", ["#0a6cb0", "#5eb1ef"];
     /// The window shrinks or closes because the reading program, disk or CPU is slow.
-    ReceiverApplication,
+    ReceiverApplication: "receiver-application", "receiving application", ["#b2518e", "#dd8cc0"];
     /// The sending program did not provide data.
-    SenderApplication,
+    SenderApplication: "sender-application", "sending application", ["#8a8a20", "#b9b94f"];
     /// The sender's socket buffer holds less than the path could carry.
-    SendBuffer,
+    SendBuffer: "send-buffer", "send buffer", ["#3d9bd0", "#86cdf2"];
     /// An application protocol's own window or pipelining: SSH channel, SFTP requests, S3 parts.
-    ProtocolWindow,
+    ProtocolWindow: "protocol-window", "application protocol's window", ["#4a3f9f", "#9d92ee"];
     /// The flow fills a link or shaper.
-    BottleneckBandwidth,
+    BottleneckBandwidth: "bottleneck-bandwidth", "bottleneck bandwidth", ["#0a8f6a", "#3fc79b"];
     /// The flow fills a link or shaper together with others.
-    SharedBottleneck,
+    SharedBottleneck: "shared-bottleneck", "shared bottleneck", ["#3a9a8f", "#6bcabf"];
     /// A token bucket drops what exceeds its rate, without queueing.
-    Policed,
+    Policed: "policed", "policer", ["#d04a00", "#ff8343"];
     /// Losses that the flow's own load does not explain keep the congestion window small.
-    RandomLoss,
+    RandomLoss: "random-loss", "random loss", ["#d9900a", "#f0b340"];
     /// Congestion marks instead of losses keep the congestion window small.
-    EcnCongestion,
+    EcnCongestion: "ecn-congestion", "congestion marks (ECN)", ["#b0a03a", "#d9cb74"];
     /// The marking of the packets decides how they are treated; seen only in a comparison.
-    DscpTreatment,
+    DscpTreatment: "dscp-treatment", "DSCP treatment", ["#97408f", "#cf83c8"];
     /// Packets per second or CPU of a device on the path.
-    DeviceLimit,
+    DeviceLimit: "device-limit", "device on the path", ["#86265a", "#cf6f9f"];
     /// A processor of one of the hosts is busy.
-    HostCpu,
+    HostCpu: "host-cpu", "processor of a host", ["#c25a6c", "#e58a99"];
     /// Large packets vanish and no message says so.
-    MtuBlackHole,
+    MtuBlackHole: "mtu-black-hole", "MTU black hole", ["#55585f", "#a9adb5"];
     /// Packets overtake each other and the sender takes that for loss.
-    Reordering,
+    Reordering: "reordering", "reordering", ["#6fb3c9", "#93d0e2"];
     /// The transfer ended before the path was used.
-    SlowStart,
+    SlowStart: "slow-start", "slow start", ["#9aa0aa", "#868c97"];
     /// The capture misses too much.
-    CaptureLoss,
+    CaptureLoss: "capture-loss", "capture incomplete", ["#b9bcc4", "#6a6f79"];
     /// Cannot be told from here.
-    Unknown,
+    Unknown: "unknown", "cannot be told", ["#b9bcc4", "#6a6f79"];
 }
 
 impl Limit {
-    /// Every limit, in the order of the user guide.
-    pub const ALL: [Self; 18] = [
-        Self::ReceiverWindow,
-        Self::ReceiverApplication,
-        Self::SenderApplication,
-        Self::SendBuffer,
-        Self::ProtocolWindow,
-        Self::BottleneckBandwidth,
-        Self::SharedBottleneck,
-        Self::Policed,
-        Self::RandomLoss,
-        Self::EcnCongestion,
-        Self::DscpTreatment,
-        Self::DeviceLimit,
-        Self::HostCpu,
-        Self::MtuBlackHole,
-        Self::Reordering,
-        Self::SlowStart,
-        Self::CaptureLoss,
-        Self::Unknown,
-    ];
-
-    /// The stable name, as in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ReceiverWindow => "receiver-window",
-            Self::ReceiverApplication => "receiver-application",
-            Self::SenderApplication => "sender-application",
-            Self::SendBuffer => "send-buffer",
-            Self::ProtocolWindow => "protocol-window",
-            Self::BottleneckBandwidth => "bottleneck-bandwidth",
-            Self::SharedBottleneck => "shared-bottleneck",
-            Self::Policed => "policed",
-            Self::RandomLoss => "random-loss",
-            Self::EcnCongestion => "ecn-congestion",
-            Self::DscpTreatment => "dscp-treatment",
-            Self::DeviceLimit => "device-limit",
-            Self::HostCpu => "host-cpu",
-            Self::MtuBlackHole => "mtu-black-hole",
-            Self::Reordering => "reordering",
-            Self::SlowStart => "slow-start",
-            Self::CaptureLoss => "capture-loss",
-            Self::Unknown => "unknown",
-        }
+    /// Whether a single capture can show it; the others need a comparison, or a look at a host or a device.
+    pub const fn is_in_captures(self) -> bool {
+        !matches!(
+            self,
+            Self::DscpTreatment | Self::DeviceLimit | Self::HostCpu | Self::CaptureLoss | Self::Unknown
+        )
     }
 
     /// Whether this says that no limit could be named.
@@ -181,4 +178,17 @@ pub enum Reason {
     CaptureIncomplete,
     /// Too little was transferred.
     TooShort,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_written_as_its_code() {
+        for limit in Limit::ALL {
+            let written = serde_json::to_value(limit).unwrap();
+            assert_eq!(written.as_str(), Some(limit.name()));
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! Verdicts that no capture alone can give: from runs compared, and from what a run's own health says.
 
+use crate::catalogue::Message;
 use crate::limit::Limit;
+use crate::message::{About, RoundShare, Times, named};
 use crate::verdict::{Evidence, Parameters, Rejected, Verdict};
 
 /// Runs that differ from faster ones in their marks, and beside the marks in the amount of data at most.
@@ -33,73 +35,63 @@ pub fn by_marks(compared: &ByMarks<'_>) -> Verdict {
         before,
         ..
     } = *compared;
-    let mut evidence = vec![Evidence {
-        fact: "comparison.gain".to_owned(),
-        text: format!(
-            "{fast} differs from this in {differs}, and {}",
-            if gain.is_finite() {
-                let though = if compared.slowed {
-                    ", although the machine slowed it down,"
-                } else {
-                    ""
-                };
-                format!("its slowest run{though} was {gain:.1} times as fast as the fastest one here")
-            } else {
-                "all its runs came to their end, while nothing arrived here".to_owned()
-            }
-        ),
-        // JSON knows no infinity.
-        value: if gain.is_finite() { gain } else { f64::MAX },
-        unit: String::new(),
+    let seen = |fact: &str, message: &Message, value: f64, unit: &str| Evidence {
+        fact: fact.to_owned(),
+        text: message.to_string(),
+        value,
+        unit: unit.to_owned(),
         packets: Vec::new(),
-    }];
+    };
+    let name = || (named(fast), named(differs));
+    let faster = if !gain.is_finite() {
+        let (fast, differs) = name();
+        Message::NothingArrivedHere { fast, differs }
+    } else if compared.slowed {
+        let (fast, differs) = name();
+        let gain = Times(gain);
+        Message::SlowestFastSlowed { fast, differs, gain }
+    } else {
+        let (fast, differs) = name();
+        let gain = Times(gain);
+        Message::SlowestFast { fast, differs, gain }
+    };
+    // JSON knows no infinity.
+    let value = if gain.is_finite() { gain } else { f64::MAX };
+    let mut evidence = vec![seen("comparison.gain", &faster, value, "")];
     if let Some((program, share)) = compared.busiest {
-        evidence.push(Evidence {
-            fact: "programs.load".to_owned(),
-            text: format!(
-                "no processor is the cause: the busiest program, {program}, used {:.0} % of one",
-                share * 100.0
-            ),
-            value: share,
-            unit: "share of a processor".to_owned(),
-            packets: Vec::new(),
-        });
+        let message = Message::NoProcessor {
+            program: named(program),
+            share: RoundShare(share),
+        };
+        evidence.push(seen("programs.load", &message, share, "share of a processor"));
     }
     if let Some(before) = before {
-        evidence.push(Evidence {
-            fact: "capture.verdict".to_owned(),
-            text: format!("a capture alone says of it: {}", before.sentence),
-            value: before.confidence,
-            unit: String::new(),
-            packets: Vec::new(),
-        });
+        let message = Message::CaptureAlone {
+            sentence: named(&before.sentence),
+        };
+        evidence.push(seen("capture.verdict", &message, before.confidence, ""));
     }
-    let but = if compared.beside.is_empty() {
-        String::new()
-    } else {
-        format!(" but {}", compared.beside)
+    let (fast, beside, times) = (named(fast), named(compared.beside), About(gain));
+    let sentence = match (compared.beside.is_empty(), gain.is_finite()) {
+        (true, true) => Message::MarkTreated { fast, gain: times },
+        (false, true) => Message::MarkTreatedBut {
+            beside,
+            fast,
+            gain: times,
+        },
+        (true, false) => Message::MarkLetsNothing { fast },
+        (false, false) => Message::MarkLetsNothingBut { beside, fast },
     };
     Verdict {
         limit: Limit::DscpTreatment,
         flags: before.map_or_else(Vec::new, |before| before.flags.clone()),
         share: 1.0,
         confidence: if compared.repeated { 0.95 } else { 0.8 },
-        sentence: format!(
-            "The network treats the mark of these packets differently: with nothing else changed{but}, {fast} {}.",
-            if gain.is_finite() {
-                format!("is {gain:.0} times as fast")
-            } else {
-                "comes to its end, and here nothing moves".to_owned()
-            }
-        ),
+        sentence: sentence.to_string(),
         parameters: before.map_or_else(Parameters::default, |before| before.parameters),
         evidence,
         rejected: before.map_or_else(Vec::new, |before| rest(&before.rejected)),
-        next_step: Some(
-            "take the mark off where the data come from (OpenSSH: IPQoS none), or have a router rewrite it; --prove tries \
-             both where the experiment asks for it"
-                .to_owned(),
-        ),
+        next_step: Some(Message::TakeMarkOff {}.to_string()),
     }
 }
 
@@ -110,11 +102,11 @@ pub fn by_processor(text: &str) -> Verdict {
         flags: Vec::new(),
         share: 1.0,
         confidence: 0.8,
-        sentence: format!("{text}."),
+        sentence: Message::ProgramBusy { health: named(text) }.to_string(),
         parameters: Parameters::default(),
         evidence: Vec::new(),
         rejected: Vec::new(),
-        next_step: Some("run it on a machine with more processors, or in simulated time".to_owned()),
+        next_step: Some(Message::MoreProcessors {}.to_string()),
     }
 }
 

@@ -25,23 +25,6 @@ use transfers::{Transfer, transfers};
 
 const SNAPSHOT: &str = include_str!("verdicts.snapshot.txt");
 
-/// Limits that a single capture can show; the others need a comparison or a look at the host.
-const SHOWN: [Limit; 13] = [
-    Limit::ReceiverWindow,
-    Limit::ReceiverApplication,
-    Limit::SenderApplication,
-    Limit::SendBuffer,
-    Limit::ProtocolWindow,
-    Limit::BottleneckBandwidth,
-    Limit::SharedBottleneck,
-    Limit::Policed,
-    Limit::RandomLoss,
-    Limit::EcnCongestion,
-    Limit::MtuBlackHole,
-    Limit::Reordering,
-    Limit::SlowStart,
-];
-
 #[test]
 fn the_table_has_not_changed() {
     let table = table();
@@ -71,7 +54,7 @@ fn the_table_has_not_changed() {
 fn every_limit_is_named_where_it_is_the_cause() {
     let transfers = transfers();
     let causes: BTreeSet<&str> = transfers.iter().map(|transfer| transfer.cause.name()).collect();
-    for limit in SHOWN {
+    for limit in Limit::ALL.into_iter().filter(|limit| limit.is_in_captures()) {
         assert!(causes.contains(limit.name()), "no transfer is limited by {limit}");
         let cause = format!("{limit}-");
         let right = SNAPSHOT

@@ -70,7 +70,7 @@ pub(super) fn sentence(limit: Limit, facts: &Facts, share: f64, too_little: bool
             "Nothing is acknowledged for {}: large packets seem to vanish on the path.",
             quantity::seconds(facts.longest_stall_s)
         ),
-        Limit::DscpTreatment | Limit::DeviceLimit | Limit::CaptureLoss | Limit::Unknown => {
+        _ => {
             if facts.receiving {
                 format!(
                     "Cannot be told from this end: data arrive at {rate}, and what paces them is at the other end or on the path."

@@ -20,6 +20,7 @@ use serde::Serialize;
 use crate::explain::Explanation;
 use crate::graphs::GraphSet;
 use crate::results::Results;
+use crate::verdict::colour_variables;
 
 const UPLOT_JS: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
 const UPLOT_CSS: &str = include_str!("../../assets/uplot/uPlot.min.css");
@@ -73,11 +74,17 @@ fn render(
     let page = environment.get_template(template).map_err(io::Error::other)?;
     let version = env!("CARGO_PKG_VERSION");
     let context = context! {
-        version, written, css => CSS, js => JS, uplot_css => UPLOT_CSS, uplot_js => UPLOT_JS, r => Value::from(Serde(view))
+        version, written, css => style(), js => JS, uplot_css => UPLOT_CSS, uplot_js => UPLOT_JS, r => Value::from(Serde(view))
     };
     page.render_captured_to(context, out)
         .map(|_| ())
         .map_err(io::Error::other)
+}
+
+/// The style, with the colours of the limits.
+fn style() -> String {
+    CSS.replace("/* limits, light */", &colour_variables(false))
+        .replace("/* limits, dark */", &colour_variables(true))
 }
 
 /// Escapes text and sets what stands between backticks as code.

@@ -124,8 +124,9 @@ impl Group {
             Limit::DscpTreatment => "the marking of the packets cost".to_owned(),
             Limit::DeviceLimit => "a device on the path was busy".to_owned(),
             Limit::HostCpu => "a host's processor was busy".to_owned(),
-            Limit::CaptureLoss => "are not in the capture".to_owned(),
-            Limit::Unknown => "cannot be told".to_owned(),
+            _ if self.cause == Limit::CaptureLoss => "are not in the capture".to_owned(),
+            _ if self.cause == Limit::Unknown => "cannot be told".to_owned(),
+            other => format!("went to: {}", other.noun()),
         }
     }
 }

@@ -1,45 +1,57 @@
 //! The flow fills a link or shaper.
 
-use slowpath_facts::words::bits;
-
-use super::{full_link, random_loss};
+use super::{full_link, losses, seen};
 use crate::case::Case;
+use crate::catalogue::Message;
 use crate::finding::{Finding, No, require};
 use crate::limit::{Limit, Reason};
+use crate::look::{Certainty, Look};
+use crate::message::{Count, Rate};
+use crate::verdict::Evidence;
 
-/// The rate of a sender that losses do not slow stays within this share of its highest.
-const UNSLOWED: f64 = 0.8;
+/// A full link of the flow's own. Its cut-offs stand with those of a full link, which flows may share, and of losses.
+pub(crate) const LOOK: Look = Look {
+    limit: Limit::BottleneckBandwidth,
+    plainest: true,
+    certainty: Certainty::Measured,
+    at: look,
+    evidence,
+    cuts: full_link::CUTS,
+};
+
+/// The rate stays in spite of losses.
+pub(crate) const DESPITE_LOSSES: Look = LOOK.other(Certainty::Inferred, despite_losses);
 
 /// Looks for a full link of the flow's own.
-pub(super) fn look(case: &Case) -> Result<Finding, No> {
+fn look(case: &Case) -> Result<Finding, No> {
     let out = full_link::look(case)?;
     require(!full_link::is_shared(case), Reason::SmallerShare, || {
-        format!(
-            "{} flows between these hosts were active at the same time",
-            case.around.flows
-        )
+        Message::FlowsAtOnce {
+            flows: Count(case.around.flows.into()),
+        }
     })?;
     Ok(out)
 }
 
 /// Looks for a sender that losses do not slow: its rate is the path's.
-pub(super) fn despite_losses(case: &Case) -> Result<Finding, No> {
+fn despite_losses(case: &Case) -> Result<Finding, No> {
+    case.whole()?;
     let facts = case.facts;
     let loss = &facts.loss;
-    random_loss::may_hold(case)?;
-    require(unslowed(case), Reason::SmallerShare, || {
-        format!("the rate falls to {} after losses", bits(facts.rate.p10 * 8.0))
+    losses::may_hold(case)?;
+    require(losses::unslowed(case), Reason::SmallerShare, || {
+        Message::RateFalls {
+            rate: Rate(facts.rate.p10 * 8.0),
+        }
     })?;
-    let idle = case.share(facts.time.idle_s);
     let mut out = Finding::new(
         Limit::BottleneckBandwidth,
-        1.0 - idle,
-        0.75,
-        format!(
-            "The transfer runs at {}, hardly less at any time, in spite of {} episodes of losses: they do not slow this sender, so the rate is the path's.",
-            bits(case.ethernet_rate()),
-            loss.episodes
-        ),
+        1.0 - case.share(facts.time.idle_s),
+        CONFIDENCE,
+        Message::Unslowed {
+            rate: Rate(case.ethernet_rate()),
+            episodes: Count(loss.episodes),
+        },
     );
     out.parameters.rate_bit_per_s = Some(case.ethernet_rate());
     out.parameters.loss_fraction = Some(loss.fraction);
@@ -47,11 +59,62 @@ pub(super) fn despite_losses(case: &Case) -> Result<Finding, No> {
     Ok(out)
 }
 
-/// Whoever heeds losses slows down for each; a rate that stays the same through many of them is not theirs. Less than
-/// that many segments per round trip come in steps too coarse to tell.
-pub(super) fn unslowed(case: &Case) -> bool {
-    let (facts, rate) = (case.facts, &case.facts.rate);
-    let many = facts.loss.episodes >= 5 && rate.count >= 20;
-    let fine = facts.flight.median_peak >= 20 * u64::from(facts.segment_size.max(1));
-    many && fine && rate.p10 >= UNSLOWED * rate.p90 && facts.clocking.short_share < 0.02
+/// What shows it.
+fn evidence(case: &Case) -> Vec<Evidence> {
+    let mut out = seen::queue(case);
+    out.extend(seen::usual(case));
+    out
+}
+
+/// Confidence in a rate that losses do not change; chosen.
+const CONFIDENCE: f64 = 0.75;
+
+#[cfg(test)]
+mod tests {
+    use slowpath_facts::Tap;
+
+    use super::*;
+    use crate::limits::sample::{lossy, said, spread};
+
+    #[test]
+    fn a_link_that_stands_idle_after_losses_it_did_not_make_is_not_the_limit() {
+        for explained in [0.65, 0.7, 0.75, 0.85] {
+            let mut facts = lossy(10e6, 5.6e6);
+            facts.queue.as_mut().unwrap().delay.explained = explained;
+            assert_eq!(
+                said(&facts).0,
+                Limit::RandomLoss,
+                "{explained}: {}",
+                said(&facts).1
+            );
+        }
+        let full = lossy(10e6, 9.2e6);
+        assert_eq!(said(&full).0, Limit::BottleneckBandwidth, "{}", said(&full).1);
+    }
+
+    #[test]
+    fn a_short_queue_is_the_limit_however_idle_its_overflows_leave_the_link() {
+        let mut facts = lossy(50e6, 24e6);
+        let fit = facts.queue.as_mut().unwrap();
+        (fit.size_bytes, fit.error, fit.spread, fit.full_episodes) = (13_700.0, 0.01, 0.04, 40);
+        assert_eq!(said(&facts).0, Limit::BottleneckBandwidth, "{}", said(&facts).1);
+        // What is let through at a tenth of the rate found fills no link of that rate.
+        facts.queue.as_mut().unwrap().mean_bit_per_s = 5e6;
+        assert_ne!(said(&facts).0, Limit::BottleneckBandwidth, "{}", said(&facts).1);
+    }
+
+    #[test]
+    fn a_shaper_behind_its_bucket_is_a_link_of_its_own() {
+        let mut facts = lossy(5.73e6, 5.9e6);
+        facts.tap = Tap::Middle;
+        facts.rtt = spread(2_500, 0.019, 0.120, 0.145);
+        facts.loss.delay_rank = 0.98;
+        facts.loss.ranked_episodes = 5;
+        facts.arrival_busy = 0.63;
+        let fit = facts.queue.as_mut().unwrap();
+        (fit.size_bytes, fit.error, fit.spread) = (234_700.0, 0.001, 0.008);
+        (fit.full_episodes, fit.delay_step, fit.delay_correlation) = (40, 0.31, 0.9);
+        fit.delay.explained = 0.3;
+        assert_eq!(said(&facts).0, Limit::BottleneckBandwidth, "{}", said(&facts).1);
+    }
 }

@@ -1,34 +1,52 @@
 //! The capture misses too much.
 
-use slowpath_facts::words::percent;
-
-use super::random_loss;
+use super::{losses, seen};
 use crate::case::Case;
+use crate::catalogue::Message;
+use crate::cut::{NONE, cuts};
 use crate::finding::{Finding, No, require};
 use crate::limit::{Limit, Reason};
+use crate::look::{Certainty, Look};
+use crate::message::Share;
+
+cuts! {
+    /// Share of the data that the capture missed from which that matters.
+    MISSED: 0.005 between NONE, NONE;
+    /// Losses over what the capture missed below which the losses may be the capture's own.
+    LOST: 5.0 between NONE, NONE;
+}
+
+/// The capture may have lost what the path is said to have lost.
+pub(crate) const LOOK: Look = Look {
+    limit: Limit::CaptureLoss,
+    plainest: false,
+    certainty: Certainty::Inferred,
+    at: look,
+    evidence: seen::usual,
+    cuts: CUTS,
+};
 
 /// Looks for losses that may be the capture's own.
-pub(super) fn look(case: &Case) -> Result<Finding, No> {
+fn look(case: &Case) -> Result<Finding, No> {
     let (facts, loss) = (case.facts, &case.facts.loss);
-    random_loss::lost(case)?;
-    let blind =
-        facts.capture_loss_fraction > 0.005 && facts.loss.fraction < 5.0 * facts.capture_loss_fraction;
-    require(blind, Reason::SmallerShare, || {
-        format!(
-            "the capture missed {} of the data",
-            percent(facts.capture_loss_fraction)
-        )
+    losses::lost(case)?;
+    let missed = facts.capture_loss_fraction;
+    let blind = case.exceeds(MISSED, missed) && case.below_times(LOST, loss.fraction, missed);
+    require(blind, Reason::SmallerShare, || Message::CaptureMissedLittle {
+        missed: Share(missed),
     })?;
     let mut out = Finding::new(
         Limit::CaptureLoss,
         1.0,
-        0.8,
-        format!(
-            "The capture missed {} of the data against {} lost on the way; whether and how losses limited the transfer cannot be told.",
-            percent(facts.capture_loss_fraction),
-            percent(loss.fraction)
-        ),
+        CONFIDENCE,
+        Message::CaptureMissed {
+            missed: Share(missed),
+            lost: Share(loss.fraction),
+        },
     );
-    out.next_step = Some("capture again with a larger buffer, or only the headers".to_owned());
+    out.next_step = Some(Message::CaptureAgain {});
     Ok(out)
 }
+
+/// Chosen.
+const CONFIDENCE: f64 = 0.8;

@@ -1,9 +1,33 @@
 //! A flight that stays at one amount, below the window and without loss: what several limits of the sender begin with.
 
 use crate::case::{Case, PLATEAU};
+use crate::catalogue::Message;
+use crate::cut::{NONE, cuts};
 use crate::finding::{No, require};
 use crate::limit::Reason;
-use slowpath_facts::words::{bytes, percent};
+use crate::message::{Count, Share, Size};
+
+cuts! {
+    /// Pauses that tell what ends them.
+    PAUSES: 20.0 between NONE, NONE;
+    /// Share of the pauses that end with an acknowledgement, of those that would not by chance, from which acknowledgements
+    /// end them; below half of that they do not.
+    pub(super) CLOCKED: 0.5 between NONE, NONE;
+    /// Round trips from which a flight can be called constant.
+    ROUNDS: 12.0 between NONE, NONE;
+    /// Segments from which a flight is one of bulk data.
+    BULK: 3.0 between NONE, NONE;
+    /// Flight over the largest window from which the window is in the way.
+    ROOM: 0.9 between NONE, NONE;
+    /// Episodes of losses that a constant flight may have had.
+    EPISODES: 1.0 between NONE, NONE;
+    /// Unit of the capture clock, in round trips, from which what releases data cannot be told.
+    CLOCK: 0.2 between NONE, NONE;
+    /// Share of packets smaller than a segment from which they are a program's pieces.
+    SHORT: 0.03 between NONE, NONE;
+    /// Share of bursts that end with one, likewise.
+    SHORT_BURSTS: 0.08 between NONE, NONE;
+}
 
 /// A flight that may be constant.
 #[derive(Debug, Clone, Copy)]
@@ -17,33 +41,28 @@ pub(super) struct Constant {
 impl Constant {
     /// Whether something fixed may hold the flight at all.
     pub(super) fn of(case: &Case) -> Result<Self, No> {
+        case.whole()?;
         let facts = case.facts;
         let (flight, clocking) = (&facts.flight, &facts.clocking);
-        require(facts.loss.episodes <= 1, Reason::FlightNotConstant, || {
-            format!("{} episodes of losses changed the flight", facts.loss.episodes)
+        let few = case.within(EPISODES, facts.loss.episodes);
+        require(few, Reason::FlightNotConstant, || Message::LossesChanged {
+            episodes: Count(facts.loss.episodes),
         })?;
-        let room = facts.window.scale_known == 0 || flight.plateau * 10 < facts.window.max * 9;
-        require(room, Reason::FlightNotConstant, || {
-            format!(
-                "the flight of {} comes near the window of {}",
-                bytes(flight.plateau as f64),
-                bytes(facts.window.max as f64)
-            )
+        let room = facts.window.scale_known == 0 || case.below_times(ROOM, flight.plateau, facts.window.max);
+        require(room, Reason::FlightNotConstant, || Message::NearWindow {
+            flight: Size(flight.plateau as f64),
+            window: Size(facts.window.max as f64),
         })?;
-        let bulk = flight.plateau >= 3 * u64::from(facts.segment_size);
-        require(bulk && flight.rounds >= ROUNDS, Reason::TooShort, || {
-            format!(
-                "{} in {} round trips are too little",
-                bytes(flight.plateau as f64),
-                flight.rounds
-            )
+        let bulk = case.reaches_times(BULK, flight.plateau, facts.segment_size);
+        let long = case.reaches(ROUNDS, flight.rounds);
+        require(bulk && long, Reason::TooShort, || Message::TooLittleFlight {
+            flight: Size(flight.plateau as f64),
+            rounds: Count(flight.rounds),
         })?;
-        let timed = case.around.clock_s < 0.2 * case.rtt;
-        require(timed, Reason::CaptureIncomplete, || {
-            "the capture's clock is too coarse for what releases data".to_owned()
-        })?;
+        let timed = case.below_times(CLOCK, case.around.clock_s, case.rtt);
+        require(timed, Reason::CaptureIncomplete, || Message::ClockTooCoarse {})?;
         Ok(Self {
-            told: clocking.pauses >= PAUSES,
+            told: case.reaches(PAUSES, clocking.pauses),
             beyond: (clocking.pause_ack_share - clocking.pause_chance_share)
                 / (1.0 - clocking.pause_chance_share).max(1e-9),
         })
@@ -52,42 +71,29 @@ impl Constant {
     /// Whether the flight stays at its most common peak in most round trips.
     pub(super) fn stays(case: &Case) -> Result<(), No> {
         let share = case.facts.flight.plateau_share;
-        require(share >= PLATEAU, Reason::FlightNotConstant, || {
-            format!(
-                "the flight was constant only in {} of the round trips",
-                percent(share)
-            )
+        require(case.reaches(PLATEAU, share), Reason::FlightNotConstant, || {
+            Message::FlightChanges { share: Share(share) }
         })
     }
 
     /// Acknowledgements, not the program, end the sender's pauses.
-    pub(super) fn let_go(self) -> bool {
-        self.told && self.beyond >= CLOCKED
+    pub(super) fn let_go(self, case: &Case) -> bool {
+        self.told && case.reaches(CLOCKED, self.beyond)
+    }
+
+    /// Something else, and not acknowledgements, ends them.
+    pub(super) fn has_own_rhythm(self, case: &Case) -> bool {
+        let clocked = case.told(CLOCKED, self.beyond, self.beyond < CLOCKED.value / 2.0);
+        self.told && clocked && short(case)
     }
 
     /// Many segments are short: a program's pieces.
     pub(super) fn ragged(case: &Case) -> bool {
-        let clocking = &case.facts.clocking;
-        clocking.short_share > 0.03 || clocking.short_burst_share > 0.08
-    }
-
-    /// The constant flight in words.
-    pub(super) fn words(case: &Case) -> String {
-        let (flight, window) = (&case.facts.flight, &case.facts.window);
-        format!(
-            "the flight stays at {} for {} of {} round trips, below the window of {}",
-            bytes(flight.plateau as f64),
-            flight.plateau_run,
-            flight.rounds,
-            bytes(window.max as f64)
-        )
+        short(case) || case.exceeds(SHORT_BURSTS, case.facts.clocking.short_burst_share)
     }
 }
 
-/// Pauses that tell what ends them.
-const PAUSES: u64 = 20;
-/// Share of the pauses that end with an acknowledgement, of those that would not by chance, from which acknowledgements
-/// end them; below half of that they do not.
-pub(super) const CLOCKED: f64 = 0.5;
-/// Round trips from which a flight can be called constant.
-const ROUNDS: u64 = 12;
+/// Many packets are smaller than a segment.
+pub(super) fn short(case: &Case) -> bool {
+    case.exceeds(SHORT, case.facts.clocking.short_share)
+}

@@ -2,42 +2,62 @@
 
 use slowpath_facts::EcnMode;
 
+use super::seen;
 use crate::case::Case;
-use crate::evidence::observed;
-use crate::finding::{Finding, No, require};
+use crate::catalogue::Message;
+use crate::cut::{NONE, cuts};
+use crate::finding::{Finding, No, observed, require};
 use crate::limit::{Limit, Reason};
+use crate::look::{Certainty, Look};
+use crate::message::Count;
 use crate::verdict::Evidence;
 
+cuts! {
+    /// Round trips with marks that are no accident.
+    ROUNDS: 2.0 between NONE, NONE;
+    /// Their share of all round trips.
+    OFTEN: 0.005 between NONE, NONE;
+}
+
+/// Marks come.
+pub(crate) const LOOK: Look = Look {
+    limit: Limit::EcnCongestion,
+    plainest: true,
+    certainty: Certainty::Measured,
+    at: look,
+    evidence,
+    cuts: CUTS,
+};
+
 /// Looks for marks that come more often than losses.
-pub(super) fn look(case: &Case) -> Result<Finding, No> {
-    let (ecn, loss) = (&case.facts.ecn, &case.facts.loss);
-    let often = ecn.rounds_with_marks >= 2 && ecn.rounds_with_marks * 200 >= case.facts.flight.rounds;
-    require(often && ecn.reported > 0, Reason::NoMarks, || {
-        format!("marks were reported in {} round trips", ecn.rounds_with_marks)
+fn look(case: &Case) -> Result<Finding, No> {
+    let (ecn, loss, rounds) = (&case.facts.ecn, &case.facts.loss, case.facts.flight.rounds);
+    let marked = ecn.rounds_with_marks;
+    let often = case.reaches(ROUNDS, marked) && case.reaches_times(OFTEN, marked, rounds);
+    require(often && ecn.reported > 0, Reason::NoMarks, || Message::FewMarks {
+        marked: Count(marked),
     })?;
-    require(
-        ecn.rounds_with_marks >= loss.episodes,
-        Reason::SmallerShare,
-        || {
-            format!(
-                "losses came in {} episodes, marks in {} round trips",
-                loss.episodes, ecn.rounds_with_marks
-            )
-        },
-    )?;
+    require(marked >= loss.episodes, Reason::SmallerShare, || {
+        Message::MoreLosses {
+            episodes: Count(loss.episodes),
+            marked: Count(marked),
+        }
+    })?;
+    let segments = case.facts.segments.max(1) as f64;
     let fraction = match ecn.mode {
-        EcnMode::Accurate => ecn.reported as f64 / case.facts.segments.max(1) as f64,
-        _ if ecn.ce_packets > 0 => ecn.ce_packets as f64 / case.facts.segments.max(1) as f64,
-        _ => ecn.rounds_with_marks as f64 / case.facts.flight.rounds.max(1) as f64,
+        EcnMode::Accurate => ecn.reported as f64 / segments,
+        _ if ecn.ce_packets > 0 => ecn.ce_packets as f64 / segments,
+        _ => marked as f64 / rounds.max(1) as f64,
     };
     let mut out = Finding::new(
         Limit::EcnCongestion,
         1.0 - case.share(case.facts.time.idle_s),
-        0.92,
-        format!(
-            "Congestion marks hold the sender back: marks were reported in {} of {} round trips, losses came in {}.",
-            ecn.rounds_with_marks, case.facts.flight.rounds, loss.episodes
-        ),
+        CONFIDENCE,
+        Message::MarksHold {
+            marked: Count(marked),
+            rounds: Count(rounds),
+            episodes: Count(loss.episodes),
+        },
     );
     out.parameters.marked_fraction = Some(fraction);
     out.parameters.rtt_s = Some(case.rtt);
@@ -49,22 +69,28 @@ pub(super) fn look(case: &Case) -> Result<Finding, No> {
 }
 
 /// What shows it.
-pub(super) fn evidence(case: &Case) -> Vec<Evidence> {
+fn evidence(case: &Case) -> Vec<Evidence> {
     let ecn = &case.facts.ecn;
-    vec![
+    let rounds = Message::MarksInRounds {
+        marked: Count(ecn.rounds_with_marks),
+    };
+    let marks = Message::Marks {
+        marks: Count(ecn.reported),
+    };
+    let mut out = vec![
         observed(
             "ecn.rounds",
-            format!("marks reported in {} round trips", ecn.rounds_with_marks),
+            &rounds,
             ecn.rounds_with_marks as f64,
             "",
             &ecn.frames,
         ),
-        observed(
-            "ecn.reported",
-            format!("{} marks reported", ecn.reported),
-            ecn.reported as f64,
-            "",
-            &[],
-        ),
-    ]
+        observed("ecn.reported", &marks, ecn.reported as f64, "", &[]),
+    ];
+    out.extend(seen::queue(case));
+    out.extend(seen::usual(case));
+    out
 }
+
+/// Chosen: marks say what they mean.
+const CONFIDENCE: f64 = 0.92;

@@ -1,39 +1,45 @@
 //! A link or shaper that is full, of this flow alone or together with others: what both limits begin with.
 
 use slowpath_facts::QueueFit;
-use slowpath_facts::words::{bits, bytes, percent, span};
 
 use crate::case::{Case, EXPLAINED, IDLE_SHARE_ALONE, NO_QUEUE, UTILISATION};
+use crate::catalogue::Message;
+use crate::cut::{NONE, cuts};
 use crate::finding::{Finding, No, require};
 use crate::limit::{Flag, Limit, Reason};
+use crate::message::{Count, Rate, Share, Size, Span};
 
-/// Delay step from which there is one.
-const QUEUE: f64 = 0.4;
-/// Use of a link from which the overflows of its own short queue make it the limit.
-const SHORT_QUEUE: f64 = 0.25;
-/// Use of a link below which losses that come at any backlog, not the link, are the limit.
-const LOSSY_LINK: f64 = 0.75;
-/// Segments that are no queue.
-const HANDFUL: f64 = 5.0;
-/// Share of round trips on the plateau that leaves no doubt that the flight is constant.
-const CONSTANT: f64 = 0.9;
-/// Share of the time during which another flow of the same hosts was active, from which they share the link.
-const OVERLAP: f64 = 0.3;
+cuts! {
+    /// Delay step from which there is one.
+    QUEUE: 0.4 between NONE, NONE;
+    /// Use of a link from which the overflows of its own short queue make it the limit.
+    SHORT_QUEUE: 0.25 between NONE, NONE;
+    /// Use of a link below which losses that come at any backlog, not the link, are the limit.
+    LOSSY_LINK: 0.75 between NONE, NONE;
+    /// Segments that are no queue.
+    HANDFUL: 5.0 between NONE, NONE;
+    /// Share of round trips on the plateau that leaves no doubt that the flight is constant.
+    CONSTANT: 0.9 between NONE, NONE;
+    /// Share of the time during which another flow of the same hosts was active, from which they share the link.
+    OVERLAP: 0.3 between NONE, NONE;
+}
 
 /// Whether other flows between the same hosts share whatever this one fills.
 pub(super) fn is_shared(case: &Case) -> bool {
-    case.around.flows > 1 && case.around.overlap > OVERLAP
+    case.around.flows > 1 && case.exceeds(OVERLAP, case.around.overlap)
 }
 
 /// Looks for a link that is full.
 pub(super) fn look(case: &Case) -> Result<Finding, No> {
+    case.whole()?;
     let facts = case.facts;
     let fit = case.queue().unwrap_or_default();
     let own = facts.queue.unwrap_or_default();
     let shared = is_shared(case);
     // A shaper lets a bucket pass before it queues: its delay follows the backlog, but not from the first byte on.
-    let behind_bucket = fit.delay_step >= NO_QUEUE && fit.delay_correlation >= EXPLAINED;
-    let by_loss = Case::losses_follow_load(&fit) && (fit.delay_step >= QUEUE || behind_bucket);
+    let behind_bucket =
+        || case.reaches(NO_QUEUE, fit.delay_step) && case.reaches(EXPLAINED, fit.delay_correlation);
+    let by_loss = case.losses_follow_load(&fit) && (case.reaches(QUEUE, fit.delay_step) || behind_bucket());
     let by_delay = case.fills(&fit) || (!shared && case.fills(&own));
     let by_arrival = case.arrives_at_link_rate();
     let by_rate =
@@ -55,15 +61,18 @@ pub(super) fn look(case: &Case) -> Result<Finding, No> {
     // A link must be used for most of the time to be the limit; one that stands idle after losses which its queue did
     // not make is not.
     let used = fit.mean_bit_per_s / rate.max(1.0);
-    let lossy = Case::losses_ignore_load(&fit) && !shared;
+    let lossy = case.losses_ignore_load(&fit) && !shared;
     // A queue that is too short makes the losses itself after which its link stands idle.
     let least = match (by_loss, lossy) {
         (true, _) => SHORT_QUEUE,
         (false, true) => LOSSY_LINK,
         (false, false) => UTILISATION,
     };
-    require(by_rate || used >= least, Reason::SmallerShare, || {
-        format!("the link of {} is used only {}", bits(rate), percent(used))
+    require(by_rate || case.reaches(least, used), Reason::SmallerShare, || {
+        Message::LinkHardlyUsed {
+            rate: Rate(rate),
+            used: Share(used),
+        }
     })?;
     let queued = (facts.rtt.p95 - case.base_rtt).max(0.0);
     let size = if by_loss {
@@ -73,43 +82,45 @@ pub(super) fn look(case: &Case) -> Result<Finding, No> {
     };
     // Without losses a link lets the flight grow. One that stays constant, with a delay that a handful of segments
     // makes, is held by its program, and the delay is that of its rhythm.
-    let handful = HANDFUL * f64::from(facts.segment_size.max(1));
-    let constant = facts.loss.episodes == 0 && facts.flight.plateau_share >= CONSTANT;
-    require(!(constant && size < handful), Reason::FlightConstant, || {
-        format!(
-            "a flight that stays at {} is no full link's",
-            bytes(facts.flight.plateau as f64)
-        )
+    let constant = facts.loss.episodes == 0 && case.reaches(CONSTANT, facts.flight.plateau_share);
+    let handful = || case.below_times(HANDFUL, size, facts.segment_size.max(1));
+    require(!(constant && handful()), Reason::FlightConstant, || {
+        Message::NoFullLinks {
+            flight: Size(facts.flight.plateau as f64),
+        }
     })?;
-    let limit = if shared {
-        Limit::SharedBottleneck
+    let (queued_s, size_b, base) = (Span(queued), Size(size), Span(case.base_rtt));
+    let (limit, sentence) = if shared {
+        let sentence = Message::FillsSharedLink {
+            rate: Rate(rate),
+            flows: Count(case.around.flows.into()),
+            queued: queued_s,
+            size: size_b,
+            base,
+        };
+        (Limit::SharedBottleneck, sentence)
     } else {
-        Limit::BottleneckBandwidth
+        let sentence = Message::FillsLink {
+            rate: Rate(rate),
+            queued: queued_s,
+            size: size_b,
+            base,
+        };
+        (Limit::BottleneckBandwidth, sentence)
     };
     let mut out = Finding::new(
         limit,
         1.0 - case.share(facts.time.idle_s),
-        if by_delay || by_loss { 0.95 } else { 0.85 },
-        format!(
-            "The transfer fills a link or shaper of {}{}: delay grows with the backlog, up to {} ({}) above the empty path's {}.",
-            bits(rate),
-            if shared {
-                format!(", which {} flows between the same hosts share", case.around.flows)
-            } else {
-                String::new()
-            },
-            span(queued),
-            bytes(size),
-            span(case.base_rtt)
-        ),
+        if by_delay || by_loss { FITTED } else { LIKELY },
+        sentence,
     );
-    if queued > case.base_rtt.max(0.02) {
+    if bloats(case, queued) {
         out.flags.push(Flag::Bufferbloat);
     }
     if shared {
         out.flags.push(Flag::SharedWithOtherFlows);
     }
-    if case.share(facts.time.idle_s) >= IDLE_SHARE_ALONE {
+    if case.reaches(IDLE_SHARE_ALONE, case.share(facts.time.idle_s)) {
         out.flags.push(Flag::Mixed);
     }
     out.parameters.rate_bit_per_s = Some(rate);
@@ -122,24 +133,28 @@ pub(super) fn look(case: &Case) -> Result<Finding, No> {
     Ok(out)
 }
 
+/// The queue adds more delay than the path has, and more than anybody would call short.
+pub(super) fn bloats(case: &Case, queued_s: f64) -> bool {
+    queued_s > case.base_rtt.max(BLOAT)
+}
+
 /// Nothing of a full link shows.
 fn no_queue(case: &Case, fit: &QueueFit) -> No {
     if case.inflated() {
-        No::new(
-            Reason::DelayIgnoresLoad,
-            format!(
-                "the backlog explains {} of the delay",
-                percent(fit.delay.explained.max(0.0))
-            ),
-        )
+        let explained = Share(fit.delay.explained.max(0.0));
+        No::new(Reason::DelayIgnoresLoad, Message::DelayUnexplained { explained })
     } else {
-        No::new(
-            Reason::DelayAtBase,
-            format!(
-                "the median round trip of {} is near the empty path's {}",
-                span(case.rtt),
-                span(case.base_rtt)
-            ),
-        )
+        let message = Message::RttNearBase {
+            rtt: Span(case.rtt),
+            base: Span(case.base_rtt),
+        };
+        No::new(Reason::DelayAtBase, message)
     }
 }
+
+/// Queueing delay below which nobody calls it bloat, seconds.
+const BLOAT: f64 = 0.02;
+/// Confidence where losses or delays fit a queue; chosen.
+const FITTED: f64 = 0.95;
+/// Confidence where rates alone tell; chosen.
+const LIKELY: f64 = 0.85;

@@ -1,31 +1,56 @@
 //! Large packets vanish and no message says so.
 
+use super::seen;
 use crate::case::Case;
+use crate::catalogue::Message;
+use crate::cut::{NONE, cuts};
 use crate::finding::{Finding, No, require};
 use crate::limit::{Limit, Reason};
+use crate::look::{Certainty, Look};
+use crate::message::Count;
+
+cuts! {
+    /// Bytes by which what was acknowledged stays below a full segment.
+    SMALLER: 100.0 between NONE, NONE;
+    /// Transmissions of one segment beyond the first.
+    REPEATED: 3.0 between NONE, NONE;
+}
+
+/// Full segments never arrive.
+pub(crate) const LOOK: Look = Look {
+    limit: Limit::MtuBlackHole,
+    plainest: true,
+    certainty: Certainty::Plain,
+    at: look,
+    evidence: seen::usual,
+    cuts: CUTS,
+};
 
 /// Looks for full segments that never arrive while smaller ones do.
-pub(super) fn look(case: &Case) -> Result<Finding, No> {
+fn look(case: &Case) -> Result<Finding, No> {
+    case.whole()?;
     let facts = case.facts;
     let loss = &facts.loss;
-    let segment = u64::from(facts.segment_size);
+    let smaller = f64::from(facts.segment_size) - f64::from(loss.largest_delivered);
     let stuck = loss.stuck_bytes > 0
-        && u64::from(loss.largest_delivered) + 100 < segment
-        && loss.max_retransmissions >= 3;
-    let told = !facts.too_big.is_empty() && loss.max_retransmissions >= 3 && stuck;
-    require(stuck || told, Reason::LargePacketsPass, || {
-        format!("segments of {} bytes were acknowledged", loss.largest_delivered)
+        && case.exceeds(SMALLER, smaller)
+        && case.reaches(REPEATED, loss.max_retransmissions);
+    require(stuck, Reason::LargePacketsPass, || Message::LargePass {
+        passed: Count(loss.largest_delivered.into()),
     })?;
     let mut out = Finding::new(
         Limit::MtuBlackHole,
         1.0,
-        0.85,
-        format!(
-            "Full-size segments ({segment} bytes of payload) were sent {} times and never acknowledged, while segments up to {} bytes got through: a smaller MTU on the path, and nobody heeds or sends the message about it.",
-            loss.max_retransmissions + 1,
-            loss.largest_delivered
-        ),
+        CONFIDENCE,
+        Message::LargeVanish {
+            segment: Count(facts.segment_size.into()),
+            times: Count(loss.max_retransmissions + 1),
+            passed: Count(loss.largest_delivered.into()),
+        },
     );
     out.parameters.loss_fraction = Some(loss.fraction);
     Ok(out)
 }
+
+/// Chosen.
+const CONFIDENCE: f64 = 0.85;

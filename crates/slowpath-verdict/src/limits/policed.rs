@@ -1,16 +1,41 @@
 //! A token bucket drops what exceeds its rate, without queueing.
 
-use std::fmt::Write as _;
-
 use slowpath_facts::QueueFit;
-use slowpath_facts::words::{bits, bytes, percent};
 
+use super::seen;
 use crate::case::{BUCKET, Case, EXPLAINED, FIT_LOSSES, IDLE_SHARE_ALONE, NO_QUEUE};
+use crate::catalogue::Message;
+use crate::cut::{NONE, cuts};
 use crate::finding::{Finding, No, require};
 use crate::limit::{Flag, Limit, Reason};
+use crate::look::{Certainty, Look};
+use crate::message::{About, Count, Rate, Ratio, Share, Size};
+use crate::verdict::Evidence;
+
+cuts! {
+    /// Mean rate over the bucket's below which the bucket alone drops: its rate could as well be higher.
+    NEAR_RATE: 0.5 between NONE, NONE;
+    /// Round trips beside the losses that a delay step rests on.
+    SAMPLES: 10.0 between NONE, NONE;
+    /// Highest delay, over the time in which the bucket empties, up to which there is no queue of its size.
+    DRAIN: 0.6 between NONE, NONE;
+    /// Episodes of losses that leave no doubt.
+    EPISODES: 3.0 between NONE, NONE;
+}
+
+/// A token bucket drops.
+pub(crate) const LOOK: Look = Look {
+    limit: Limit::Policed,
+    plainest: true,
+    certainty: Certainty::Measured,
+    at: look,
+    evidence,
+    cuts: CUTS,
+};
 
 /// Looks for a policer, of all flows between the hosts or of this one.
-pub(super) fn look(case: &Case) -> Result<Finding, No> {
+fn look(case: &Case) -> Result<Finding, No> {
+    case.whole()?;
     let own = case.facts.queue;
     let shared = (case.around.flows > 1).then_some(case.around.shared).flatten();
     let of_all = shared.filter(|fit| is_bucket(case, fit).is_ok());
@@ -22,30 +47,44 @@ pub(super) fn look(case: &Case) -> Result<Finding, No> {
             (fit, false)
         }
     };
-    // Far below the rate, the bucket alone drops: its rate could as well be higher.
-    let lower_bound = fit.mean_bit_per_s < 0.5 * fit.rate_bit_per_s;
+    let lower_bound = case.below_times(NEAR_RATE, fit.mean_bit_per_s, fit.rate_bit_per_s);
+    let (rate, bucket) = (Rate(fit.rate_bit_per_s), Size(fit.size_bytes));
+    let empty = About(((1.0 - fit.error) * fit.losses as f64).round());
+    let losses = Count(fit.losses);
+    let sentence = if lower_bound {
+        Message::PolicerOfAtLeast {
+            rate,
+            bucket,
+            empty,
+            losses,
+        }
+    } else {
+        Message::PolicerDrops {
+            rate,
+            bucket,
+            empty,
+            losses,
+        }
+    };
+    let sure = if case.reaches(EPISODES, fit.episodes) {
+        CLEAR
+    } else {
+        LIKELY
+    };
+    let idle = case.share(case.facts.time.idle_s);
     let mut out = Finding::new(
         Limit::Policed,
-        (1.0 - case.share(case.facts.time.idle_s)).max(0.5),
-        (1.0 - fit.error) * if fit.episodes >= 3 { 0.97 } else { 0.75 },
-        format!(
-            "A policer at {}{} with a bucket of {} drops what exceeds it: {} of {} losses come when the bucket is empty, and the delay does not grow with the load (no queue).",
-            if lower_bound { "no less than " } else { "" },
-            bits(fit.rate_bit_per_s),
-            bytes(fit.size_bytes),
-            ((1.0 - fit.error) * fit.losses as f64).round(),
-            fit.losses
-        ),
+        (1.0 - idle).max(LEAST_SHARE),
+        (1.0 - fit.error) * sure,
+        sentence,
     );
     if together {
         out.flags.push(Flag::SharedWithOtherFlows);
-        let _ = write!(
-            out.sentence,
-            " {} flows between the same hosts share it.",
-            case.around.flows
-        );
+        out.also.push(Message::FlowsShareIt {
+            flows: Count(case.around.flows.into()),
+        });
     }
-    if case.share(case.facts.time.idle_s) >= IDLE_SHARE_ALONE {
+    if case.reaches(IDLE_SHARE_ALONE, idle) {
         out.flags.push(Flag::Mixed);
     }
     out.parameters.rate_bit_per_s = Some(fit.rate_bit_per_s);
@@ -61,48 +100,60 @@ fn is_bucket(case: &Case, fit: &QueueFit) -> Result<(), No> {
     require(
         case.facts.loss.lost_segments > 0 || fit.losses > 0,
         Reason::NoLoss,
-        || "nothing was lost".to_owned(),
+        || Message::NothingLost {},
     )?;
-    require(fit.losses >= FIT_LOSSES, Reason::TooFewLosses, || {
-        format!("{} losses are too few for a pattern", fit.losses)
+    require(case.reaches(FIT_LOSSES, fit.losses), Reason::TooFewLosses, || {
+        Message::TooFewForPattern {
+            losses: Count(fit.losses),
+        }
     })?;
-    require(Case::losses_follow_load(fit), Reason::LossesIgnoreLoad, || {
-        format!(
-            "no rate and bucket explain the losses (error {:.2}, spread {:.2})",
-            fit.error, fit.spread
-        )
+    require(case.losses_follow_load(fit), Reason::LossesIgnoreLoad, || {
+        Message::NoBucketExplains {
+            error: Ratio(fit.error),
+            spread: Ratio(fit.spread),
+        }
     })?;
     let drain = fit.size_bytes * 8.0 / fit.rate_bit_per_s.max(1.0);
     require(
-        fit.size_bytes >= BUCKET && drain > 2.0 * case.around.clock_s && fit.delay_samples >= 10,
+        case.reaches(BUCKET, fit.size_bytes)
+            && drain > 2.0 * case.around.clock_s
+            && case.reaches(SAMPLES, fit.delay_samples),
         Reason::TooFewLosses,
-        || {
-            format!(
-                "a bucket of {} with {} delays beside it is too little to tell",
-                bytes(fit.size_bytes),
-                fit.delay_samples
-            )
+        || Message::BucketTooSmall {
+            bucket: Size(fit.size_bytes),
+            samples: Count(fit.delay_samples),
         },
     )?;
     require(
-        fit.delay_step.abs() < NO_QUEUE && fit.delay.delay_p95_s < 0.6 * drain.max(0.01),
+        case.below(NO_QUEUE, fit.delay_step.abs())
+            && case.below_times(DRAIN, fit.delay.delay_p95_s, drain.max(LEAST_DRAIN)),
         Reason::QueueNotBucket,
-        || {
-            format!(
-                "the delay grows by {} of what a queue of that size would add",
-                percent(fit.delay_step)
-            )
+        || Message::DelayGrows {
+            step: Share(fit.delay_step),
         },
     )?;
     require(
-        !(fit.delay.explained > EXPLAINED && case.fills(fit)),
+        !(case.exceeds(EXPLAINED, fit.delay.explained) && case.fills(fit)),
         Reason::QueueNotBucket,
-        || {
-            format!(
-                "a queue of {} explains {} of the delay",
-                bits(fit.delay.rate_bit_per_s),
-                percent(fit.delay.explained)
-            )
+        || Message::QueueExplains {
+            rate: Rate(fit.delay.rate_bit_per_s),
+            explained: Share(fit.delay.explained),
         },
     )
 }
+
+/// What shows it.
+fn evidence(case: &Case) -> Vec<Evidence> {
+    let mut out = seen::queue(case);
+    out.extend(seen::round_trips(case));
+    out
+}
+
+/// Below this a bucket's time to empty is no measure of a delay, seconds.
+const LEAST_DRAIN: f64 = 0.01;
+/// The share of the time that a policer has at least, however long the program pauses; chosen.
+const LEAST_SHARE: f64 = 0.5;
+/// Confidence with several episodes, before the fit's error is taken off; chosen.
+const CLEAR: f64 = 0.97;
+/// Confidence with fewer; chosen.
+const LIKELY: f64 = 0.75;

@@ -1,100 +1,96 @@
 //! The receiver's window is full each round trip and stays as large as it is.
 
-use slowpath_facts::words::{bits, bytes, percent, span};
-
-use super::receiver_application;
+use super::{seen, window};
 use crate::case::{Case, WINDOW_SHARE};
-use crate::evidence::observed;
-use crate::finding::{Finding, No, require};
+use crate::catalogue::Message;
+use crate::cut::{NONE, cuts};
+use crate::finding::{Finding, No, observed, require};
 use crate::limit::{Limit, Reason};
+use crate::look::{Certainty, Look};
+use crate::message::{Rate, Share, Size, Span};
 use crate::verdict::Evidence;
 
-/// Round trip over that of the empty path from which a queue, not the path, makes the window full.
-const QUEUED: f64 = 1.5;
+cuts! {
+    /// Round trip over that of the empty path from which a queue, not the path, makes the window full.
+    QUEUED: 1.5 between NONE, NONE;
+}
+
+/// A window that holds the sender.
+pub(crate) const LOOK: Look = Look {
+    limit: Limit::ReceiverWindow,
+    plainest: true,
+    certainty: Certainty::Stated,
+    at: look,
+    evidence,
+    cuts: CUTS,
+};
 
 /// Looks for a window that holds the sender.
-pub(super) fn look(case: &Case) -> Result<Finding, No> {
-    scale_known(case)?;
+fn look(case: &Case) -> Result<Finding, No> {
+    window::scale_known(case)?;
     let (facts, window) = (case.facts, &case.facts.window);
     let held = case.held();
-    require(held >= WINDOW_SHARE, Reason::WindowHadRoom, || {
-        format!("the window was full only {} of the time", percent(held))
+    require(case.reaches(WINDOW_SHARE, held), Reason::WindowHadRoom, || {
+        Message::WindowHadRoom { held: Share(held) }
     })?;
-    require(
-        !receiver_application::is_slow(case),
-        Reason::WindowShrinks,
-        || {
-            format!(
-                "the window shrank from {} to {}",
-                bytes(window.max as f64),
-                bytes(window.min as f64)
-            )
-        },
-    )?;
+    require(!window::is_slow(case), Reason::WindowShrinks, || {
+        Message::WindowShrank {
+            from: Size(window.max as f64),
+            to: Size(window.min as f64),
+        }
+    })?;
     let queue = facts.queue.unwrap_or_default();
     let queued = case.inflated()
-        && case.rtt > QUEUED * case.base_rtt
+        && case.exceeds_times(QUEUED, case.rtt, case.base_rtt)
         && (case.fills(&queue) || case.steady_behind_queue());
-    require(!queued, Reason::DelayFollowsLoad, || {
-        "the window is full because a queue is: more window means more queue".to_owned()
-    })?;
+    require(
+        !queued,
+        Reason::DelayFollowsLoad,
+        || Message::WindowFullOfQueue {},
+    )?;
     let mut out = Finding::new(
         Limit::ReceiverWindow,
         held,
-        0.6 + 0.38 * held,
-        format!(
-            "The receiver's window of {} is full {} of the time: with a round trip of {} it allows {}, whatever the path could carry.",
-            bytes(window.full_median as f64),
-            percent(held),
-            span(case.rtt),
-            bits(window.full_median as f64 * 8.0 / case.rtt.max(1e-9))
-        ),
+        DOUBTFUL + RISES * held,
+        Message::WindowFull {
+            window: Size(window.full_median as f64),
+            held: Share(held),
+            rtt: Span(case.rtt),
+            allows: Rate(window.full_median as f64 * 8.0 / case.rtt.max(1e-9)),
+        },
     );
     out.parameters.window_bytes = Some(window.full_median);
     out.parameters.rtt_s = Some(case.rtt);
     if window.scale_known == 1 {
-        out.confidence *= 0.8;
-        out.sentence.push_str(" The window scale is inferred.");
+        out.confidence *= INFERRED;
+        out.also.push(Message::ScaleInferred {});
     }
     Ok(out)
 }
 
-/// Without the scale no window is known.
-pub(super) fn scale_known(case: &Case) -> Result<(), No> {
-    require(
-        case.facts.window.scale_known > 0,
-        Reason::CaptureIncomplete,
-        || "the window's scale is not known: the handshake was not recorded".to_owned(),
-    )
+/// What shows it.
+fn evidence(case: &Case) -> Vec<Evidence> {
+    let window = &case.facts.window;
+    let held = case.held();
+    let full = Message::WindowFullFor { held: Share(held) };
+    let size = Message::WindowWhileFull {
+        window: Size(window.full_median as f64),
+    };
+    let eaten = Message::EdgeLags {
+        share: Share(window.eaten_fraction),
+    };
+    let mut out = vec![
+        observed("window.full", &full, held, "", &window.full_frames),
+        observed("window.size", &size, window.full_median as f64, "byte", &[]),
+        observed("window.eaten", &eaten, window.eaten_fraction, "", &[]),
+    ];
+    out.extend(seen::usual(case));
+    out
 }
 
-/// What shows it.
-pub(super) fn evidence(case: &Case) -> Vec<Evidence> {
-    let window = &case.facts.window;
-    vec![
-        observed(
-            "window.full",
-            format!("window full {} of the time", percent(case.held())),
-            case.held(),
-            "",
-            &window.full_frames,
-        ),
-        observed(
-            "window.size",
-            format!("window while full {}", bytes(window.full_median as f64)),
-            window.full_median as f64,
-            "byte",
-            &[],
-        ),
-        observed(
-            "window.eaten",
-            format!(
-                "right edge lags acknowledgements by {}",
-                percent(window.eaten_fraction)
-            ),
-            window.eaten_fraction,
-            "",
-            &[],
-        ),
-    ]
-}
+/// Confidence where the window hardly ever holds; chosen.
+const DOUBTFUL: f64 = 0.6;
+/// How much it rises to where it always does.
+const RISES: f64 = 0.38;
+/// What an inferred scale leaves of the confidence; chosen.
+const INFERRED: f64 = 0.8;

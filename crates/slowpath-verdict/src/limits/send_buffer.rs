@@ -1,23 +1,56 @@
 //! The sender's socket buffer, or another fixed amount of its program, holds less than the path could carry.
 
 use slowpath_facts::Tap;
-use slowpath_facts::words::{bytes, percent};
 
 use super::constant::Constant;
+use super::seen;
 use crate::case::{Case, PLATEAU};
-use crate::evidence::{clocking, observed};
-use crate::finding::{Finding, No, require};
+use crate::catalogue::Message;
+use crate::cut::{NONE, cuts};
+use crate::finding::{Finding, No, observed, require};
 use crate::limit::{Limit, Reason};
+use crate::look::{Certainty, Look};
+use crate::message::{Count, Share, Size};
 use crate::verdict::Evidence;
 
-/// Share of round trips at the largest flight that makes it a ceiling.
-const CEILING: f64 = 0.4;
+cuts! {
+    /// Share of round trips at the largest flight that makes it a ceiling.
+    CEILING: 0.4 between NONE, NONE;
+    /// The flight that is come to, over the largest, from which that is a ceiling.
+    NEVER_ABOVE: 0.94 between NONE, NONE;
+    /// Round trips from which a flight that never exceeds one amount has a ceiling.
+    CEILING_ROUNDS: 40.0 between NONE, NONE;
+    /// Share of packets smaller than a segment below which segments are whole: under a ceiling.
+    WHOLE: 0.03 between NONE, NONE;
+    /// Share of bursts that end with one, likewise.
+    WHOLE_BURSTS: 0.05 between NONE, NONE;
+    /// The same shares seen from afar.
+    WHOLE_AFAR: 0.01 between NONE, NONE;
+    /// Share of bursts that follow an acknowledgement at once from which acknowledgements are the clock.
+    CLOCKED: 0.7 between NONE, NONE;
+    /// The same where short segments leave doubt.
+    STRICTLY: 0.9 between NONE, NONE;
+    /// Share that would do so by chance, up to which a strict clock tells.
+    CHANCE: 0.6 between NONE, NONE;
+    /// The same from afar.
+    CHANCE_AFAR: 0.5 between NONE, NONE;
+}
+
+/// A fixed amount at the sender.
+pub(crate) const LOOK: Look = Look {
+    limit: Limit::SendBuffer,
+    plainest: true,
+    certainty: Certainty::Left,
+    at: look,
+    evidence,
+    cuts: CUTS,
+};
 
 /// Looks for a fixed amount at the sender.
-pub(super) fn look(case: &Case) -> Result<Finding, No> {
+fn look(case: &Case) -> Result<Finding, No> {
     let out = fixed_amount(case, Limit::SendBuffer)?;
     require(!case.around.ssh, Reason::SmallerShare, || {
-        "on a port of SSH a fixed amount is the protocol's".to_owned()
+        Message::ProtocolsAmount {}
     })?;
     Ok(out)
 }
@@ -25,42 +58,47 @@ pub(super) fn look(case: &Case) -> Result<Finding, No> {
 /// Looks for a fixed amount that is called `limit`.
 pub(super) fn fixed_amount(case: &Case, limit: Limit) -> Result<Finding, No> {
     let constant = Constant::of(case)?;
-    if case.facts.flight.plateau_share < PLATEAU {
+    if case.below(PLATEAU, case.facts.flight.plateau_share) {
         return ceiling(case, limit, constant);
     }
-    let (flight, clocking) = (&case.facts.flight, &case.facts.clocking);
+    let (facts, flight, clocking) = (case.facts, &case.facts.flight, &case.facts.clocking);
     // A send buffer whose size is no multiple of the segment also makes short segments; then only a strict clock tells.
-    let strictly = clocking.ack_share >= 0.9 && clocking.chance_share < 0.6;
-    let clocked = clocking.ack_share >= 0.7;
-    let at_sender = case.facts.tap == Tap::Sender;
+    let strictly = case.reaches(STRICTLY, clocking.ack_share) && case.below(CHANCE, clocking.chance_share);
+    let clocked = case.reaches(CLOCKED, clocking.ack_share);
+    let at_sender = facts.tap == Tap::Sender;
     // Seen from afar a program's rhythm may look like a clock by chance.
-    let whole = clocking.short_share < 0.01 && clocking.short_burst_share < 0.01;
-    let clocked_afar = clocked && whole && clocking.chance_share < 0.5;
+    let whole =
+        case.below(WHOLE_AFAR, clocking.short_share) && case.below(WHOLE_AFAR, clocking.short_burst_share);
+    let clocked_afar = clocked && whole && case.below(CHANCE_AFAR, clocking.chance_share);
     require(
-        (at_sender && clocked && !Constant::ragged(case)) || strictly || clocked_afar || constant.let_go(),
+        (at_sender && clocked && !Constant::ragged(case))
+            || strictly
+            || clocked_afar
+            || constant.let_go(case),
         Reason::SmallerShare,
-        || {
-            format!(
-                "only {} of bursts follow an acknowledgement at once, {} would by chance",
-                percent(clocking.ack_share),
-                percent(clocking.chance_share)
-            )
+        || Message::HardlyClocked {
+            clocked: Share(clocking.ack_share),
+            chance: Share(clocking.chance_share),
         },
     )?;
-    let words = Constant::words(case);
-    let name = if limit == Limit::ProtocolWindow {
-        "A fixed amount of the protocol (SSH channel window or the sender's buffer)"
+    let (amount, window) = (Size(flight.plateau as f64), Size(facts.window.max as f64));
+    let (run, rounds) = (Count(flight.plateau_run), Count(flight.rounds));
+    let sentence = if limit == Limit::ProtocolWindow {
+        Message::ChannelHolds {
+            flight: amount,
+            run,
+            rounds,
+            window,
+        }
     } else {
-        "The sender's buffer (or another fixed amount of its program)"
+        Message::BufferHolds {
+            flight: amount,
+            run,
+            rounds,
+            window,
+        }
     };
-    let mut out = Finding::new(
-        limit,
-        flight.plateau_share,
-        0.85,
-        format!(
-            "{name} holds the transfer: {words}, without loss or queue, and each acknowledgement releases the next data at once."
-        ),
-    );
+    let mut out = Finding::new(limit, flight.plateau_share, CLEAR, sentence);
     out.parameters.flight_bytes = Some(flight.plateau);
     out.parameters.rtt_s = Some(case.rtt);
     Ok(out)
@@ -70,34 +108,32 @@ pub(super) fn fixed_amount(case: &Case, limit: Limit) -> Result<Finding, No> {
 fn ceiling(case: &Case, limit: Limit, constant: Constant) -> Result<Finding, No> {
     let facts = case.facts;
     let (flight, clocking) = (&facts.flight, &facts.clocking);
-    let whole = clocking.short_share < 0.03 && clocking.short_burst_share < 0.05;
-    let reached = flight.plateau_share >= CEILING && flight.plateau * 100 >= flight.max * 94;
+    let whole =
+        case.below(WHOLE, clocking.short_share) && case.below(WHOLE_BURSTS, clocking.short_burst_share);
+    let often = case.reaches(CEILING, flight.plateau_share);
+    let reached = often && case.reaches_times(NEVER_ABOVE, flight.plateau, flight.max);
     let quiet = !case.inflated() && facts.loss.episodes == 0;
     // A sender that waits for acknowledgements again and again, without loss, queue or a full window, and whose flight
     // does not grow all the same, waits for room in its buffer.
-    let waits = constant.let_go() && flight.plateau_share >= CEILING;
+    let waits = constant.let_go(case) && often;
     require(
-        quiet && (waits || (reached && whole && flight.rounds >= 40)),
+        quiet && (waits || (reached && whole && case.reaches(CEILING_ROUNDS, flight.rounds))),
         Reason::FlightNotConstant,
-        || {
-            format!(
-                "the flight was constant only in {} of the round trips",
-                percent(flight.plateau_share)
-            )
+        || Message::FlightChanges {
+            share: Share(flight.plateau_share),
         },
     )?;
     let mut out = Finding::new(
         limit,
         flight.plateau_share,
-        0.7,
-        format!(
-            "A fixed amount at the sender (its buffer, most likely) holds the transfer: the flight comes to {} in {} of {} round trips and never exceeds {}, below the window of {}, without loss or queue.",
-            bytes(flight.plateau as f64),
-            percent(flight.plateau_share),
-            flight.rounds,
-            bytes(flight.max as f64),
-            bytes(facts.window.max as f64)
-        ),
+        LIKELY,
+        Message::FlightNeverExceeds {
+            flight: Size(flight.plateau as f64),
+            share: Share(flight.plateau_share),
+            rounds: Count(flight.rounds),
+            most: Size(flight.max as f64),
+            window: Size(facts.window.max as f64),
+        },
     );
     out.parameters.flight_bytes = Some(flight.plateau);
     out.parameters.rtt_s = Some(case.rtt);
@@ -107,22 +143,59 @@ fn ceiling(case: &Case, limit: Limit, constant: Constant) -> Result<Finding, No>
 /// What shows it.
 pub(super) fn evidence(case: &Case) -> Vec<Evidence> {
     let flight = &case.facts.flight;
+    let amount = flight.plateau as f64;
+    let plateau = Message::FlightConstant { flight: Size(amount) };
+    let share = Message::InRounds {
+        share: Share(flight.plateau_share),
+    };
     let mut out = vec![
-        observed(
-            "flight.plateau",
-            format!("flight constant at {}", bytes(flight.plateau as f64)),
-            flight.plateau as f64,
-            "byte",
-            &[],
-        ),
-        observed(
-            "flight.plateau_share",
-            format!("in {} of round trips", percent(flight.plateau_share)),
-            flight.plateau_share,
-            "",
-            &[],
-        ),
+        observed("flight.plateau", &plateau, amount, "byte", &[]),
+        observed("flight.plateau_share", &share, flight.plateau_share, "", &[]),
     ];
-    out.extend(clocking(&case.facts.clocking));
+    out.extend(seen::clocking(case));
+    out.extend(seen::usual(case));
     out
+}
+
+/// Confidence where the flight is constant and acknowledgements release it; chosen.
+const CLEAR: f64 = 0.85;
+/// Confidence where the flight only comes to one amount again and again; chosen.
+const LIKELY: f64 = 0.7;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::sample::{quiet, said};
+
+    #[test]
+    fn pauses_tell_a_full_buffer_from_a_programs_own_rhythm() {
+        let mut facts = quiet();
+        facts.flight.plateau = 60_000;
+        facts.flight.max = 70_000;
+        facts.flight.plateau_share = 0.95;
+        facts.clocking.ack_share = 0.5;
+        facts.clocking.chance_share = 0.4;
+        facts.clocking.short_share = 0.035;
+        facts.clocking.short_burst_share = 0.2;
+        facts.clocking.pauses = 120;
+        facts.clocking.pause_chance_share = 0.2;
+        for tap in [Tap::Sender, Tap::Middle, Tap::Receiver] {
+            facts.tap = tap;
+            facts.clocking.pause_ack_share = 1.0;
+            assert_eq!(said(&facts).0, Limit::SendBuffer, "{tap:?}: {}", said(&facts).1);
+            facts.clocking.pause_ack_share = 0.15;
+            assert_eq!(
+                said(&facts).0,
+                Limit::SenderApplication,
+                "{tap:?}: {}",
+                said(&facts).1
+            );
+        }
+        // A paced sender's flight comes and goes; its pauses end with acknowledgements all the same.
+        facts.flight.plateau_share = 0.6;
+        facts.clocking.pause_ack_share = 0.95;
+        assert_eq!(said(&facts).0, Limit::SendBuffer, "{}", said(&facts).1);
+        facts.clocking.pauses = 5;
+        assert_eq!(said(&facts).0, Limit::Unknown, "{}", said(&facts).1);
+    }
 }

@@ -1,0 +1,45 @@
+//! The advertised window: what both limits that it shows begin with.
+
+use crate::case::{Case, WINDOW_SHARE};
+use crate::catalogue::Message;
+use crate::cut::{NONE, cuts};
+use crate::finding::{No, require};
+use crate::limit::Reason;
+
+cuts! {
+    /// Share of the time with a closed window that is a limit whatever held the rest.
+    pub(super) CLOSED_SHARE: 0.25 between NONE, NONE;
+    /// Share of the time with a full window far below its largest that is a limit whatever held the rest.
+    SHRUNK_SHARE: 0.3 between NONE, NONE;
+    /// Mean window while it holds, relative to its largest, below which the reader is slow.
+    WINDOW_RATIO: 0.8 between NONE, NONE;
+    /// Share of the time that the window holds the sender in which it is much smaller than it had been, from which the
+    /// reader is slow.
+    MOSTLY_SHRUNK: 0.5 between NONE, NONE;
+}
+
+/// Without the scale no window is known.
+pub(super) fn scale_known(case: &Case) -> Result<(), No> {
+    require(
+        case.facts.window.scale_known > 0,
+        Reason::CaptureIncomplete,
+        || Message::ScaleUnknown {},
+    )
+}
+
+/// Whether the window that holds the sender is that of a slow reader.
+pub(super) fn is_slow(case: &Case) -> bool {
+    let (time, window) = (&case.facts.time, &case.facts.window);
+    let shrunk = time.window_closed_s + time.window_shrunk_s;
+    is_shrinking(case)
+        || case.reaches(CLOSED_SHARE, case.share(time.window_closed_s))
+        || case.below(WINDOW_RATIO, window.full_ratio)
+        || case.exceeds_times(MOSTLY_SHRUNK, shrunk, time.window_closed_s + time.window_full_s)
+}
+
+/// Far below its largest for long, though other things held the sender for most of the time.
+pub(super) fn is_shrinking(case: &Case) -> bool {
+    let time = &case.facts.time;
+    let shrunk = case.share(time.window_closed_s + time.window_shrunk_s);
+    case.below(WINDOW_SHARE, case.held()) && case.reaches(SHRUNK_SHARE, shrunk)
+}
