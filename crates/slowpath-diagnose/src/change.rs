@@ -8,6 +8,9 @@ use std::fmt;
 use slowpath_packet::Dscp;
 use slowpath_scenario::{Intervention, Place, Who};
 use slowpath_units::{ByteCount, Ratio};
+use slowpath_verdict::message::{Bytes, Count, named};
+
+use crate::catalogue::Message;
 
 /// A receiver's window of so many bytes.
 pub const fn window(bytes: u64) -> Intervention {
@@ -149,47 +152,34 @@ pub const fn is_of_marks(change: &Intervention) -> bool {
 /// A change that no capture suggests is given in its own words.
 pub fn words(change: &Intervention) -> String {
     match change {
-        Intervention::SetWindow { window, .. } => {
-            format!("a receiver's window of {} bytes", grouped(window.bytes()))
-        }
-        Intervention::SetSendBuffer { buffer, .. } => {
-            format!("a send buffer of {} bytes", grouped(buffer.bytes()))
-        }
-        Intervention::SetReader { rate: None, .. } => "a receiving program that never waits".to_owned(),
-        Intervention::SetWriter { rate: None, .. } => "a sending program that never waits".to_owned(),
-        Intervention::SetLoss { chance, .. } if *chance == Ratio::ZERO => {
-            "a path without loss of its own".to_owned()
-        }
-        Intervention::RemovePolicer { .. } => "a path without the policer".to_owned(),
-        Intervention::SetStreams { count } => format!("{count} connections instead of one"),
-        Intervention::SetCongestionControl { name, .. } => {
-            let known = Control::of(change).map_or_else(|| name.clone(), |control| control.to_string());
-            format!("{known} as the sender's congestion control")
-        }
-        Intervention::ScaleRate { percent, .. } => format!("a bottleneck of {percent} % of its rate"),
+        Intervention::SetWindow { window, .. } => Message::Window {
+            window: Bytes(window.bytes()),
+        },
+        Intervention::SetSendBuffer { buffer, .. } => Message::SendBuffer {
+            buffer: Bytes(buffer.bytes()),
+        },
+        Intervention::SetReader { rate: None, .. } => Message::Reader {},
+        Intervention::SetWriter { rate: None, .. } => Message::Writer {},
+        Intervention::SetLoss { chance, .. } if *chance == Ratio::ZERO => Message::NoLoss {},
+        Intervention::RemovePolicer { .. } => Message::NoPolicer {},
+        Intervention::SetStreams { count } => Message::Streams {
+            count: Count((*count).into()),
+        },
+        Intervention::SetCongestionControl { name, .. } => Message::Control {
+            control: Control::of(change).map_or_else(|| named(name), named),
+        },
+        Intervention::ScaleRate { percent, .. } => Message::BottleneckRate {
+            percent: Count((*percent).into()),
+        },
         Intervention::SetIpQos {
             interactive: None,
             bulk: None,
             ..
-        } => "no mark from OpenSSH (IPQoS none)".to_owned(),
-        Intervention::Remark { dscp, .. } if *dscp == Dscp::DEFAULT => {
-            "every mark taken off by the first router".to_owned()
-        }
-        other => other.to_string(),
+        } => Message::NoMark {},
+        Intervention::Remark { dscp, .. } if *dscp == Dscp::DEFAULT => Message::Remark {},
+        other => Message::OtherChange { words: named(other) },
     }
-}
-
-/// Digits in groups of three.
-pub(crate) fn grouped(value: u64) -> String {
-    let digits = value.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    .to_string()
 }
 
 #[cfg(test)]

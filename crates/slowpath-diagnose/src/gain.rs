@@ -7,9 +7,11 @@
 use serde::{Deserialize, Serialize};
 use slowpath_scenario::Intervention;
 use slowpath_units::Ratio;
+use slowpath_verdict::message::{About, Bytes, KilobyteRate, MegabyteRate, Milliseconds, Name, Part};
 use slowpath_verdict::{Flag, Limit};
 
-use crate::change::{self, Control, grouped};
+use crate::catalogue::Message;
+use crate::change::{self, Control};
 use crate::response;
 use crate::situation::{PathEvidence, Situation};
 
@@ -24,8 +26,8 @@ pub struct Ceiling {
     pub expected: f64,
     /// At most; infinite where nothing bounds it.
     pub high: f64,
-    /// How it comes about, for people.
-    pub because: String,
+    /// How it comes about.
+    pub because: Message,
 }
 
 impl Ceiling {
@@ -51,11 +53,10 @@ impl Ceiling {
         };
         if share > 0.5 {
             self.limit = Limit::SlowStart;
-            self.because = format!(
-                "{}, but {} bytes are sent before that is reached",
-                self.because,
-                grouped_f(s.bytes)
-            );
+            self.because = Message::SentBefore {
+                because: Part::of(self.because.clone()),
+                size: whole(s.bytes),
+            };
         }
     }
 }
@@ -96,9 +97,6 @@ impl Prediction {
 /// Beyond this multiple of what a path was seen to carry, a figure would be worth nothing.
 const FAR: f64 = 5.0;
 
-/// Said where a prediction goes beyond what the path was seen to carry.
-const BEYOND: &str = "; what the path itself carries was not seen and may hold it earlier";
-
 /// Predicts what `change` makes of the transfer.
 pub fn predict(situation: &Situation, evidence: &PathEvidence, change: &Intervention) -> Prediction {
     let mut ceilings = ceilings(situation, evidence, change);
@@ -132,23 +130,22 @@ pub fn predict(situation: &Situation, evidence: &PathEvidence, change: &Interven
         .map(|c| c.limit)
         .collect();
     let same = first.limit == situation.limit && first.expected < situation.goodput * 1.1;
-    let unseen = if !path_known && first.expected > seen * 1.1 {
-        BEYOND
-    } else {
-        ""
-    };
+    let unseen = !path_known && first.expected > seen * 1.1;
+    let because = Part::of(first.because);
     let because = if same {
-        format!("nothing changes for what limits it now: {}", first.because)
+        Message::NothingChanges { because }.to_string()
+    } else if unseen {
+        Message::BeyondSeen { because }.to_string()
     } else {
-        format!("{}{unseen}", first.because)
+        because.to_string()
     };
     Prediction {
         change: change.clone(),
         before: situation.goodput,
-        low: if unseen.is_empty() {
-            low.min(first.expected)
-        } else {
+        low: if unseen {
             low.min(seen)
+        } else {
+            low.min(first.expected)
         },
         expected: first.expected,
         high: high.is_finite().then_some(high),
@@ -174,7 +171,10 @@ fn beyond_what_was_seen(
         high: high.is_finite().then_some(high),
         next_limit: None,
         possible_limits: vec![Limit::BottleneckBandwidth, first.limit],
-        because: format!("{}{BEYOND}", first.because),
+        because: Message::BeyondSeen {
+            because: Part::of(first.because.clone()),
+        }
+        .to_string(),
     }
 }
 
@@ -187,7 +187,7 @@ fn unbounded(situation: &Situation, change: &Intervention) -> Prediction {
         high: None,
         next_limit: None,
         possible_limits: Vec::new(),
-        because: "nothing that was seen bounds the transfer after the change".to_owned(),
+        because: Message::Unbounded {}.to_string(),
     }
 }
 
@@ -221,10 +221,8 @@ pub fn remedies(situation: &Situation, evidence: &PathEvidence, flags: &[Flag]) 
                 prediction.change,
                 Intervention::SetWindow { .. } | Intervention::SetSendBuffer { .. }
             ) {
-                prediction.because = format!(
-                    "{}; a larger buffer only lengthens the full queue",
-                    prediction.because
-                );
+                let because = Name(std::mem::take(&mut prediction.because));
+                prediction.because = Message::LongerQueue { because }.to_string();
             }
         }
     }
@@ -284,11 +282,9 @@ fn untreated_ceiling(s: &Situation, evidence: &PathEvidence) -> Option<Ceiling> 
         low: rate * 0.5,
         expected: rate * 0.95,
         high: rate * 1.05,
-        because: format!(
-            "transfers whose marks are not treated reach {:.2} MB/s over this path, and programs of another kind at \
-             least half of it",
-            rate / 1e6
-        ),
+        because: Message::UntreatedReach {
+            rate: MegabyteRate(rate),
+        },
     })
 }
 
@@ -317,11 +313,10 @@ fn window_ceiling(s: &Situation, change: &Intervention, rtt: f64, streams: f64) 
         } else {
             bytes / rtt * streams * 1.1
         },
-        because: format!(
-            "{} bytes of window once every {:.0} ms",
-            grouped_f(bytes),
-            rtt * 1e3
-        ),
+        because: Message::WindowEach {
+            window: whole(bytes),
+            rtt: Milliseconds(rtt),
+        },
     })
 }
 
@@ -342,11 +337,10 @@ fn flight_ceiling(s: &Situation, change: &Intervention, rtt: f64, streams: f64) 
         low: rate * 0.8,
         expected: rate,
         high: rate * 1.1,
-        because: format!(
-            "{} bytes in flight once every {:.0} ms",
-            grouped_f(bytes),
-            rtt * 1e3
-        ),
+        because: Message::FlightEach {
+            flight: whole(bytes),
+            rtt: Milliseconds(rtt),
+        },
     })
 }
 
@@ -362,24 +356,27 @@ fn reader_ceiling(s: &Situation, change: &Intervention, rtt: f64) -> Option<Ceil
             low: rate * 0.97,
             expected: rate,
             high: rate * 1.03,
-            because: format!("the receiving program takes {:.1} kB/s", rate / 1e3),
+            because: Message::ReaderTakes {
+                rate: KilobyteRate(rate),
+            },
         });
     }
-    let (low, expected, high, wait) = match s.drain_unit {
+    let taken = KilobyteRate(rate);
+    let (low, expected, high, because) = match s.drain_unit {
         Some(unit) => {
             let (low, expected, high) = response::reader_without_waits(s.goodput, unit, rtt);
-            let wait = format!(
-                "; it waits for data at most {:.0} ms in each {} bytes, and only this wait can be saved",
-                rtt * 1e3,
-                grouped_f(unit)
-            );
-            (low, expected, high, wait)
+            let because = Message::ReaderWaits {
+                rate: taken,
+                wait: Milliseconds(rtt),
+                step: whole(unit),
+            };
+            (low, expected, high, because)
         }
         None => (
             s.goodput,
             rate.max(s.goodput),
             rate.max(s.goodput) * 1.1,
-            String::new(),
+            Message::ReaderTakesWhatever { rate: taken },
         ),
     };
     // What the buffer takes before it is full arrives at the path's speed and counts for a short transfer.
@@ -388,10 +385,7 @@ fn reader_ceiling(s: &Situation, change: &Intervention, rtt: f64) -> Option<Ceil
         low: low * 0.97,
         expected,
         high: high * 1.03,
-        because: format!(
-            "the receiving program takes {:.1} kB/s whatever the window is{wait}",
-            rate / 1e3
-        ),
+        because,
     })
 }
 
@@ -405,7 +399,9 @@ fn source_ceiling(s: &Situation, change: &Intervention) -> Option<Ceiling> {
         low: rate * 0.95,
         expected: rate,
         high: rate * 1.05,
-        because: format!("the sending program gives {:.1} kB/s", rate / 1e3),
+        because: Message::SourceGives {
+            rate: KilobyteRate(rate),
+        },
     })
 }
 
@@ -428,7 +424,9 @@ fn bottleneck_ceiling(s: &Situation, evidence: &PathEvidence, change: &Intervent
             low: rate * 0.9,
             expected: rate,
             high: rate * 1.1,
-            because: format!("it fills the bottleneck, {:.2} MB/s of payload", rate / 1e6),
+            because: Message::FillsBottleneck {
+                rate: MegabyteRate(rate),
+            },
         });
     }
     let rate = evidence.bottleneck? * factor;
@@ -437,7 +435,9 @@ fn bottleneck_ceiling(s: &Situation, evidence: &PathEvidence, change: &Intervent
         low: rate * 0.85,
         expected: rate * 0.98,
         high: rate * 1.02,
-        because: format!("the bottleneck carries {:.2} MB/s of payload", rate / 1e6),
+        because: Message::BottleneckCarries {
+            rate: MegabyteRate(rate),
+        },
     })
 }
 
@@ -455,7 +455,9 @@ fn policer_ceiling(s: &Situation, evidence: &PathEvidence, change: &Intervention
         low: rate * 0.85,
         expected: rate,
         high: rate * 1.05,
-        because: format!("the policer lets {:.2} MB/s of payload through", rate / 1e6),
+        because: Message::PolicerPasses {
+            rate: MegabyteRate(rate),
+        },
     })
 }
 
@@ -505,15 +507,19 @@ fn loss_ceiling(
         low: least,
         expected: rate_at(share),
         high: most,
-        because: format!("one segment in {:.0} is lost at {:.0} ms", 1.0 / share, rtt * 1e3),
+        because: Message::OneLost {
+            segments: About(1.0 / share),
+            rtt: Milliseconds(rtt),
+        },
     })
 }
 
-fn grouped_f(value: f64) -> String {
+/// Bytes, rounded.
+fn whole(value: f64) -> Bytes {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "byte counts, rounded for people"
     )]
-    grouped(value.max(0.0).round() as u64)
+    Bytes(value.max(0.0).round() as u64)
 }

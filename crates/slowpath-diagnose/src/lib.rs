@@ -8,12 +8,14 @@
 //! * [`gain`]: what a change would gain and which limit takes over next.
 //! * [`situation`]: what is known about a transfer and its path.
 //! * [`change`]: the interventions that a capture can suggest, in terms of roles.
+//! * [`catalogue`]: every sentence about a change and its gain.
 //! * [`response`]: the closed forms behind predictions.
 //! * [`stats`]: means with confidence intervals, comparison of two groups of runs.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod catalogue;
 pub mod change;
 pub mod gain;
 pub mod investigation;
