@@ -120,7 +120,6 @@ const NOT_YET: &[&str] = &[
     "slowpath-scenario",
     "slowpath-stage",
     "slowpath-vendor",
-    "slowpath-verdict",
 ];
 
 #[cfg(test)]

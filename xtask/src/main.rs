@@ -4,11 +4,13 @@
 //! `forbid(unsafe_code)`, libraries without the lints against printing, sans-IO crates without the shared clippy
 //! configuration ([`sources`]); circles of files inside a crate ([`circles`]); and a printed line in a library, a
 //! float in the network model, a hash map in a sans-IO crate, a packet in the verdict crate, a limit in the facts
-//! crate ([`words`]). The last rules read the sources themselves ([`tree`]); what only tests compile is left out.
+//! crate, a bare number or a sentence in a rule of the verdict ([`words`]); and a message that nothing says
+//! ([`catalogue`]). The last rules read the sources themselves ([`tree`]); what only tests compile is left out.
 //! And figures of the built-in experiments whose label is not true ([`labels`]); `cargo run -p xtask -- labels` writes
 //! the page about them.
 
 mod arrows;
+mod catalogue;
 mod circles;
 #[cfg(test)]
 mod fixture;
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
     let mut faults = arrows::faults(&root);
     faults.extend(sources::faults(&root));
     faults.extend(labels::faults(&root));
+    faults.extend(catalogue::faults(&root));
     for fault in &faults {
         eprintln!("architecture: {fault}");
     }

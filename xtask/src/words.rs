@@ -1,4 +1,5 @@
-//! What a crate's sources may not name: a printed line, a float, a hash map, a packet, a limit.
+//! What a crate's sources may not name: a printed line, a float, a hash map, a packet, a limit; in the rules of the verdict
+//! a bare number and a sentence.
 
 use std::path::Path;
 
@@ -19,6 +20,10 @@ pub(crate) enum Word {
     Packet,
     /// A limit, a verdict, or a limit's code as text (invariant 8).
     Limit,
+    /// A number that decides, outside a cut-off or another constant.
+    Number,
+    /// A sentence outside the catalogue of messages.
+    Prose,
 }
 
 impl Word {
@@ -33,6 +38,8 @@ impl Word {
             }
             Self::Packet => "a verdict is made from facts: measure it in slowpath-facts",
             Self::Limit => "facts do not judge: what it means for a verdict belongs into slowpath-verdict",
+            Self::Number => "a number that decides is a cut-off (`cuts!`) or a constant with a name",
+            Self::Prose => "what is said stands in slowpath-verdict/src/catalogue.rs",
         }
     }
 }
@@ -50,7 +57,7 @@ pub(crate) fn refused(name: &str, sans_io: bool) -> Vec<Word> {
         words.push(Word::Hash);
     }
     if name == "slowpath-verdict" {
-        words.push(Word::Packet);
+        words.extend([Word::Packet, Word::Number, Word::Prose]);
     }
     if name == "slowpath-facts" {
         words.push(Word::Limit);
@@ -65,6 +72,11 @@ pub(crate) fn faults(tree: &Tree, refused: &[Word], base: &Path) -> Vec<String> 
         let shown = path.strip_prefix(base).unwrap_or(path).display().to_string();
         let mut found = Found(Vec::new());
         found.visit_file(file);
+        let rules = RULES.iter().any(|place| shown.starts_with(place));
+        if rules {
+            let mut bare = Bare(&mut found.0);
+            bare.visit_file(file);
+        }
         let lookup = LOOKED_UP_ONLY.iter().any(|(file, _)| shown == *file);
         if lookup && !found.0.iter().any(|(word, ..)| *word == Word::Hash) {
             faults.push(format!(
@@ -192,6 +204,73 @@ impl<'ast> Visit<'ast> for Found {
         // Documentation may speak of anything.
     }
 }
+
+/// Numbers and sentences in a rule's code; constants and what is said in documentation are left out.
+struct Bare<'a>(&'a mut Vec<(Word, usize, String)>);
+
+impl Bare<'_> {
+    fn literal(&mut self, literal: &syn::Lit) {
+        let line = literal.span().start().line;
+        match literal {
+            syn::Lit::Int(number) => self.number(line, number.base10_digits()),
+            syn::Lit::Float(number) => self.number(line, number.base10_digits()),
+            syn::Lit::Str(text) if text.value().contains(' ') => {
+                self.0.push((Word::Prose, line, text.value()));
+            }
+            _ => {}
+        }
+    }
+
+    fn number(&mut self, line: usize, digits: &str) {
+        let plain = digits.parse().is_ok_and(|value: f64| PLAIN.contains(&value));
+        if !plain {
+            self.0.push((Word::Number, line, digits.to_owned()));
+        }
+    }
+
+    fn tokens(&mut self, tokens: proc_macro2::TokenStream) {
+        for token in tokens {
+            match token {
+                proc_macro2::TokenTree::Group(group) => self.tokens(group.stream()),
+                proc_macro2::TokenTree::Literal(text) => self.literal(&syn::Lit::new(text)),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Bare<'_> {
+    fn visit_lit(&mut self, literal: &'ast syn::Lit) {
+        self.literal(literal);
+    }
+
+    fn visit_item_const(&mut self, _: &'ast syn::ItemConst) {}
+
+    fn visit_macro(&mut self, called: &'ast syn::Macro) {
+        let name = called.path.segments.last().map(|last| last.ident.to_string());
+        match name.as_deref() {
+            Some("cuts") => {}
+            Some(write @ ("format" | "write" | "writeln")) => {
+                let line = called.path.segments[0].ident.span().start().line;
+                self.0.push((Word::Prose, line, format!("{write}!")));
+            }
+            _ => self.tokens(called.tokens.clone()),
+        }
+    }
+
+    fn visit_attribute(&mut self, _: &'ast syn::Attribute) {}
+}
+
+/// Where rules stand that may hold no bare number and no sentence.
+const RULES: &[&str] = &[
+    "crates/slowpath-verdict/src/limits/",
+    "crates/slowpath-verdict/src/case.rs",
+    "crates/slowpath-verdict/src/intervals.rs",
+    "crates/slowpath-verdict/src/hints.rs",
+];
+
+/// Numbers that decide nothing: none, one, half or twice, bits of a byte, and what keeps a division from failing.
+const PLAIN: &[f64] = &[0.0, 1.0, 2.0, 8.0, 1e-9, 1e-6];
 
 /// Packets, and what takes or numbers them.
 const PACKETS: &[&str] = &[
@@ -371,8 +450,59 @@ mod tests {
         }
     }
 
+    fn in_a_rule(source: &str) -> Vec<String> {
+        let crate_ = Fixture::new(&[
+            ("crates/slowpath-verdict/src/lib.rs", "mod limits;"),
+            ("crates/slowpath-verdict/src/limits/mod.rs", source),
+        ]);
+        let root = crate_.folder().join("crates/slowpath-verdict/src/lib.rs");
+        faults(
+            &Tree::read(&root),
+            &refused("slowpath-verdict", true),
+            crate_.folder(),
+        )
+    }
+
+    #[test]
+    fn a_bare_number_in_a_rule_is_refused() {
+        for bare in [
+            "pub fn look(x: f64) -> bool { x > 0.3 }",
+            "pub fn look(x: u64) -> bool { x >= 3 }",
+            "pub fn look(x: u64) -> bool { matches!(x, 5) }",
+        ] {
+            let faults = in_a_rule(bare);
+            assert_eq!(faults.len(), 1, "{bare}: {faults:?}");
+            assert_eq!(found(bare, &refused("slowpath-verdict", true)), [""; 0], "{bare}");
+        }
+        for named in [
+            "const ROUNDS: u64 = 3; pub fn look(x: u64) -> bool { x >= ROUNDS }",
+            "cuts! { ROUNDS: 3.0 between 2.5, 7.0; } pub fn look(x: f64) -> f64 { (1.0 - x) * 8.0 / 2.0 }",
+            "#[cfg(test)] mod tests { fn sample() -> u64 { 5 } }",
+        ] {
+            assert_eq!(in_a_rule(named), [""; 0], "{named}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_in_a_rule_is_refused() {
+        for said in [
+            "pub fn say() -> &'static str { \"the window is full\" }",
+            "pub fn say(x: u64) -> String { format!(\"{x}\") }",
+            "pub fn say() -> Vec<String> { vec![String::from(\"no loss\")] }",
+        ] {
+            assert_eq!(in_a_rule(said).len(), 1, "{said}");
+        }
+        assert_eq!(
+            in_a_rule("/// Looks for a full window.\npub fn fact() -> &'static str { \"window.full\" }"),
+            [""; 0]
+        );
+    }
+
     #[test]
     fn files_on_the_list_exist() {
+        for place in RULES {
+            assert!(crate::root().join(place).exists(), "{place}");
+        }
         for (file, _) in LOOKED_UP_ONLY {
             assert!(crate::root().join(file).is_file(), "{file}");
         }
