@@ -336,71 +336,71 @@ const COARSE_CLOCK: f64 = 0.9;
 // Cut-offs that several limits share.
 cuts! {
     /// Share of the time that the window must hold the sender.
-    pub(crate) WINDOW_SHARE: 0.5 between NONE, NONE;
+    pub(crate) WINDOW_SHARE: 0.5 between 0.450, 0.555;
     /// The same when nothing else explains the rest.
-    pub(crate) IDLE_SHARE_ALONE: 0.3 between NONE, NONE;
+    pub(crate) IDLE_SHARE_ALONE: 0.3 between 0.285, 0.312;
     /// Losses for a fit.
-    pub(crate) FIT_LOSSES: 10.0 between NONE, NONE;
+    pub(crate) FIT_LOSSES: 10.0 between 9.00, 10.0;
     /// Episodes of losses for a fit; with fewer only [`ONE_OVERFLOW`] tells.
-    FIT_EPISODES: 3.0 between NONE, NONE;
+    FIT_EPISODES: 3.0 between 2.00, 3.00;
     /// Share of the delay's variance that a queue must explain.
-    pub(crate) EXPLAINED: 0.7 between NONE, NONE;
+    pub(crate) EXPLAINED: 0.7 between 0.696, 0.707;
     /// Share of the delay's variance up to which the flow's own load does not explain it.
-    pub(crate) OWN_QUEUE: 0.35 between NONE, NONE;
+    pub(crate) OWN_QUEUE: 0.35 between 0.340, 0.390;
     /// Share of round trips on the plateau of the flight.
-    pub(crate) PLATEAU: 0.75 between NONE, NONE;
+    pub(crate) PLATEAU: 0.75 between 0.749, 0.755;
     /// Delay step up to which there is no queue.
-    pub(crate) NO_QUEUE: 0.2 between NONE, NONE;
+    pub(crate) NO_QUEUE: 0.2 between 0.011_4, 0.349;
     /// Smallest bucket, bytes: one that cannot hold three frames lets no transfer pass.
-    pub(crate) BUCKET: 4_500.0 between NONE, NONE;
+    pub(crate) BUCKET: 4_500.0 between 4_412.0, 4_503.1;
     /// Error of the virtual-queue fit up to which losses follow the flow's own load.
-    FIT_ERROR: 0.35 between NONE, NONE;
+    FIT_ERROR: 0.35 between 0.319, 0.381;
     /// Spread of the backlog at losses up to which there is one size.
-    FIT_SPREAD: 0.6 between NONE, NONE;
+    FIT_SPREAD: 0.6 between 0.460, 2.03;
     /// Losses from which a small spread tells by itself.
-    SHARP_LOSSES: 30.0 between NONE, NONE;
+    SHARP_LOSSES: 30.0 between 29.0, 30.0;
     /// Spread that tells by itself, with [`SHARP_ERROR`].
-    SHARP_SPREAD: 0.08 between NONE, NONE;
+    SHARP_SPREAD: 0.08 between 0.060_7, 0.109;
     /// Error up to which a small spread tells by itself.
-    SHARP_ERROR: 0.6 between NONE, NONE;
+    SHARP_ERROR: 0.6 between NONE, 0.625;
     /// Error of the fit up to which the many losses of one overflow tell.
-    ONE_OVERFLOW: 0.05 between NONE, NONE;
+    ONE_OVERFLOW: 0.05 between 0.000_291, 0.219;
     /// Rate over the queue's rate from which the flow fills it.
-    pub(crate) UTILISATION: 0.5 between NONE, NONE;
+    pub(crate) UTILISATION: 0.5 between 0.491, 0.697;
     /// Share of the episodes of losses that must begin at the full backlog where the load explains them.
-    FULL_EPISODES: 0.5 between NONE, NONE;
+    FULL_EPISODES: 0.5 between 0.429, 0.500;
     /// Error of the virtual-queue fit from which losses come at any backlog.
-    ANY_BACKLOG: 0.5 between NONE, NONE;
+    ANY_BACKLOG: 0.5 between 0.387, 0.517;
     /// Episodes of losses from which they can be said to come at any backlog.
-    ANY_BACKLOG_EPISODES: 5.0 between NONE, NONE;
+    ANY_BACKLOG_EPISODES: 5.0 between 4.00, 5.00;
     /// Share of late segments from which the spacing of packets says nothing of a link.
-    DISORDER: 0.05 between NONE, NONE;
+    DISORDER: 0.05 between 0.033_9, 0.305;
     /// Half of the round trips come as close to the highest rate behind one link.
     ONE_RATE: 0.85 between NONE, NONE;
     /// Round trips with a rate from which that can be said.
     ONE_RATE_SAMPLES: 20.0 between NONE, NONE;
     /// Round trips that were measured, from which their median counts.
-    pub(crate) RTT_SAMPLES: 10.0 between NONE, NONE;
+    pub(crate) RTT_SAMPLES: 10.0 between 5.00, 12.0;
     /// Round trip over that of the empty path from which a queue stands in between.
-    INFLATED: 1.15 between NONE, NONE;
+    INFLATED: 1.15 between 1.14, 1.17;
     /// Queue's delay over the empty path's round trip from which it is one.
-    LEAST_QUEUE: 0.03 between NONE, NONE;
+    LEAST_QUEUE: 0.03 between 0.024_9, 0.038_8;
     /// The lowest rate over the highest from which a rate is one rate.
-    STEADY: 0.8 between NONE, NONE;
+    STEADY: 0.8 between 0.788, 0.847;
     /// Round trips with a rate from which that can be said.
-    RATE_SAMPLES: 10.0 between NONE, NONE;
+    RATE_SAMPLES: 10.0 between NONE, 22.0;
     /// Low round trips over the empty path's from which a queue hardly ever empties.
-    STANDS: 1.5 between NONE, NONE;
+    STANDS: 1.5 between 1.49, 1.58;
     /// Round trips that were measured, from which their low ones count.
-    pub(crate) STANDING_SAMPLES: 50.0 between NONE, NONE;
+    pub(crate) STANDING_SAMPLES: 50.0 between 37.0, 69.0;
     /// Round trips with data for the same.
-    pub(crate) STANDING_ROUNDS: 20.0 between NONE, NONE;
+    pub(crate) STANDING_ROUNDS: 20.0 between 18.0, 20.0;
     /// High round trips over the empty path's from which anything queues at all.
-    QUEUED_AT_ALL: 1.03 between NONE, NONE;
+    QUEUED_AT_ALL: 1.03 between 1.029_5, 1.04;
     /// Share of the time at the link's rate from which data arrive at it nearly always.
-    ARRIVAL_BUSY: 0.6 between NONE, NONE;
+    ARRIVAL_BUSY: 0.6 between 0.596, 0.653;
     /// Arrivals over a link's rate from which they did not come through it, beside the receiver.
-    FASTER_AT_RECEIVER: 2.0 between NONE, NONE;
+    FASTER_AT_RECEIVER: 2.0 between 1.56, NONE;
     /// The same in the middle, where packets may be joined again.
-    FASTER_MIDWAY: 3.0 between NONE, NONE;
+    FASTER_MIDWAY: 3.0 between 0.933, NONE;
 }

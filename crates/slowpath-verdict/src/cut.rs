@@ -1,6 +1,8 @@
 //! Numbers that decide: cut-offs, each with the nearest values that were measured on its two sides.
 //!
-//! A rule compares only through these, so that whoever wants to know how near a decision was can watch.
+//! A rule compares only through these, so that whoever wants to know how near a decision was can watch. The values on both
+//! sides were measured on simulated transfers, seen from three places, and on labelled captures; whose they are stands in
+//! `docs/validation/cut-offs.md`, which is written together with them.
 
 use std::cell::RefCell;
 

@@ -8,7 +8,7 @@
 #[path = "../../../slowpath/tests/transfers/mod.rs"]
 mod transfers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt::Write as _;
 use std::fs;
@@ -47,6 +47,8 @@ struct Sides {
     below: Option<(f64, Limit, String)>,
     /// The nearest at or above.
     above: Option<(f64, Limit, String)>,
+    /// In the file of a limit: the value nearest to the cut-off in a transfer of that limit, and in one of another.
+    own: [Option<(f64, Limit, String)>; 2],
     /// How many transfers came to lie below, and how many above.
     transfers: [usize; 2],
 }
@@ -127,7 +129,7 @@ impl Seen {
             self.wrong += 1;
             return false;
         }
-        let mut sides: BTreeMap<(&str, bool), ()> = BTreeMap::new();
+        let mut counted: BTreeSet<(&str, bool)> = BTreeSet::new();
         for Compared { cut, value } in compared.iter().filter(|one| one.value.is_finite()) {
             let known = self.cuts.entry(cut.name).or_default();
             let above = *value >= cut.value;
@@ -139,7 +141,15 @@ impl Seen {
             if nearest.as_ref().is_none_or(|(old, ..)| nearer(*value, *old)) {
                 *nearest = Some((*value, truth, name.to_owned()));
             }
-            if sides.insert((cut.name, above), ()).is_none() {
+            let near = &mut known.own[usize::from(owner(cut.name) != Some(truth))];
+            let distance = |value: f64| (value - cut.value).abs();
+            if near
+                .as_ref()
+                .is_none_or(|(old, ..)| distance(*value) < distance(*old))
+            {
+                *near = Some((*value, truth, name.to_owned()));
+            }
+            if counted.insert((cut.name, above)) {
                 known.transfers[usize::from(above)] += 1;
             }
         }
@@ -154,17 +164,24 @@ impl Seen {
              `SLOWPATH_CORPUS`. Each cut-off of a verdict, and how near the transfers come to it on both sides: {} captures of\n\
              simulated transfers (`crates/slowpath/tests/transfers`) and {} labelled captures whose limit was found; {} more\n\
              that were not judged as they are, or as cannot be told, are left out. A rule looks at a number only if those before\n\
-             it hold, so few transfers come to some. The last column counts the transfers that came to lie below and above. A\n\
-             side without a value was never seen: nothing shows yet that the cut-off must not lie further there.\n",
+             it hold, so few transfers come to some. In the file of a limit two more columns tell how near transfers of that\n\
+             limit come, and how near others do; where both lie on one side, other numbers tell them apart. The last column\n\
+             counts the transfers below and above. A side without a value was never seen: nothing shows yet that the cut-off\n\
+             must not lie further there.",
             self.simulated, self.labelled, self.wrong
         );
         let mut file = "";
         for cut in cuts::all() {
             let (module, name) = split(cut.name);
             if module != file {
+                let (names, lines) = if owner(cut.name).is_some() {
+                    (" nearest of this limit | nearest of another |", "---|---|")
+                } else {
+                    ("", "")
+                };
                 let _ = writeln!(
                     text,
-                    "\n## {module}\n\n| cut-off | value | nearest below | nearest above | transfers |\n|---|---|---|---|---|"
+                    "\n## {module}\n\n| cut-off | value | nearest below | nearest above |{names} transfers |\n|---|---|---|---|{lines}---|"
                 );
                 file = module;
             }
@@ -176,9 +193,14 @@ impl Seen {
                     |(value, truth, name)| format!("{} ({truth}: {name})", short(*value, cut.value)),
                 )
             };
+            let own = if owner(cut.name).is_some() {
+                format!(" {} | {} |", side(&sides.own[0]), side(&sides.own[1]))
+            } else {
+                String::new()
+            };
             let _ = writeln!(
                 text,
-                "| `{name}` | {} | {} | {} | {}, {} |",
+                "| `{name}` | {} | {} | {} |{own} {}, {} |",
                 cut.value,
                 side(&sides.below),
                 side(&sides.above),
@@ -227,6 +249,12 @@ fn split(name: &'static str) -> (&'static str, &'static str) {
     name.rsplit_once("::").unwrap_or(("", name))
 }
 
+/// The limit in whose file a cut-off stands; none for those that several share.
+fn owner(name: &'static str) -> Option<Limit> {
+    let file = split(name).0.rsplit("::").next()?.replace('_', "-");
+    Limit::ALL.into_iter().find(|limit| limit.name() == file)
+}
+
 fn source(root: &Path, name: &'static str) -> PathBuf {
     let module = split(name).0.replace("::", "/");
     root.join(format!("crates/slowpath-verdict/src/{module}.rs"))
@@ -241,9 +269,9 @@ fn short(value: f64, cut: f64) -> String {
         let whole = value.abs().log10().floor() as i32 + 1;
         let decimals = usize::try_from(digits - whole).unwrap_or(0).max(1);
         let text = format!("{value:.decimals$}");
-        let same = text.parse().is_ok_and(|read: f64| (read < cut) == (value < cut));
-        let apart = value == cut || text.parse().is_ok_and(|read: f64| read != cut);
-        if same && apart {
+        // On the same side of the cut-off, or as equal to it.
+        let same = |read: f64| read.total_cmp(&cut) == value.total_cmp(&cut);
+        if text.parse().is_ok_and(same) {
             return text;
         }
     }

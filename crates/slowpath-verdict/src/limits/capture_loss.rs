@@ -11,7 +11,7 @@ use crate::message::Share;
 
 cuts! {
     /// Share of the data that the capture missed from which that matters.
-    MISSED: 0.005 between NONE, NONE;
+    MISSED: 0.005 between 0.0, NONE;
     /// Losses over what the capture missed below which the losses may be the capture's own.
     LOST: 5.0 between NONE, NONE;
 }

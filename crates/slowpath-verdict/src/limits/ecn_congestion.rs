@@ -14,9 +14,9 @@ use crate::verdict::Evidence;
 
 cuts! {
     /// Round trips with marks that are no accident.
-    ROUNDS: 2.0 between NONE, NONE;
+    ROUNDS: 2.0 between 0.0, 5.00;
     /// Their share of all round trips.
-    OFTEN: 0.005 between NONE, NONE;
+    OFTEN: 0.005 between NONE, 0.036_2;
 }
 
 /// Marks come.

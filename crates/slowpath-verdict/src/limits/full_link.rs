@@ -11,17 +11,17 @@ use crate::message::{Count, Rate, Share, Size, Span};
 
 cuts! {
     /// Delay step from which there is one.
-    QUEUE: 0.4 between NONE, NONE;
+    QUEUE: 0.4 between 0.011_4, 0.423;
     /// Use of a link from which the overflows of its own short queue make it the limit.
-    SHORT_QUEUE: 0.25 between NONE, NONE;
+    SHORT_QUEUE: 0.25 between NONE, 0.756;
     /// Use of a link below which losses that come at any backlog, not the link, are the limit.
     LOSSY_LINK: 0.75 between NONE, NONE;
     /// Segments that are no queue.
-    HANDFUL: 5.0 between NONE, NONE;
+    HANDFUL: 5.0 between NONE, 38.4;
     /// Share of round trips on the plateau that leaves no doubt that the flight is constant.
-    CONSTANT: 0.9 between NONE, NONE;
+    CONSTANT: 0.9 between 0.892, 0.900;
     /// Share of the time during which another flow of the same hosts was active, from which they share the link.
-    OVERLAP: 0.3 between NONE, NONE;
+    OVERLAP: 0.3 between NONE, 0.832;
 }
 
 /// Whether other flows between the same hosts share whatever this one fills.

@@ -9,27 +9,27 @@ use crate::message::{Count, Rate, Share};
 
 cuts! {
     /// Episodes of losses that count beside a program's pauses, and whatever rate they would allow.
-    EPISODES: 3.0 between NONE, NONE;
+    EPISODES: 3.0 between 2.00, 3.00;
     /// Episodes that count without round trips beside them.
-    UNTIMED_EPISODES: 5.0 between NONE, NONE;
+    UNTIMED_EPISODES: 5.0 between 2.00, 15.0;
     /// The rate of a few losses, relative to what congestion control makes of them: at least.
-    LOW: 0.3 between NONE, NONE;
+    LOW: 0.3 between 0.260, 0.314;
     /// The same: less than.
-    HIGH: 3.0 between NONE, NONE;
+    HIGH: 3.0 between 1.000, NONE;
     /// Episodes below which losses may be a few bursts.
-    FEW: 5.0 between NONE, NONE;
+    FEW: 5.0 between 4.00, 5.00;
     /// Lost segments per episode from which those are bursts.
-    BURST: 3.0 between NONE, NONE;
+    BURST: 3.0 between 2.67, 3.00;
     /// The rate of a sender that losses do not slow stays within this share of its highest.
-    UNSLOWED: 0.8 between NONE, NONE;
+    UNSLOWED: 0.8 between 0.739, 0.810;
     /// Episodes of losses from which that can be said.
-    UNSLOWED_EPISODES: 5.0 between NONE, NONE;
+    UNSLOWED_EPISODES: 5.0 between 4.00, 5.00;
     /// Round trips with a rate from which that can be said.
-    UNSLOWED_SAMPLES: 20.0 between NONE, NONE;
+    UNSLOWED_SAMPLES: 20.0 between 0.0, 61.0;
     /// Segments in flight from which the steps of the rate are fine enough for that.
-    FINE: 20.0 between NONE, NONE;
+    FINE: 20.0 between 19.0, 20.0;
     /// Share of packets smaller than a segment below which the program is not the pace.
-    WHOLE: 0.02 between NONE, NONE;
+    WHOLE: 0.02 between 0.000_639, NONE;
 }
 
 /// Whether anything was lost that the program's pauses do not outweigh.

@@ -11,9 +11,9 @@ use crate::message::Count;
 
 cuts! {
     /// Bytes by which what was acknowledged stays below a full segment.
-    SMALLER: 100.0 between NONE, NONE;
+    SMALLER: 100.0 between NONE, 1_448.0;
     /// Transmissions of one segment beyond the first.
-    REPEATED: 3.0 between NONE, NONE;
+    REPEATED: 3.0 between NONE, 15.0;
 }
 
 /// Full segments never arrive.

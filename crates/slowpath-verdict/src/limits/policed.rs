@@ -14,13 +14,13 @@ use crate::verdict::Evidence;
 
 cuts! {
     /// Mean rate over the bucket's below which the bucket alone drops: its rate could as well be higher.
-    NEAR_RATE: 0.5 between NONE, NONE;
+    NEAR_RATE: 0.5 between 0.456, 0.709;
     /// Round trips beside the losses that a delay step rests on.
-    SAMPLES: 10.0 between NONE, NONE;
+    SAMPLES: 10.0 between NONE, 831.0;
     /// Highest delay, over the time in which the bucket empties, up to which there is no queue of its size.
-    DRAIN: 0.6 between NONE, NONE;
+    DRAIN: 0.6 between 0.121, NONE;
     /// Episodes of losses that leave no doubt.
-    EPISODES: 3.0 between NONE, NONE;
+    EPISODES: 3.0 between 1.00, 4.00;
 }
 
 /// A token bucket drops.

@@ -15,12 +15,12 @@ use crate::verdict::Evidence;
 
 cuts! {
     /// Share of the time with nothing in flight that makes the program the limit.
-    IDLE_SHARE: 0.6 between NONE, NONE;
+    IDLE_SHARE: 0.6 between 0.533, 0.738;
     /// Share of bursts that follow an acknowledgement at once, beyond what chance leaves, below which they are not the
     /// clock.
-    UNCLOCKED: 0.5 between NONE, NONE;
+    UNCLOCKED: 0.5 between 0.252, 0.618;
     /// Share of bursts that follow an acknowledgement above what would by chance, below which it is chance.
-    BY_CHANCE: 0.12 between NONE, NONE;
+    BY_CHANCE: 0.12 between -0.018_1, NONE;
 }
 
 /// A program that pauses, where nothing else explains the rest.

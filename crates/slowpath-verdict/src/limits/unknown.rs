@@ -15,11 +15,11 @@ use crate::verdict::Evidence;
 
 cuts! {
     /// Fewest payload bytes, in segments, for a verdict about a limit.
-    SEGMENTS: 30.0 between NONE, NONE;
+    SEGMENTS: 30.0 between NONE, 41.4;
     /// Share of the data that the capture missed from which it shows nothing.
-    NEARLY_ALL: 0.9 between NONE, NONE;
+    NEARLY_ALL: 0.9 between 0.228, NONE;
     /// Share of lost segments with which congestion control that heeds losses keeps no more than a handful in flight.
-    HEAVY_LOSS: 0.05 between NONE, NONE;
+    HEAVY_LOSS: 0.05 between 0.038_1, NONE;
     /// Variation of the delay, seconds, that no empty path makes.
     WAVERS: 0.003 between NONE, NONE;
 }

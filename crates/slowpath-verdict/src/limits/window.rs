@@ -8,14 +8,14 @@ use crate::limit::Reason;
 
 cuts! {
     /// Share of the time with a closed window that is a limit whatever held the rest.
-    pub(super) CLOSED_SHARE: 0.25 between NONE, NONE;
+    pub(super) CLOSED_SHARE: 0.25 between 0.042_5, 0.336;
     /// Share of the time with a full window far below its largest that is a limit whatever held the rest.
-    SHRUNK_SHARE: 0.3 between NONE, NONE;
+    SHRUNK_SHARE: 0.3 between 0.000_000_008_75, 0.351;
     /// Mean window while it holds, relative to its largest, below which the reader is slow.
-    WINDOW_RATIO: 0.8 between NONE, NONE;
+    WINDOW_RATIO: 0.8 between 0.269, 0.920;
     /// Share of the time that the window holds the sender in which it is much smaller than it had been, from which the
     /// reader is slow.
-    MOSTLY_SHRUNK: 0.5 between NONE, NONE;
+    MOSTLY_SHRUNK: 0.5 between 0.000_000_109, NONE;
 }
 
 /// Without the scale no window is known.
