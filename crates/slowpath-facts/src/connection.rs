@@ -147,8 +147,8 @@ pub(crate) fn observed(
         data_from: facts.from,
         handshake: handshake(conn),
         dscp: DscpSeen {
-            client: half[0].dscp.clone(),
-            server: half[1].dscp.clone(),
+            client: half[0].marking.dscp.clone(),
+            server: half[1].marking.dscp.clone(),
         },
         bytes_delivered: facts.bytes,
         duration_s: (conn.span.1 - conn.span.0) as f64 / 1e9,

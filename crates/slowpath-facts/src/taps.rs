@@ -182,7 +182,7 @@ fn compare(first: &Conn, second: &Conn, (client, server): (String, String)) -> O
     };
     let (near_half, far_half) = (near_conn.half(from), far_conn.half(from));
     let lost = losses(near_half, far_half);
-    let hops = match (near_half.ttl, far_half.ttl) {
+    let hops = match (near_half.marking.ttl, far_half.marking.ttl) {
         (Some((near_ttl, _)), Some((far_ttl, _))) => near_ttl.saturating_sub(far_ttl),
         _ => 0,
     };
@@ -200,7 +200,7 @@ fn compare(first: &Conn, second: &Conn, (client, server): (String, String)) -> O
         before_near_s: crate::facts::split_of(near_conn, from).to_sender,
         after_far_s: crate::facts::split_of(far_conn, from).to_receiver,
         lost,
-        reordered_between: far_half.reordered.saturating_sub(near_half.reordered),
+        reordered_between: far_half.reordered().saturating_sub(near_half.reordered()),
         passed_near: near_half
             .tx
             .entries()
@@ -417,8 +417,8 @@ fn changes(near: &Conn, far: &Conn, from: Side) -> Vec<Change> {
                 .collect::<Vec<_>>()
                 .join(" ")
         };
-        note("dscp", list(&before.dscp), list(&after.dscp));
-        let capable = |half: &Half| half.ect_packets * 2 > half.counters.data_packets;
+        note("dscp", list(&before.marking.dscp), list(&after.marking.dscp));
+        let capable = |half: &Half| half.marking.ect_packets * 2 > half.counters.data_packets;
         if before.counters.data_packets > 0 && after.counters.data_packets > 0 {
             note("ecn", capable(before).to_string(), capable(after).to_string());
         }

@@ -327,10 +327,10 @@ fn local_rate(items: &[Item]) -> f64 {
 fn losses(half: &Half, split: &Split, rtt: f64, walked: &Walked) -> LossFacts {
     let mut out = LossFacts {
         retransmitted_segments: half.counters.retransmitted_packets,
-        spurious: half.spurious,
-        reordered: half.reordered,
+        spurious: half.spurious(),
+        reordered: half.reordered(),
         max_retransmissions: half.counters.max_retransmissions,
-        largest_delivered: half.largest_acked,
+        largest_delivered: half.largest_acked(),
         timeouts: walked.timeouts,
         rounds_with_loss: walked.rounds.iter().filter(|round| round.lost > 0).count() as u64,
         ..LossFacts::default()
@@ -385,11 +385,15 @@ fn marks(conn: &Conn, half: &Half, rounds: &[Round]) -> EcnFacts {
     let accurate = conn.ecn == EcnMode::Accurate;
     let mut out = EcnFacts {
         mode: conn.ecn,
-        ce_packets: half.ce_packets,
-        capable_packets: half.ect_packets,
-        reported: if accurate { half.ace_total } else { half.ece_acks },
-        reported_bytes: half.ce_bytes,
-        window_reductions: half.cwr_packets,
+        ce_packets: half.marking.ce_packets,
+        capable_packets: half.marking.ect_packets,
+        reported: if accurate {
+            half.marking.ace_total
+        } else {
+            half.marking.ece_acks
+        },
+        reported_bytes: half.marking.ce_bytes,
+        window_reductions: half.marking.cwr_packets,
         rounds_with_marks: rounds.iter().filter(|round| round.marks > 0).count() as u64,
         ..EcnFacts::default()
     };

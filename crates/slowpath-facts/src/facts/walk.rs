@@ -346,7 +346,7 @@ impl Walker<'_> {
         let slack = self.edge.map(|edge| edge.saturating_sub(self.end));
         let room = self
             .segment
-            .max(u64::from(self.half.largest_acked.min(65_536)).min(self.largest_window / 4));
+            .max(u64::from(self.half.largest_acked().min(65_536)).min(self.largest_window / 4));
         if self.window_known && slack.is_some_and(|slack| slack < room) {
             return Waiting::Full;
         }

@@ -1,28 +1,20 @@
 //! One direction of a connection: the data of one sender and the acknowledgements of its peer.
 
-use std::collections::VecDeque;
-
 use slowpath_packet::{Ecn, Seq32};
 use slowpath_record::packets::{Marks, TcpFlags, TcpPacket};
 
+use super::copies::Copies;
 use super::counters::Counters;
-use super::log::{Ack, AckLog, SackBlock, SackLog, Tx, TxFlags, TxLog};
-use super::ranges::Ranges;
+use super::gaps::Gaps;
+use super::log::{Ack, AckLog, SackLog, Tx, TxFlags, TxLog};
+use super::marking::Marking;
+use super::outstanding::Outstanding;
+use super::own_clock::OwnClock;
 
 /// Where the first sequence number is placed in the 64-bit space, so that nothing comes out negative.
 const ORIGIN: u64 = 1 << 32;
-/// Segments remembered as outstanding; more only when acknowledgements are missing.
-const OUTSTANDING: usize = 1 << 16;
-/// Retransmissions remembered until a D-SACK may call them spurious.
-const REMEMBERED: usize = 256;
-/// Blocks that a report has room for beside timestamps.
-const FULL_REPORT: usize = 3;
-/// Gaps remembered.
-const GAPS: usize = 1024;
 /// SYN, FIN and RST: what a pure acknowledgement does not have.
 const OPENING_OR_CLOSING: TcpFlags = TcpFlags(TcpFlags::SYN.0 | TcpFlags::FIN.0 | TcpFlags::RST.0);
-/// Packets compared with a new one to find duplicates of the capture.
-const FINGERPRINTS: usize = 8;
 
 /// What one sender transmitted and what its peer acknowledged.
 #[derive(Debug, Default)]
@@ -41,68 +33,30 @@ pub(crate) struct Half {
     pub(crate) first: u64,
     /// One past the highest byte seen.
     pub(crate) next: u64,
-    /// Highest cumulative acknowledgement.
-    pub(crate) una: u64,
     /// Whether an acknowledgement was seen.
     pub(crate) acked: bool,
-    /// Segments that were overtaken on the way, as their arrival or acknowledgement shows.
-    pub(crate) reordered: u64,
-    /// Retransmissions of bytes that had arrived.
-    pub(crate) spurious: u64,
     /// Sequence space occupied by FIN: 0 or 1.
     pub(crate) fin: u64,
     /// Bytes acknowledged although the capture never showed them.
     pub(crate) missed: u64,
-    /// Data packets marked CE.
-    pub(crate) ce_packets: u64,
-    /// Data packets marked ECT(0), ECT(1) or CE.
-    pub(crate) ect_packets: u64,
-    /// Acknowledgements with ECE (classic).
-    pub(crate) ece_acks: u64,
-    /// Data packets with CWR (classic).
-    pub(crate) cwr_packets: u64,
-    /// CE packets that the peer's ACE counter reported.
-    pub(crate) ace_total: u64,
-    /// CE bytes that the peer's AccECN option reported.
-    pub(crate) ce_bytes: u64,
-    /// DSCP values seen, in order.
-    pub(crate) dscp: Vec<u8>,
-    /// Smallest and largest TTL seen.
-    pub(crate) ttl: Option<(u8, u8)>,
-    /// Bytes resent in segments much smaller than those first sent, after losses of large ones.
-    pub(crate) keepalives: u64,
-    /// Largest payload acknowledged.
-    pub(crate) largest_acked: u32,
+    /// Marks on its packets.
+    pub(crate) marking: Marking,
     /// First and last data, nanoseconds.
     pub(crate) data_span: Option<(i64, i64)>,
-    /// Frame number of the first D-SACK and how many.
-    pub(crate) dsack_seen: Option<u64>,
     /// Payload bytes of a full segment on the wire, once known.
     pub(crate) segment_limit: u32,
     /// Span from an acknowledgement to the packet (by frame number) that echoes it, until logged.
     pub(crate) pending_release: Option<(u64, i64)>,
     /// Duplicate acknowledgements in a row.
     repeats: u32,
-    /// First and last timestamp of this sender with their times at the tap.
-    own_clock: Option<[(u32, i64); 2]>,
     /// Smallest time from an acknowledgement to data that echoes it, nanoseconds.
     release_min: Option<i64>,
-    /// Smallest time from data to its acknowledgement, nanoseconds.
-    answer_min: Option<i64>,
     started: bool,
-    outstanding: VecDeque<Segment>,
-    gaps: VecDeque<Gap>,
-    sacked: Ranges,
-    sacked_bytes: u32,
-    remembered: VecDeque<Resent>,
-    fingerprints: VecDeque<Fingerprint>,
-    own_times: VecDeque<(u32, i64)>,
-    newest_own_time: Option<u32>,
-    ip_id: IpIds,
+    outstanding: Outstanding,
+    gaps: Gaps,
+    copies: Copies,
+    clock: OwnClock,
     last_packet: Option<i64>,
-    ace_last: Option<u8>,
-    ce_bytes_last: Option<u32>,
-    highest_tsval: Option<u32>,
 }
 
 /// What a SYN offered.
@@ -121,101 +75,13 @@ pub(crate) struct SynSeen {
     pub(crate) window: u16,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Segment {
-    start: u64,
-    end: u64,
-    at: i64,
-    tx: u64,
-    transmissions: u16,
-    sacked: bool,
-    passed_over: bool,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Gap {
-    start: u64,
-    end: u64,
-    at: i64,
-    tx: u64,
-    tsval: Option<u32>,
-    ip_id: Option<u16>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Resent {
-    start: u64,
-    end: u64,
-    original: u64,
-    again: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Fingerprint {
-    ip_id: Option<u16>,
-    seq: u32,
-    ack: u32,
-    len: u32,
-    flags: TcpFlags,
-    window: u16,
-    tsval: u32,
-    interface: u16,
-    ttl: u8,
-    at: i64,
-}
-
-/// Whether IP identifications of this sender count up, so that they tell the order of sending.
-#[derive(Debug, Default)]
-struct IpIds {
-    last: Option<u16>,
-    steps: u32,
-    small_steps: u32,
-}
-
-impl IpIds {
-    fn see(&mut self, id: Option<u16>) {
-        let Some(id) = id else { return };
-        if let Some(last) = self.last {
-            self.steps += 1;
-            if (1..=64).contains(&id.wrapping_sub(last)) {
-                self.small_steps += 1;
-            }
-        }
-        self.last = Some(id);
-    }
-
-    const fn count_up(&self) -> bool {
-        self.steps >= 8 && self.small_steps * 10 >= self.steps * 8
-    }
-}
-
 impl Half {
     /// Whether `packet` of this sender was recorded already; remembers it otherwise.
     pub(crate) fn is_duplicate(&mut self, packet: &TcpPacket) -> bool {
-        let print = Fingerprint {
-            ip_id: packet.ip_id.filter(|&id| id != 0),
-            seq: packet.seq,
-            ack: packet.ack,
-            len: packet.payload_len,
-            flags: packet.flags,
-            window: packet.window,
-            tsval: packet.timestamps.map_or(0, |times| times.value),
-            interface: packet.interface,
-            ttl: packet.ttl,
-            at: packet.at,
-        };
-        // Data beyond all that was seen cannot be a copy.
         let beyond = self.started
             && packet.payload_len > 0
             && Seq32(packet.seq).distance(Seq32(self.next as u32)) >= 0;
-        let copy = !beyond && self.fingerprints.iter().any(|old| print.copies(old));
-        if !copy {
-            if self.fingerprints.len() >= FINGERPRINTS {
-                self.fingerprints.pop_front();
-            }
-            self.fingerprints.push_back(print);
-        }
-        copy
+        self.copies.is_copy(packet, beyond)
     }
 
     /// Takes a packet of this sender, with the payload in 64-bit sequence space.
@@ -226,19 +92,10 @@ impl Half {
             return;
         }
         if let Some(times) = packet.timestamps {
-            self.remember_own_time(times.value, packet.at);
-            let now = (times.value, packet.at);
-            self.own_clock = Some(self.own_clock.map_or([now, now], |[first, _]| [first, now]));
+            self.clock.see(times.value, packet.at);
         }
         if packet.payload_len == 0 && !packet.flags.has(TcpFlags::FIN) {
-            if self.started
-                && self.next > 0
-                && self.extend(packet.seq) + 1 == self.next
-                && self.una == self.next
-            {
-                self.keepalives += 1;
-            }
-            self.ip_id.see(packet.ip_id.filter(|&id| id != 0));
+            self.gaps.see(packet);
             return;
         }
         let start = self.extend(packet.seq);
@@ -252,13 +109,7 @@ impl Half {
         if packet.payload_len > 0 {
             self.sent_data(packet, start, end, base_rtt_ns);
         }
-        self.ip_id.see(packet.ip_id.filter(|&id| id != 0));
-        if let Some(times) = packet.timestamps {
-            self.highest_tsval = Some(match self.highest_tsval {
-                Some(high) if Seq32(high) >= Seq32(times.value) => high,
-                _ => times.value,
-            });
-        }
+        self.gaps.see(packet);
     }
 
     /// Takes the acknowledgement that a packet of the peer carries. `accurate` tells how marks are fed back.
@@ -270,23 +121,29 @@ impl Half {
             self.start_at(ORIGIN + u64::from(packet.ack));
         }
         let ack = self.extend(packet.ack);
-        let marks = self.read_marks(packet, accurate);
+        let marks = self.marking.reported(packet, accurate);
         let plain = packet.payload_len == 0 && !packet.flags.intersects(OPENING_OR_CLOSING);
         if ack > self.next {
             self.acknowledges_unseen(packet, ack);
         }
-        let advanced = ack > self.una || !self.acked;
+        let advanced = ack > self.outstanding.una || !self.acked;
         let previous_window = self.acks.last().map(|last| last.window);
         let same_window = previous_window == Some(packet.window);
-        if ack > self.una {
-            self.advance(packet, ack);
+        if ack > self.outstanding.una {
+            self.outstanding
+                .advance(packet.at, ack, &mut self.tx, &mut self.counters);
+            self.missed += self.gaps.acknowledged(ack, &mut self.tx);
         }
         self.acked = true;
-        let sacked_before = self.sacked_bytes;
+        let sacked_before = self.outstanding.sacked_bytes;
         if !packet.sack.is_empty() {
             self.read_sack(packet, ack);
         }
-        let duplicate = plain && !advanced && ack == self.una && self.next > self.una && same_window;
+        let duplicate = plain
+            && !advanced
+            && ack == self.outstanding.una
+            && self.next > self.outstanding.una
+            && same_window;
         if advanced {
             self.repeats = 0;
         } else if duplicate {
@@ -294,14 +151,19 @@ impl Half {
             self.counters.duplicate_acks += 1;
             self.counters.triple_duplicate_acks += u64::from(self.repeats == 3);
         }
-        if !advanced && same_window && marks == 0 && self.sacked_bytes == sacked_before && !duplicate {
+        if !advanced
+            && same_window
+            && marks == 0
+            && self.outstanding.sacked_bytes == sacked_before
+            && !duplicate
+        {
             return;
         }
         self.acks.push(Ack {
             at: packet.at,
-            to: self.una,
+            to: self.outstanding.una,
             number: packet.number,
-            sacked: self.sacked_bytes,
+            sacked: self.outstanding.sacked_bytes,
             window: packet.window,
             marks,
             duplicate,
@@ -309,26 +171,20 @@ impl Half {
         });
     }
 
-    /// By how much the capture's clock ran ahead of this sender's own since its last packet, if it jumped: `at` is
-    /// the time at which the tap says that a packet with timestamp `value` passed.
+    /// By how much the capture's clock ran ahead of this sender's own since its last packet, if it jumped: `at` is the
+    /// time at which the tap says that a packet with timestamp `value` passed.
     pub(crate) fn clock_ran_ahead(&self, value: u32, at: i64) -> Option<i64> {
-        let [first, last] = self.own_clock?;
-        let ticks = Seq32(last.0).distance(Seq32(first.0));
-        let span = last.1.saturating_sub(first.1);
-        // A clock is known once it ran for a second.
-        if ticks < 10 || span < 1_000_000_000 {
-            return None;
-        }
-        let passed =
-            (f64::from(Seq32(value).distance(Seq32(last.0))) * span as f64 / f64::from(ticks)) as i64;
-        let shown = at.saturating_sub(last.1);
-        let ahead = shown.saturating_sub(passed);
-        (passed >= 0 && ahead > 500_000_000 && passed < shown / 2).then_some(ahead)
+        self.clock.ran_ahead(value, at)
+    }
+
+    /// Time since the timestamp of this sender that the peer echoes at `at` was first seen.
+    pub(crate) fn echo_of(&mut self, echo: u32, at: i64) -> Option<i64> {
+        self.clock.echoed(echo, at)
     }
 
     /// Whether acknowledgement `ack` of this sender's data is the first for some of it.
     pub(crate) fn is_news(&self, ack: u32) -> bool {
-        self.counters.data_packets > 0 && Seq32(ack).distance(Seq32(self.una as u32)) > 0
+        self.counters.data_packets > 0 && Seq32(ack).distance(Seq32(self.outstanding.una as u32)) > 0
     }
 
     /// The transmission with this frame number answers a message of the peer's program.
@@ -346,24 +202,9 @@ impl Half {
     pub(crate) fn was_released(&mut self, span: i64, at: i64) -> bool {
         let shortest = self.release_min.map_or(span, |least| least.min(span));
         self.release_min = Some(shortest);
-        let outstanding = !self.acked || self.una < self.next;
+        let outstanding = !self.acked || self.outstanding.una < self.next;
         let silence = self.data_span.map_or(0, |(_, last)| at - last);
         outstanding || silence < span / 2 || span <= shortest + shortest / 2 + 2_000_000
-    }
-
-    /// Time since the peer's timestamp echoed by `packet` of this sender was first seen on a packet of the peer.
-    pub(crate) fn echo_of(&mut self, echo: u32, at: i64) -> Option<i64> {
-        let mut found = None;
-        while let Some(&(value, seen)) = self.own_times.front() {
-            if Seq32(value) > Seq32(echo) {
-                break;
-            }
-            if value == echo {
-                found = Some(at - seen);
-            }
-            self.own_times.pop_front();
-        }
-        found.filter(|span| *span >= 0)
     }
 
     /// Extends a sequence number of this sender to 64 bits.
@@ -381,23 +222,21 @@ impl Half {
             return 0;
         }
         let end = if self.fin > 0 {
-            self.una.min(self.next - 1)
+            self.outstanding.una.min(self.next - 1)
         } else {
-            self.una
+            self.outstanding.una
         };
         end.saturating_sub(self.first)
     }
 
     /// Bytes in gaps that were neither filled nor acknowledged.
     pub(crate) fn open_gaps(&self) -> u64 {
-        self.gaps.iter().map(|gap| gap.end - gap.start).sum()
+        self.gaps.bytes()
     }
 
     /// Segments sent and not acknowledged, with how often the oldest was sent.
     pub(crate) fn unacknowledged(&self) -> Option<(u64, u64, u16)> {
-        self.outstanding
-            .front()
-            .map(|oldest| (oldest.start, oldest.end, oldest.transmissions))
+        self.outstanding.oldest()
     }
 
     fn count_packet(&mut self, packet: &TcpPacket) {
@@ -435,15 +274,7 @@ impl Half {
             counters.sack_packets += 1;
             counters.max_sack_blocks = counters.max_sack_blocks.max(packet.sack.as_slice().len() as u64);
         }
-        if self.dscp.last() != Some(&packet.dscp.value())
-            && self.dscp.len() < 16
-            && !self.dscp.contains(&packet.dscp.value())
-        {
-            self.dscp.push(packet.dscp.value());
-        }
-        self.ttl = Some(self.ttl.map_or((packet.ttl, packet.ttl), |(low, high)| {
-            (low.min(packet.ttl), high.max(packet.ttl))
-        }));
+        self.marking.sent(packet);
     }
 
     fn sent_syn(&mut self, packet: &TcpPacket) {
@@ -487,7 +318,7 @@ impl Half {
         self.started = true;
         self.first = first;
         self.next = first;
-        self.una = first;
+        self.outstanding.una = first;
     }
 
     fn sent_data(&mut self, packet: &TcpPacket, start: u64, end: u64, base_rtt_ns: Option<i64>) {
@@ -501,31 +332,22 @@ impl Half {
         } else {
             counters.min_segment.min(len)
         };
-        if self.una == self.first {
+        if self.outstanding.una == self.first {
             counters.initial_window_bytes += len;
             counters.initial_window_packets += 1;
         }
         let (from, _) = *self.data_span.get_or_insert((packet.at, packet.at));
         self.data_span = Some((from, packet.at));
         counters.data_transmit_ns = u64::try_from(packet.at - from).unwrap_or(0);
-        match packet.ecn {
-            Ecn::NotEct => {}
-            Ecn::Ce => {
-                self.ce_packets += 1;
-                self.ect_packets += 1;
-            }
-            Ecn::Ect0 | Ecn::Ect1 => self.ect_packets += 1,
-        }
-        self.cwr_packets += u64::from(packet.flags.has(TcpFlags::CWR));
-        if len == 1 && self.acks.last().is_some_and(|ack| ack.window == 0) && start == self.una {
+        self.marking.sent_data(packet);
+        if len == 1 && self.acks.last().is_some_and(|ack| ack.window == 0) && start == self.outstanding.una {
             self.counters.zero_window_probes += 1;
             self.counters.zero_window_probe_bytes += 1;
             if start < self.next {
                 return;
             }
         }
-        if len == 1 && start + 1 == self.next && self.una == self.next {
-            self.keepalives += 1;
+        if len == 1 && start + 1 == self.next && self.outstanding.una == self.next {
             return;
         }
         let mut flags = TxFlags::default();
@@ -541,10 +363,17 @@ impl Half {
         let old_next = self.next;
         let fresh_from = start.max(old_next);
         let filled = if start < old_next {
-            self.fill_gaps(packet, start, end.min(old_next), base_rtt_ns, &mut flags)
+            self.gaps.fill(
+                packet,
+                (start, end.min(old_next)),
+                base_rtt_ns,
+                &mut flags,
+                &mut self.tx,
+            )
         } else {
             0
         };
+        self.counters.out_of_order_packets += u64::from(filled > 0);
         let resent = end.min(old_next).saturating_sub(start).saturating_sub(filled);
         if resent > 0 {
             self.counters.retransmitted_packets += 1;
@@ -574,38 +403,19 @@ impl Half {
         let oldest = self.oldest_reference();
         let id = self.tx.push(tx, oldest);
         if resent > 0 {
-            self.resent(start, end.min(old_next), packet.at, id);
+            self.outstanding.resent(
+                (start, end.min(old_next)),
+                packet.at,
+                id,
+                &mut self.tx,
+                &mut self.counters,
+            );
         }
         if filled > 0 || end > fresh_from {
-            self.remember(packet, start, end, fresh_from, filled, id);
+            self.outstanding
+                .add(packet.at, (start, end), fresh_from, filled > 0, id);
         }
         self.next = self.next.max(end);
-    }
-
-    /// Adds a segment to those outstanding.
-    fn remember(&mut self, packet: &TcpPacket, start: u64, end: u64, fresh_from: u64, filled: u64, tx: u64) {
-        let segment = |start, end, transmissions| Segment {
-            start,
-            end,
-            at: packet.at,
-            tx,
-            transmissions,
-            sacked: false,
-            passed_over: false,
-        };
-        if filled > 0 && start >= self.una {
-            let to = end.min(fresh_from);
-            let index = self.outstanding.partition_point(|old| old.start < start);
-            if self.outstanding.get(index).is_none_or(|old| old.start >= to) {
-                self.outstanding.insert(index, segment(start, to, 2));
-            }
-        }
-        if end > fresh_from && end > self.una {
-            if self.outstanding.len() >= OUTSTANDING {
-                self.outstanding.pop_front();
-            }
-            self.outstanding.push_back(segment(fresh_from, end, 1));
-        }
     }
 
     fn open_gap(&mut self, packet: &TcpPacket, start: u64) {
@@ -635,160 +445,34 @@ impl Half {
         };
         let oldest = self.oldest_reference();
         let id = self.tx.push(tx, oldest);
-        if self.gaps.len() >= GAPS {
-            self.gaps.pop_front();
-        }
-        self.gaps.push_back(Gap {
-            start: self.next,
-            end: start,
-            at: packet.at,
-            tx: id,
-            tsval: packet.timestamps.map(|times| times.value),
-            ip_id: packet.ip_id.filter(|&id| id != 0),
-        });
+        self.gaps.open(packet, self.next, start, id);
     }
 
-    /// Fills gaps with `[start, end)`; returns the bytes filled and says in `flags` how they came.
-    fn fill_gaps(
-        &mut self,
-        packet: &TcpPacket,
-        start: u64,
-        end: u64,
-        base_rtt_ns: Option<i64>,
-        flags: &mut TxFlags,
-    ) -> u64 {
-        let mut filled = 0;
-        let mut index = self.gaps.partition_point(|gap| gap.end <= start);
-        while let Some(&gap) = self.gaps.get(index) {
-            if gap.start >= end {
-                break;
-            }
-            let (from, to) = (gap.start.max(start), gap.end.min(end));
-            let late = self.was_overtaken(packet, &gap, base_rtt_ns);
-            filled += to - from;
-            if late {
-                flags.set(TxFlags::LATE);
-                if let Some(tx) = self.tx.entry(gap.tx) {
-                    tx.lost = tx.lost.saturating_sub((to - from) as u32);
-                }
-            } else {
-                flags.set(TxFlags::FILLS);
-            }
-            let (left, right) = ((gap.start, from), (to, gap.end));
-            match (left.0 < left.1, right.0 < right.1) {
-                (false, false) => {
-                    self.gaps.remove(index);
-                    continue;
-                }
-                (true, false) => self.gaps[index].end = left.1,
-                (false, true) => self.gaps[index].start = right.0,
-                (true, true) => {
-                    self.gaps[index].end = left.1;
-                    self.gaps.insert(
-                        index + 1,
-                        Gap {
-                            start: right.0,
-                            ..gap
-                        },
-                    );
-                    index += 1;
-                }
-            }
-            index += 1;
+    fn read_sack(&mut self, packet: &TcpPacket, ack: u64) {
+        let blocks = packet.sack.as_slice();
+        let mut extended = [(0, 0); 4];
+        for (place, &(left, right)) in extended.iter_mut().zip(blocks) {
+            *place = (self.extend(left), self.extend(right));
         }
-        if filled > 0 {
-            self.counters.out_of_order_packets += 1;
-            self.reordered += u64::from(flags.has(TxFlags::LATE));
-        }
-        filled
+        let told = &extended[..blocks.len().min(extended.len())];
+        let place = (ack, self.next);
+        self.outstanding
+            .report(packet.at, place, told, &mut self.tx, &mut self.sack_log);
     }
 
-    /// Whether a packet that fills a gap was sent before the packet that opened it.
-    fn was_overtaken(&self, packet: &TcpPacket, gap: &Gap, base_rtt_ns: Option<i64>) -> bool {
-        if self.ip_id.count_up()
-            && let (Some(own), Some(opener)) = (packet.ip_id, gap.ip_id)
-        {
-            return opener.wrapping_sub(own).cast_signed() > 0;
-        }
-        if let (Some(own), Some(opener)) = (packet.timestamps, gap.tsval) {
-            let distance = Seq32(own.value).distance(Seq32(opener));
-            if distance != 0 {
-                return distance < 0;
-            }
-        }
-        packet.at - gap.at < base_rtt_ns.map_or(3_000_000, |rtt| rtt / 2)
+    /// Segments that were overtaken on the way, as their arrival or acknowledgement shows.
+    pub(crate) const fn reordered(&self) -> u64 {
+        self.gaps.overtaken + self.outstanding.overtaken
     }
 
-    /// Marks earlier transmissions of `[start, end)` as lost; a later D-SACK may take that back.
-    fn resent(&mut self, start: u64, end: u64, at: i64, again: u64) {
-        if end <= self.una {
-            self.spurious += 1;
-            if let Some(tx) = self.tx.entry(again) {
-                tx.flags.set(TxFlags::SPURIOUS);
-            }
-            return;
-        }
-        let mut index = self.outstanding.partition_point(|old| old.end <= start);
-        let mut needed = false;
-        if let Some(old) = self.outstanding.get(index).filter(|old| old.start < end) {
-            self.counters.retransmitted_after(at - old.at);
-        }
-        while let Some(&old) = self.outstanding.get(index) {
-            if old.start >= end {
-                break;
-            }
-            let (from, to) = (old.start.max(start), old.end.min(end));
-            if !old.sacked {
-                needed = true;
-                if let Some(tx) = self.tx.entry(old.tx) {
-                    tx.lost = tx.lost.saturating_add((to - from) as u32).min(tx.len);
-                }
-                if self.remembered.len() >= REMEMBERED {
-                    self.remembered.pop_front();
-                }
-                self.remembered.push_back(Resent {
-                    start: from,
-                    end: to,
-                    original: old.tx,
-                    again,
-                });
-            }
-            let transmissions = old.transmissions.saturating_add(1);
-            self.counters.max_retransmissions = self
-                .counters
-                .max_retransmissions
-                .max(u64::from(transmissions) - 1);
-            let middle = Segment {
-                start: from,
-                end: to,
-                at,
-                tx: again,
-                transmissions,
-                ..old
-            };
-            let (left, right) = ((old.start, from), (to, old.end));
-            self.outstanding[index] = middle;
-            if left.0 < left.1 {
-                self.outstanding.insert(index, Segment { end: left.1, ..old });
-                index += 1;
-            }
-            if right.0 < right.1 {
-                self.outstanding.insert(
-                    index + 1,
-                    Segment {
-                        start: right.0,
-                        ..old
-                    },
-                );
-            }
-            index += 1;
-        }
-        if !needed {
-            self.spurious += 1;
-            if let Some(tx) = self.tx.entry(again) {
-                tx.flags.set(TxFlags::SPURIOUS);
-            }
-        }
+    /// Retransmissions of bytes that had arrived.
+    pub(crate) const fn spurious(&self) -> u64 {
+        self.outstanding.in_vain
+    }
+
+    /// Largest payload acknowledged.
+    pub(crate) const fn largest_acked(&self) -> u32 {
+        self.outstanding.largest_acked
     }
 
     fn acknowledges_unseen(&mut self, packet: &TcpPacket, ack: u64) {
@@ -799,7 +483,7 @@ impl Half {
             }
             return;
         }
-        if self.counters.data_packets == 0 && self.una == self.first && self.syn.is_none() {
+        if self.counters.data_packets == 0 && self.outstanding.una == self.first && self.syn.is_none() {
             // Nothing known yet: the acknowledgement is where the stream stands.
             self.start_at(ack);
             return;
@@ -808,326 +492,12 @@ impl Half {
         self.next = ack;
     }
 
-    /// Moves the cumulative acknowledgement to `ack`.
-    fn advance(&mut self, packet: &TcpPacket, ack: u64) {
-        let mut sample: Option<(u64, i64)> = None;
-        let mut clean = true;
-        let mut again = false;
-        while let Some(segment) = self.outstanding.front().copied() {
-            if segment.start >= ack {
-                break;
-            }
-            if segment.end > ack {
-                if let Some(front) = self.outstanding.front_mut() {
-                    front.start = ack;
-                }
-                if segment.transmissions == 1 && !segment.sacked {
-                    sample = Some((segment.tx, segment.at));
-                }
-                break;
-            }
-            self.outstanding.pop_front();
-            if segment.end < ack {
-                self.counters.cumulatively_acked += 1;
-            } else if segment.transmissions > 1 {
-                self.counters.ambiguous_acks += 1;
-            } else if again {
-                self.counters.post_loss_acks += 1;
-            } else {
-                self.counters.rtt_sample(packet.at - segment.at);
-            }
-            again |= segment.transmissions > 1;
-            self.largest_acked = self.largest_acked.max((segment.end - segment.start) as u32);
-            if segment.sacked {
-                self.sacked_bytes = self
-                    .sacked_bytes
-                    .saturating_sub((segment.end - segment.start) as u32);
-            } else if segment.transmissions == 1 {
-                sample = Some((segment.tx, segment.at));
-                if segment.passed_over {
-                    self.overtaken(segment.tx);
-                    clean = false;
-                }
-            } else {
-                clean = false;
-                self.answered_again(packet.at, segment);
-            }
-        }
-        if clean && let Some((tx, sent)) = sample {
-            self.sample(tx, packet.at - sent);
-        }
-        while let Some(&gap) = self.gaps.front() {
-            if gap.start >= ack {
-                break;
-            }
-            let to = gap.end.min(ack);
-            let bytes = to - gap.start;
-            self.missed += bytes;
-            if let Some(tx) = self.tx.entry(gap.tx) {
-                tx.lost = tx.lost.saturating_sub(bytes as u32);
-                tx.flags.set(TxFlags::MISSED);
-            }
-            if to < gap.end {
-                if let Some(front) = self.gaps.front_mut() {
-                    front.start = to;
-                }
-                break;
-            }
-            self.gaps.pop_front();
-        }
-        self.sacked.forget_below(ack);
-        if self.sacked.is_empty() {
-            self.sacked_bytes = 0;
-        }
-        self.una = ack;
-    }
-
-    /// A segment that was sent again is acknowledged `span` after its last transmission: sooner than any answer can
-    /// come, so an earlier transmission had arrived.
-    fn answered_again(&mut self, at: i64, segment: Segment) {
-        let (start, end) = (segment.start, segment.end);
-        let span = at - segment.at;
-        if self
-            .answer_min
-            .is_none_or(|least| least < 200_000 || span >= least / 10 * 8)
-        {
-            return;
-        }
-        if let Some(index) = self
-            .remembered
-            .iter()
-            .rposition(|resent| resent.start < end && start < resent.end)
-        {
-            self.not_needed(index, start, end);
-            // What was never seen to be passed over may have arrived in time, and no report of it came.
-            self.reordered += u64::from(segment.passed_over);
-        }
-    }
-
-    /// A segment was acknowledged after later ones although it was sent only once.
-    fn overtaken(&mut self, tx: u64) {
-        self.reordered += 1;
-        if let Some(tx) = self.tx.entry(tx) {
-            tx.flags.set(TxFlags::LATE);
-        }
-    }
-
-    fn sample(&mut self, tx: u64, span: i64) {
-        if span > 0 {
-            self.answer_min = Some(self.answer_min.map_or(span, |least| least.min(span)));
-        }
-        if let Some(tx) = self.tx.entry(tx)
-            && span >= 0
-        {
-            tx.rtt = (span as f64 / 1e9) as f32;
-        }
-    }
-
-    fn read_sack(&mut self, packet: &TcpPacket, ack: u64) {
-        let blocks = packet.sack.as_slice();
-        // In which order the blocks of one report arrived is not known: none of them overtook another for certain.
-        let mut news = [0; 4];
-        let (mut told, mut room) = (0, FULL_REPORT);
-        for (index, &(left, right)) in blocks.iter().enumerate() {
-            let (from, to) = (self.extend(left), self.extend(right));
-            if to <= from || to > self.next + (1 << 20) {
-                continue;
-            }
-            let inside_second = index == 0
-                && blocks
-                    .get(1)
-                    .is_some_and(|&(l, r)| self.extend(l) <= from && to <= self.extend(r));
-            if index == 0 && (to <= ack || inside_second) {
-                self.duplicate_report(packet, from, to);
-                room -= 1;
-                continue;
-            }
-            self.sack_log.push(SackBlock {
-                at: packet.at,
-                from,
-                to,
-            });
-            let mut fresh: [(u64, u64); 8] = [(0, 0); 8];
-            let mut count = 0;
-            self.sacked.insert(from.max(ack), to, |a, b| {
-                if count < fresh.len() {
-                    fresh[count] = (a, b);
-                    count += 1;
-                }
-            });
-            for &(a, b) in &fresh[..count] {
-                self.mark_sacked(packet.at, a, b);
-            }
-            if let (Some(slot), true) = (news.get_mut(told), count > 0) {
-                *slot = fresh[0].0;
-                told += 1;
-            }
-        }
-        // A report full of news had no room for more of them: what it leaves out may have arrived as well.
-        if told < room {
-            for &from in &news[..told] {
-                self.pass_over(from);
-            }
-        }
-        if self.sacked.len() > GAPS {
-            self.sacked = Ranges::default();
-        }
-    }
-
-    fn mark_sacked(&mut self, at: i64, from: u64, to: u64) {
-        let mut index = self.outstanding.partition_point(|segment| segment.end <= from);
-        let mut sample = None;
-        while let Some(&whole) = self.outstanding.get(index) {
-            if whole.start >= to {
-                break;
-            }
-            if whole.start < from {
-                // Only the end of it is covered: a packet of several segments.
-                self.outstanding[index].end = from;
-                self.outstanding
-                    .insert(index + 1, Segment { start: from, ..whole });
-                index += 1;
-                continue;
-            }
-            if whole.end > to {
-                self.outstanding[index].end = to;
-                self.outstanding.insert(index + 1, Segment { start: to, ..whole });
-            }
-            let segment = &mut self.outstanding[index];
-            if !segment.sacked {
-                segment.sacked = true;
-                self.sacked_bytes = self
-                    .sacked_bytes
-                    .saturating_add((segment.end - segment.start) as u32);
-                if segment.transmissions == 1 {
-                    sample = Some((segment.tx, at - segment.at));
-                    if segment.passed_over {
-                        let tx = segment.tx;
-                        self.overtaken(tx);
-                        sample = None;
-                    }
-                }
-            }
-            index += 1;
-        }
-        if let Some((tx, span)) = sample {
-            self.sample(tx, span);
-        }
-    }
-
-    /// Whatever lies below `from`, which was selectively acknowledged, and is not so itself, was passed over.
-    fn pass_over(&mut self, from: u64) {
-        let mut below = self.outstanding.partition_point(|segment| segment.end <= from);
-        while below > 0 {
-            below -= 1;
-            let segment = &mut self.outstanding[below];
-            if segment.passed_over || segment.sacked {
-                break;
-            }
-            segment.passed_over = true;
-        }
-    }
-
-    /// A D-SACK: `[from, to)` arrived twice, so one of its transmissions was not needed.
-    fn duplicate_report(&mut self, packet: &TcpPacket, from: u64, to: u64) {
-        self.dsack_seen.get_or_insert(packet.number);
-        let Some(index) = self
-            .remembered
-            .iter()
-            .rposition(|resent| resent.start < to && from < resent.end)
-        else {
-            return;
-        };
-        self.not_needed(index, from, to);
-    }
-
-    /// Takes back that the original of a remembered retransmission was lost.
-    fn not_needed(&mut self, index: usize, from: u64, to: u64) {
-        let Some(resent) = self.remembered.remove(index) else {
-            return;
-        };
-        let overlap = resent.end.min(to) - resent.start.max(from);
-        if let Some(tx) = self.tx.entry(resent.original) {
-            tx.lost = tx.lost.saturating_sub(overlap as u32);
-            tx.flags.set(TxFlags::LATE);
-        }
-        if let Some(tx) = self.tx.entry(resent.again) {
-            tx.flags.set(TxFlags::SPURIOUS);
-        }
-        self.spurious += 1;
-    }
-
-    fn read_marks(&mut self, packet: &TcpPacket, accurate: bool) -> u16 {
-        if packet.flags.has(TcpFlags::SYN) {
-            return 0;
-        }
-        if !accurate {
-            let marked = packet.flags.has(TcpFlags::ECE);
-            self.ece_acks += u64::from(marked);
-            return u16::from(marked);
-        }
-        let ace = packet.flags.ace();
-        let delta = self.ace_last.map_or(0, |last| ace.wrapping_sub(last) & 7);
-        self.ace_last = Some(ace);
-        self.ace_total += u64::from(delta);
-        if let Some(ce) = packet.accecn.and_then(|option| option.ce) {
-            let step = self
-                .ce_bytes_last
-                .map_or(0, |last| ce.wrapping_sub(last) & 0x00ff_ffff);
-            if step < 1 << 23 {
-                self.ce_bytes += u64::from(step);
-                self.ce_bytes_last = Some(ce);
-            }
-        }
-        u16::from(delta)
-    }
-
-    fn remember_own_time(&mut self, value: u32, at: i64) {
-        if self
-            .newest_own_time
-            .is_some_and(|newest| Seq32(value) <= Seq32(newest))
-        {
-            return;
-        }
-        self.newest_own_time = Some(value);
-        if self.own_times.len() >= 4096 {
-            self.own_times.pop_front();
-        }
-        self.own_times.push_back((value, at));
-    }
-
     /// Smallest running number of a transmission that may still be changed; only needed when the log is full.
     fn oldest_reference(&self) -> u64 {
         if !self.tx.is_full() {
             return 0;
         }
-        let segments = self.outstanding.iter().map(|segment| segment.tx);
-        let gaps = self.gaps.iter().map(|gap| gap.tx);
-        let resent = self
-            .remembered
-            .iter()
-            .map(|resent| resent.original.min(resent.again));
-        segments.chain(gaps).chain(resent).min().unwrap_or(u64::MAX)
-    }
-}
-
-impl Fingerprint {
-    fn copies(&self, old: &Self) -> bool {
-        let same = self.ip_id == old.ip_id
-            && self.seq == old.seq
-            && self.ack == old.ack
-            && self.len == old.len
-            && self.flags == old.flags
-            && self.window == old.window
-            && self.tsval == old.tsval;
-        if !same {
-            return false;
-        }
-        if self.ip_id.is_some() {
-            return true;
-        }
-        // Without an identification only another tap or hop makes a copy certain.
-        let near = self.at - old.at < 1_000_000;
-        near && (self.len > 0 || self.interface != old.interface || self.ttl != old.ttl)
+        let referred = self.outstanding.oldest_reference().into_iter();
+        referred.chain(self.gaps.oldest()).min().unwrap_or(u64::MAX)
     }
 }

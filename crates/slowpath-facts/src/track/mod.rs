@@ -2,10 +2,15 @@
 
 mod clock;
 mod conn;
+mod copies;
 mod counters;
 mod early;
+mod gaps;
 mod half;
 pub(crate) mod log;
+mod marking;
+mod outstanding;
+mod own_clock;
 mod ranges;
 
 pub(crate) use clock::Clock;
