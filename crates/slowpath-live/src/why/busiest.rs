@@ -8,7 +8,7 @@ use serde::Serialize;
 use slowpath_sys::process_table;
 use slowpath_sys::sock_diag::{SockDiag, TcpSocket};
 
-use super::watch::WhyError;
+use super::error::WhyError;
 
 /// One transfer under way.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -9,9 +9,11 @@
 
 pub mod answer;
 pub mod busiest;
+mod error;
 pub mod facts;
 pub mod job;
 pub mod judge;
+mod programs;
 pub mod record;
 pub mod sample;
 pub mod target;
@@ -22,6 +24,7 @@ mod words;
 
 pub use answer::{Answer, answer};
 pub use busiest::busiest;
+pub use error::WhyError;
 pub use record::record;
 pub use target::{Peer, Target};
-pub use watch::{Outcome, WatchSpec, WhyError, watch};
+pub use watch::{Outcome, WatchSpec, watch};

@@ -9,11 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use slowpath_sys::clock;
-use slowpath_sys::process_table::{self, Descriptor, Status};
+use slowpath_sys::process_table;
 use slowpath_sys::sock_diag::{Destroyed, SockDiag, TcpSocket};
 
+use super::error::WhyError;
 use super::job::{JobTrack, NetworkShares};
-use super::sample::{ConnectionSample, JobSample, TaskSample, Wait};
+use super::programs::{Programs, job_sample, programs};
+use super::sample::ConnectionSample;
 use super::target::Target;
 use super::track::{State, Track};
 
@@ -26,42 +28,6 @@ pub struct WatchSpec {
     pub duration: Option<Duration>,
     /// Where the standard output of a program that is started goes.
     pub output: fn() -> Stdio,
-}
-
-/// Why nothing could be watched.
-#[derive(Debug, thiserror::Error)]
-pub enum WhyError {
-    /// The kernel does not answer.
-    #[error(
-        "asking the kernel for its TCP connections failed: {0}; `slowpath doctor` says what this machine permits"
-    )]
-    Diagnostics(#[source] io::Error),
-    /// The program cannot be started.
-    #[error("starting {program} failed: {source}")]
-    Start {
-        /// Its name.
-        program: String,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// There is no such process.
-    #[error("there is no process {0}")]
-    NoProcess(u32),
-    /// The process belongs to somebody else.
-    #[error(
-        "process {0} ({1}) belongs to another user, so its connections are not shown to you; \
-         name them by --port N or --to HOST[:PORT] instead, which needs no permission"
-    )]
-    NotPermitted(u32, String),
-    /// The process is in a network of its own.
-    #[error(
-        "process {0} ({1}) is in a network namespace of its own, which this user may not enter; \
-         run slowpath inside that container, or as its owner"
-    )]
-    OtherNamespace(u32, String),
-    /// Waiting for the program failed.
-    #[error("waiting for the program failed: {0}")]
-    Wait(#[source] io::Error),
 }
 
 /// One connection that was watched.
@@ -154,14 +120,6 @@ struct Watcher<'a> {
     throttling: Option<PathBuf>,
     looks: u64,
     last_look: u64,
-}
-
-/// The processes of the target.
-#[derive(Default)]
-struct Programs {
-    list: Vec<Status>,
-    by_inode: HashMap<u32, String>,
-    visible: bool,
 }
 
 impl<'a> Watcher<'a> {
@@ -475,109 +433,6 @@ fn start(words: &[String], output: Stdio) -> Result<Child, WhyError> {
         .map_err(failed)
 }
 
-/// The process, its descendants, and what sockets they hold.
-fn programs(root: u32, target: &Target) -> Result<Programs, WhyError> {
-    let all = process_table::processes().map_err(WhyError::Diagnostics)?;
-    let mut family: HashSet<u32> = HashSet::from([root]);
-    let own = process_table::own_number().unwrap_or(0);
-    // Children may have smaller numbers than their parents: until nothing is added.
-    loop {
-        let before = family.len();
-        family.extend(
-            all.iter()
-                .filter(|process| family.contains(&process.parent))
-                .map(|process| process.id)
-                .collect::<Vec<_>>(),
-        );
-        if family.len() == before {
-            break;
-        }
-    }
-    let mut programs = Programs {
-        list: all
-            .into_iter()
-            .filter(|process| family.contains(&process.id) && process.id != own)
-            .collect(),
-        by_inode: HashMap::new(),
-        visible: true,
-    };
-    for process in &programs.list {
-        match process_table::socket_inodes(process.id) {
-            Ok(inodes) => {
-                for inode in inodes {
-                    programs.by_inode.insert(inode, process.name.clone());
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                programs.visible = false;
-                if process.id == root && matches!(target, Target::Process(_)) {
-                    return Err(WhyError::NotPermitted(root, process.name.clone()));
-                }
-            }
-            Err(_) => {} // gone meanwhile
-        }
-    }
-    Ok(programs)
-}
-
-fn job_sample(at: u64, programs: &Programs, throttling: Option<&PathBuf>) -> JobSample {
-    let mut sample = JobSample {
-        at,
-        visible: programs.visible,
-        throttled: throttling
-            .and_then(|file| process_table::throttled(file).ok())
-            .map_or(0, |throttled| throttled.microseconds),
-        ..JobSample::default()
-    };
-    for process in &programs.list {
-        for thread in process_table::threads(process.id).unwrap_or_default() {
-            if sample.tasks.len() == TASKS {
-                return sample;
-            }
-            let scheduled = process_table::scheduled(process.id, thread.id).unwrap_or_default();
-            let wait = if thread.state == 'R' {
-                Wait::Unknown
-            } else {
-                waits_in(process.id, thread.id)
-            };
-            sample.tasks.push(TaskSample {
-                process: process.id,
-                thread: thread.id,
-                name: thread.name,
-                state: thread.state,
-                ran: scheduled.ran,
-                waited: scheduled.waited,
-                wait,
-            });
-        }
-    }
-    sample
-}
-
-fn waits_in(process: u32, thread: u32) -> Wait {
-    let Ok(Some(call)) = process_table::system_call(process, thread) else {
-        return Wait::Unknown;
-    };
-    let reading = READS.contains(&call.number);
-    if reading || WRITES.contains(&call.number) {
-        return match process_table::descriptor(process, call.first) {
-            Ok(Descriptor::File) if reading => Wait::ReadFile,
-            Ok(Descriptor::File) => Wait::WriteFile,
-            Ok(Descriptor::Pipe) if reading => Wait::ReadPipe,
-            Ok(Descriptor::Pipe) => Wait::WritePipe,
-            Ok(Descriptor::Socket(_)) => Wait::Descriptors,
-            _ => Wait::Unknown,
-        };
-    }
-    if POLLS.contains(&call.number) {
-        return Wait::Descriptors;
-    }
-    if PAUSES.contains(&call.number) {
-        return Wait::Pause;
-    }
-    Wait::Unknown
-}
-
 /// What the network did since the last look, over the connections that have moved data lately.
 fn network_shares<'a>(watched: impl Iterator<Item = &'a Watched>, since: u64) -> NetworkShares {
     let mut shares = NetworkShares::default();
@@ -673,37 +528,7 @@ const PROBE: u64 = 10_000_000;
 const TICK: u64 = 250_000_000;
 /// Most connections followed at once.
 const FOLLOWED: usize = 64;
-/// Most threads looked at.
-const TASKS: usize = 64;
 /// TCP_LISTEN of `include/net/tcp_states.h`.
 const LISTEN: u8 = 10;
 /// Name lookups are no transfer.
 const DNS: u16 = 53;
-
-/// Numbers of system calls by their architecture's table.
-#[cfg(target_arch = "x86_64")]
-mod calls {
-    /// read, readv, pread64, preadv, splice, sendfile's input is its second argument and is not told.
-    pub(super) const READS: &[i64] = &[0, 17, 19, 45, 47, 275, 295, 327];
-    /// write, pwrite64, writev, sendto, sendmsg, pwritev, pwritev2, fsync, fdatasync.
-    pub(super) const WRITES: &[i64] = &[1, 18, 20, 44, 46, 74, 75, 296, 328];
-    /// poll, select, pselect6, ppoll, epoll_wait, epoll_pwait, epoll_pwait2.
-    pub(super) const POLLS: &[i64] = &[7, 23, 232, 270, 271, 281, 441];
-    /// nanosleep, clock_nanosleep.
-    pub(super) const PAUSES: &[i64] = &[35, 230];
-}
-#[cfg(target_arch = "aarch64")]
-mod calls {
-    pub(super) const READS: &[i64] = &[63, 65, 67, 69, 76, 207, 212, 286];
-    pub(super) const WRITES: &[i64] = &[64, 66, 68, 70, 82, 83, 206, 211, 287];
-    pub(super) const POLLS: &[i64] = &[22, 72, 73, 441];
-    pub(super) const PAUSES: &[i64] = &[101, 115];
-}
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod calls {
-    pub(super) const READS: &[i64] = &[];
-    pub(super) const WRITES: &[i64] = &[];
-    pub(super) const POLLS: &[i64] = &[];
-    pub(super) const PAUSES: &[i64] = &[];
-}
-use calls::{PAUSES, POLLS, READS, WRITES};

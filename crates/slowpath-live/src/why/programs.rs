@@ -1,0 +1,154 @@
+//! The programs of a target: its processes, their sockets, and what their threads wait for.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::PathBuf;
+
+use slowpath_sys::process_table::{self, Descriptor, Status};
+
+use super::error::WhyError;
+use super::sample::{JobSample, TaskSample, Wait};
+use super::target::Target;
+
+/// The processes of the target.
+#[derive(Default)]
+pub(super) struct Programs {
+    pub(super) list: Vec<Status>,
+    pub(super) by_inode: HashMap<u32, String>,
+    pub(super) visible: bool,
+}
+
+/// The process, its descendants, and what sockets they hold.
+pub(super) fn programs(root: u32, target: &Target) -> Result<Programs, WhyError> {
+    let all = process_table::processes().map_err(WhyError::Diagnostics)?;
+    let mut family: HashSet<u32> = HashSet::from([root]);
+    let own = process_table::own_number().unwrap_or(0);
+    // Children may have smaller numbers than their parents: until nothing is added.
+    loop {
+        let before = family.len();
+        family.extend(
+            all.iter()
+                .filter(|process| family.contains(&process.parent))
+                .map(|process| process.id)
+                .collect::<Vec<_>>(),
+        );
+        if family.len() == before {
+            break;
+        }
+    }
+    let mut programs = Programs {
+        list: all
+            .into_iter()
+            .filter(|process| family.contains(&process.id) && process.id != own)
+            .collect(),
+        by_inode: HashMap::new(),
+        visible: true,
+    };
+    for process in &programs.list {
+        match process_table::socket_inodes(process.id) {
+            Ok(inodes) => {
+                for inode in inodes {
+                    programs.by_inode.insert(inode, process.name.clone());
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                programs.visible = false;
+                if process.id == root && matches!(target, Target::Process(_)) {
+                    return Err(WhyError::NotPermitted(root, process.name.clone()));
+                }
+            }
+            Err(_) => {} // gone meanwhile
+        }
+    }
+    Ok(programs)
+}
+
+/// What their threads do at `at`.
+pub(super) fn job_sample(at: u64, programs: &Programs, throttling: Option<&PathBuf>) -> JobSample {
+    let mut sample = JobSample {
+        at,
+        visible: programs.visible,
+        throttled: throttling
+            .and_then(|file| process_table::throttled(file).ok())
+            .map_or(0, |throttled| throttled.microseconds),
+        ..JobSample::default()
+    };
+    for process in &programs.list {
+        for thread in process_table::threads(process.id).unwrap_or_default() {
+            if sample.tasks.len() == TASKS {
+                return sample;
+            }
+            let scheduled = process_table::scheduled(process.id, thread.id).unwrap_or_default();
+            let wait = if thread.state == 'R' {
+                Wait::Unknown
+            } else {
+                waits_in(process.id, thread.id)
+            };
+            sample.tasks.push(TaskSample {
+                process: process.id,
+                thread: thread.id,
+                name: thread.name,
+                state: thread.state,
+                ran: scheduled.ran,
+                waited: scheduled.waited,
+                wait,
+            });
+        }
+    }
+    sample
+}
+
+fn waits_in(process: u32, thread: u32) -> Wait {
+    let Ok(Some(call)) = process_table::system_call(process, thread) else {
+        return Wait::Unknown;
+    };
+    let reading = READS.contains(&call.number);
+    if reading || WRITES.contains(&call.number) {
+        return match process_table::descriptor(process, call.first) {
+            Ok(Descriptor::File) if reading => Wait::ReadFile,
+            Ok(Descriptor::File) => Wait::WriteFile,
+            Ok(Descriptor::Pipe) if reading => Wait::ReadPipe,
+            Ok(Descriptor::Pipe) => Wait::WritePipe,
+            Ok(Descriptor::Socket(_)) => Wait::Descriptors,
+            _ => Wait::Unknown,
+        };
+    }
+    if POLLS.contains(&call.number) {
+        return Wait::Descriptors;
+    }
+    if PAUSES.contains(&call.number) {
+        return Wait::Pause;
+    }
+    Wait::Unknown
+}
+
+/// Most threads looked at.
+const TASKS: usize = 64;
+
+/// Numbers of system calls by their architecture's table.
+#[cfg(target_arch = "x86_64")]
+mod calls {
+    /// read, readv, pread64, preadv, splice, sendfile's input is its second argument and is not told.
+    pub(super) const READS: &[i64] = &[0, 17, 19, 45, 47, 275, 295, 327];
+    /// write, pwrite64, writev, sendto, sendmsg, pwritev, pwritev2, fsync, fdatasync.
+    pub(super) const WRITES: &[i64] = &[1, 18, 20, 44, 46, 74, 75, 296, 328];
+    /// poll, select, pselect6, ppoll, epoll_wait, epoll_pwait, epoll_pwait2.
+    pub(super) const POLLS: &[i64] = &[7, 23, 232, 270, 271, 281, 441];
+    /// nanosleep, clock_nanosleep.
+    pub(super) const PAUSES: &[i64] = &[35, 230];
+}
+#[cfg(target_arch = "aarch64")]
+mod calls {
+    pub(super) const READS: &[i64] = &[63, 65, 67, 69, 76, 207, 212, 286];
+    pub(super) const WRITES: &[i64] = &[64, 66, 68, 70, 82, 83, 206, 211, 287];
+    pub(super) const POLLS: &[i64] = &[22, 72, 73, 441];
+    pub(super) const PAUSES: &[i64] = &[101, 115];
+}
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod calls {
+    pub(super) const READS: &[i64] = &[];
+    pub(super) const WRITES: &[i64] = &[];
+    pub(super) const POLLS: &[i64] = &[];
+    pub(super) const PAUSES: &[i64] = &[];
+}
+use calls::{PAUSES, POLLS, READS, WRITES};
