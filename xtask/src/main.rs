@@ -6,12 +6,14 @@
 //! float in the network model, a hash map in a sans-IO crate, a packet in the verdict crate, a limit in the facts
 //! crate, a bare number or a sentence in a rule of the verdict ([`words`]); and a message that nothing says
 //! ([`catalogue`]). The last rules read the sources themselves ([`tree`]); what only tests compile is left out.
-//! And figures of the built-in experiments whose label is not true ([`labels`]); `cargo run -p xtask -- labels` writes
+//! Paths that `ARCHITECTURE.md` names and that are not there ([`documents`]). And figures of the built-in
+//! experiments whose label is not true ([`labels`]); `cargo run -p xtask -- labels` writes
 //! the page about them.
 
 mod arrows;
 mod catalogue;
 mod circles;
+mod documents;
 #[cfg(test)]
 mod fixture;
 mod labels;
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
     }
     let mut faults = arrows::faults(&root);
     faults.extend(sources::faults(&root));
+    faults.extend(documents::faults(&root));
     faults.extend(labels::faults(&root));
     faults.extend(catalogue::faults(&root));
     for fault in &faults {
