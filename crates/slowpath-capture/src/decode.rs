@@ -16,11 +16,12 @@ mod layer;
 mod reader;
 mod slice;
 mod transport;
+mod undecoded;
 
 use std::collections::HashMap;
 
 use slowpath_packet::ethernet::ether_type;
-use slowpath_packet::{IpView, Malformed, Protocol, TcpView, UdpView};
+use slowpath_packet::{IpView, Protocol, TcpView, UdpView};
 use slowpath_record::packets::{Conversations, Marks, Record};
 
 use crate::link::LinkType;
@@ -32,29 +33,8 @@ use layer::Next;
 pub use reader::PacketReader;
 use slice::Slice;
 use transport::{Found, Place};
-
-/// Why a frame gave no record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Undecoded {
-    /// The frame was cut, or ended, before an IP header.
-    #[error("cut off before the end of its headers")]
-    Cut,
-    /// It carries something else.
-    #[error("not an IP packet (protocol {ether_type:#06x})")]
-    NotIp {
-        /// The Ethernet type, or what the link layer has in its place.
-        ether_type: u16,
-    },
-    /// The link type is not known.
-    #[error("link type {0} is not read")]
-    LinkType(LinkType),
-    /// The IP header is broken.
-    #[error("{0}")]
-    Malformed(#[from] Malformed),
-    /// More layers than any network has.
-    #[error("more than {MAX_LAYERS} layers of tags and tunnels")]
-    TooDeep,
-}
+use undecoded::MAX_LAYERS;
+pub use undecoded::Undecoded;
 
 /// Turns frames into records and numbers the conversations.
 ///
@@ -330,9 +310,6 @@ impl Taps {
         number
     }
 }
-
-/// Most headers below the innermost IP packet's payload.
-const MAX_LAYERS: usize = 24;
 
 #[cfg(test)]
 mod tests {

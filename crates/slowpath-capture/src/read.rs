@@ -12,6 +12,7 @@ mod frame;
 mod in_place;
 mod pcap;
 mod pcapng;
+mod step;
 mod window;
 
 use std::fmt;
@@ -21,7 +22,6 @@ use std::path::Path;
 
 use crate::link::LinkType;
 
-use bytes::Order;
 pub use compression::Compression;
 pub use damage::{Damage, OpenError};
 use frame::Options;
@@ -29,7 +29,8 @@ pub use frame::{Frame, Interface};
 pub use in_place::InPlace;
 use pcap::Pcap;
 use pcapng::PcapNg;
-use window::{Taken, Window};
+use step::Reason;
+use window::Window;
 
 /// The two families of capture files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -262,59 +263,6 @@ impl Reader {
         }
         types
     }
-}
-
-/// Why there is no frame; boxed, as it is rare and frames that are found must not pass through memory for it.
-#[derive(Debug)]
-struct Stop(Box<Reason>);
-
-#[derive(Debug)]
-enum Reason {
-    End,
-    Broken(Damage),
-    Io(io::Error),
-}
-
-impl Stop {
-    /// The end, or a cut if bytes are left over.
-    #[cold]
-    fn end(window: &Window, part: &'static str, needed: u64) -> Self {
-        Self(Box::new(match window.bytes().len() as u64 {
-            0 => Reason::End,
-            found => Reason::Broken(Damage::Cut {
-                offset: window.offset(),
-                part,
-                needed,
-                found,
-            }),
-        }))
-    }
-}
-
-impl From<io::Error> for Stop {
-    #[cold]
-    fn from(error: io::Error) -> Self {
-        Self(Box::new(Reason::Io(error)))
-    }
-}
-
-impl From<Damage> for Stop {
-    #[cold]
-    fn from(damage: Damage) -> Self {
-        Self(Box::new(Reason::Broken(damage)))
-    }
-}
-
-/// Where a frame stands in the window.
-#[derive(Debug)]
-struct Raw {
-    taken: Taken,
-    bytes: (usize, usize),
-    options: (usize, usize),
-    order: Order,
-    at: Option<i64>,
-    wire_len: u32,
-    interface: u32,
 }
 
 /// What a file that is no capture might be.

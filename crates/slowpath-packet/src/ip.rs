@@ -3,21 +3,11 @@
 use std::net::IpAddr;
 
 use crate::checksum::Sum;
+use crate::fragment::Fragment;
 use crate::ipv4::Ipv4View;
 use crate::ipv6::{HEADER_LEN, Ipv6View};
 use crate::malformed::Malformed;
 use crate::{Dscp, Ecn};
-
-/// Where a fragment belongs in the packet it was cut from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Fragment {
-    /// The identification that the fragments of one packet share.
-    pub id: u32,
-    /// Where its payload starts in the payload of the whole packet, in bytes.
-    pub offset: u32,
-    /// More fragments follow behind it.
-    pub more: bool,
-}
 
 /// An IP packet of either version with its extension headers followed.
 ///

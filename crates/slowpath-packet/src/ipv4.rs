@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use crate::checksum;
-use crate::ip::Fragment;
+use crate::fragment::Fragment;
 use crate::malformed::{Malformed, at_least, u16_at};
 
 /// Length of an IPv4 header without options in bytes.

@@ -2,7 +2,7 @@
 
 use std::net::Ipv6Addr;
 
-use crate::ip::Fragment;
+use crate::fragment::Fragment;
 use crate::malformed::{Malformed, at_least, u16_at, u32_at};
 
 /// Length of the fixed IPv6 header in bytes.

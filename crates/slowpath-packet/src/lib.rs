@@ -7,6 +7,7 @@
 //! * [`flow`]: [`FlowKey`], the five values that name a flow.
 //! * [`mark`]: [`Dscp`] and [`Ecn`], the two halves of the traffic class.
 //! * [`seq`]: [`Seq32`], arithmetic on TCP sequence numbers.
+//! * [`fragment`]: [`Fragment`], a piece of an IP packet.
 //! * [`ip`]: [`IpView`], an IP packet of either version; [`ipv4`] and [`ipv6`] in detail.
 //! * [`tcp`]: [`TcpView`], [`TcpHeader`] and [`TcpOptions`].
 //! * [`udp`], [`icmp`], [`ethernet`]: the same for those.
@@ -23,6 +24,7 @@ pub mod checksum;
 pub mod edit;
 pub mod ethernet;
 pub mod flow;
+pub mod fragment;
 pub mod icmp;
 pub mod ip;
 pub mod ipv4;
@@ -36,8 +38,9 @@ pub mod udp;
 
 pub use ethernet::{EthernetHeader, EthernetView};
 pub use flow::{FlowKey, Protocol};
+pub use fragment::Fragment;
 pub use icmp::{IcmpHeader, IcmpKind, IcmpVersion, IcmpView};
-pub use ip::{Fragment, IpView};
+pub use ip::IpView;
 pub use ipv4::{Ipv4Header, Ipv4View};
 pub use ipv6::{Ipv6Header, Ipv6View};
 pub use malformed::Malformed;

@@ -4,8 +4,8 @@
 
 use slowpath_packet::ethernet::ether_type;
 
-use super::Undecoded;
 use super::slice::Slice;
+use super::undecoded::Undecoded;
 use crate::link::LinkType;
 
 /// What the bytes that follow are.

@@ -1,6 +1,6 @@
 //! The rest of a frame: what was captured of it, and how long it was on the wire.
 
-use super::Undecoded;
+use super::undecoded::Undecoded;
 
 /// Bytes of a frame behind the headers read so far.
 #[derive(Debug, Clone, Copy)]

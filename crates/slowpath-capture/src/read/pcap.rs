@@ -5,8 +5,8 @@
 use super::bytes::Order;
 use super::damage::{Damage, MAX_PACKET, OpenError};
 use super::frame::{Clock, Interface, Scale};
+use super::step::{Raw, Stop};
 use super::window::Window;
-use super::{Raw, Stop};
 use crate::link::LinkType;
 
 /// A classic capture behind its file header.

@@ -8,8 +8,8 @@ use std::io;
 use super::bytes::Order;
 use super::damage::{Damage, MAX_INTERFACES, MAX_PACKET};
 use super::frame::{Clock, Interface, Options, Scale};
+use super::step::{Raw, Stop};
 use super::window::Window;
-use super::{Raw, Stop};
 use crate::block::{self, option};
 use crate::link::LinkType;
 
