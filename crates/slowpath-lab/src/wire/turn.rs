@@ -2,7 +2,7 @@
 
 use std::io;
 
-use slowpath_endpoint::Transmit;
+use slowpath_endpoint::{Transmit, codec};
 use slowpath_path::{Cargo, DropCause, Flags, Outcome, Packet, PortId};
 use slowpath_sys::clock;
 use slowpath_sys::vnet::VnetHeader;
@@ -11,7 +11,6 @@ use slowpath_units::{Duration, Time};
 use super::join::Pending;
 use super::{Fault, Wire};
 use crate::icmp;
-use crate::model;
 use crate::slab::TrainId;
 use crate::tap::Seen;
 use crate::train::{HEADER_ROOM, Train};
@@ -88,7 +87,7 @@ impl Wire {
         let model = &mut self.models[index];
         model.identification = model.identification.wrapping_add(1);
         room[..VnetHeader::LENGTH].fill(0);
-        let length = model::encode(transmit, model.identification, &mut room[VnetHeader::LENGTH..]);
+        let length = codec::encode(transmit, model.identification, &mut room[VnetHeader::LENGTH..]);
         let train = length.and_then(|length| {
             let ip = &room[VnetHeader::LENGTH..VnetHeader::LENGTH + length];
             Train::parse(ip, VnetHeader::default(), TUN_PREFIX).ok()
@@ -108,7 +107,7 @@ impl Wire {
         let Some(model) = self.models.iter_mut().find(|model| model.port == port) else {
             return false;
         };
-        match model::decode(&self.scratch) {
+        match codec::decode(&self.scratch) {
             Some((header, payload)) => model.host.receive(at, &header, payload),
             None => self.stats.ignored += 1,
         }

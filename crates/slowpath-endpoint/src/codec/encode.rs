@@ -1,17 +1,21 @@
 //! From a model's packet to bytes, with finished checksums.
 
-use slowpath_endpoint::wire::{Header, Options, TcpHeader as ModelTcp, Transport, UdpHeader as ModelUdp};
-use slowpath_endpoint::{OwnedPayload, Transmit};
+use std::net::IpAddr;
+
 use slowpath_packet::checksum::Sum;
 use slowpath_packet::{
     IcmpHeader, IcmpKind, IcmpVersion, Ipv4Header, Ipv6Header, TcpFlags, TcpHeader, TcpOptions, UdpHeader,
 };
-use std::net::IpAddr;
 
-use super::STAMP;
+use super::stamp;
+use crate::wire::{Header, Options, OwnedPayload, TcpHeader as ModelTcp, Transmit, Transport};
 
-/// Writes the IP packet to the start of `out` and returns its length; `None` if it does not fit or cannot be sent.
-pub(crate) fn encode(transmit: &Transmit, identification: u16, out: &mut [u8]) -> Option<usize> {
+/// Writes the IP packet to the start of `out` and returns its length; `None` if it does not fit, or its addresses are of
+/// two families.
+///
+/// Payload without content becomes dots, a datagram's begins with its number and time. `identification` goes into the
+/// IPv4 header.
+pub fn encode(transmit: &Transmit, identification: u16, out: &mut [u8]) -> Option<usize> {
     let header = &transmit.header;
     let total = transmit.ip_len() as usize;
     let out = out.get_mut(..total)?;
@@ -53,7 +57,7 @@ pub(crate) fn encode(transmit: &Transmit, identification: u16, out: &mut [u8]) -
             (start + written == payload_at).then_some(total)
         }
         Transport::Udp(udp) => {
-            stamp(udp, payload);
+            stamp::write(udp.sequence, udp.sent, payload);
             let datagram = UdpHeader {
                 source_port: udp.src_port,
                 destination_port: udp.dst_port,
@@ -69,16 +73,25 @@ pub(crate) fn encode(transmit: &Transmit, identification: u16, out: &mut [u8]) -
             } else {
                 IcmpKind::EchoRequest { identifier, sequence }
             };
-            let (version, pseudo) = if start == 20 {
-                (IcmpVersion::V4, Sum::new())
-            } else {
-                (IcmpVersion::V6, pseudo)
-            };
+            let (version, pseudo) = icmp(start, pseudo);
             IcmpHeader { version, kind }.write(&mut headers[start..], pseudo, payload);
             Some(total)
         }
-        // Only routers send these, and the wire makes those itself.
-        Transport::TooBig(_) => None,
+        Transport::TooBig(report) => {
+            let kind = IcmpKind::PacketTooBig { mtu: report.mtu };
+            let (version, pseudo) = icmp(start, pseudo);
+            IcmpHeader { version, kind }.write(&mut headers[start..], pseudo, payload);
+            Some(total)
+        }
+    }
+}
+
+/// The version of ICMP behind an IP header of that many bytes, and where its checksum begins: only IPv6 counts addresses.
+const fn icmp(ip_header: usize, pseudo: Sum) -> (IcmpVersion, Sum) {
+    if ip_header == 20 {
+        (IcmpVersion::V4, Sum::new())
+    } else {
+        (IcmpVersion::V6, pseudo)
     }
 }
 
@@ -108,20 +121,6 @@ fn options(options: &Options) -> TcpOptions {
         sack: slowpath_packet::tcp::options::SackBlocks::from_slice(options.sack.as_slice()),
         ..TcpOptions::default()
     }
-}
-
-/// Writes a datagram's number and time into its payload, as far as there is room.
-fn stamp(udp: &ModelUdp, payload: &mut [u8]) {
-    let mut bytes = [0; STAMP];
-    let (seconds, micros) = (
-        udp.sent.nanos() / 1_000_000_000,
-        udp.sent.nanos() % 1_000_000_000 / 1000,
-    );
-    bytes[..4].copy_from_slice(&u32::try_from(seconds).unwrap_or(u32::MAX).to_be_bytes());
-    bytes[4..8].copy_from_slice(&u32::try_from(micros).unwrap_or(0).to_be_bytes());
-    bytes[8..].copy_from_slice(&udp.sequence.to_be_bytes());
-    let length = payload.len().min(STAMP);
-    payload[..length].copy_from_slice(&bytes[..length]);
 }
 
 /// What bulk data without meaning is made of.

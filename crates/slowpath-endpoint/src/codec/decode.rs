@@ -1,18 +1,16 @@
 //! From bytes to a packet as models understand it.
 
-use slowpath_endpoint::Payload;
-use slowpath_endpoint::wire::{
-    Echo, Flags, Header, Options, SackBlocks, TcpHeader, TooBig, Transport, UdpHeader,
-};
 use slowpath_packet::{
     FlowKey, IcmpKind, IcmpVersion, IcmpView, IpView, Protocol, Seq32, TcpOptions, TcpView, UdpView,
 };
-use slowpath_units::Time;
 
-use super::STAMP;
+use super::stamp;
+use crate::wire::{
+    Echo, Flags, Header, Options, Payload, SackBlocks, TcpHeader, TooBig, Transport, UdpHeader,
+};
 
 /// The packet in `bytes`; `None` for fragments and for protocols that models do not speak.
-pub(crate) fn decode(bytes: &[u8]) -> Option<(Header, Payload<'_>)> {
+pub fn decode(bytes: &[u8]) -> Option<(Header, Payload<'_>)> {
     let ip = IpView::parse(bytes).ok()?;
     if ip
         .fragment()
@@ -70,22 +68,12 @@ fn tcp(bytes: &[u8]) -> Option<(Transport, Payload<'_>)> {
 fn udp(bytes: &[u8]) -> Option<(Transport, Payload<'_>)> {
     let view = UdpView::parse(bytes).ok()?;
     let payload = view.payload();
-    let mut stamp = [0; STAMP];
-    let length = payload.len().min(STAMP);
-    stamp[..length].copy_from_slice(&payload[..length]);
-    let word = |at: usize| {
-        u64::from(u32::from_be_bytes([
-            stamp[at],
-            stamp[at + 1],
-            stamp[at + 2],
-            stamp[at + 3],
-        ]))
-    };
+    let (sequence, sent) = stamp::read(payload);
     let header = UdpHeader {
         src_port: view.source_port(),
         dst_port: view.destination_port(),
-        sequence: word(8) << 32 | word(12),
-        sent: Time::from_nanos(word(0) * 1_000_000_000 + word(4) * 1000),
+        sequence,
+        sent,
     };
     Some((Transport::Udp(header), Payload::Bytes(payload)))
 }
