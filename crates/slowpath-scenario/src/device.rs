@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use slowpath_path::{Classify, ElementKind, Trace};
 use slowpath_units::BitRate;
 
+use crate::assumption::Assumption;
 use crate::host::HostSettings;
-use crate::plan::Assumption;
 
 /// One use of a device on a path: which configuration, and which of its ports the packets leave by.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

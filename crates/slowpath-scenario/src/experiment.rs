@@ -408,7 +408,7 @@ fn check_addresses(variant: &Variant, issues: &Issues) {
     let ipv6 = variant.speaks_ipv6();
     let path = variant.network.up.iter().chain(&variant.network.down);
     let on_path = path.clone().filter_map(|element| match &element.kind {
-        ElementKind::Router(address)
+        ElementKind::Router { address, .. }
         | ElementKind::Mtu {
             address: Some(address),
             ..

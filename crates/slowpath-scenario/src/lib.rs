@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod assumption;
 pub mod device;
 pub mod diagnostic;
 pub mod experiment;
@@ -35,6 +36,7 @@ pub mod sweep;
 pub mod tree;
 pub mod workload;
 
+pub use assumption::Assumption;
 pub use device::{DeviceElements, DevicePart, DeviceUse, Fragments};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use experiment::{Captures, Experiment, Variant};

@@ -97,6 +97,24 @@ fn rates_jump_by_chance_or_by_schedule() {
 }
 
 #[test]
+fn routers_tell_what_the_document_says() {
+    let ElementKind::Router(router) = does("{ router = \"10.0.0.9\", answer_gap = \"1 s\" }") else {
+        panic!()
+    };
+    assert_eq!(router.answer_gap, Some(Duration::from_secs(1)));
+    let ElementKind::Mtu(mtu) = does("{ mtu = \"1400 B\", announced = \"1300 B\" }") else {
+        panic!()
+    };
+    assert_eq!((mtu.mtu, mtu.announced), (1400, Some(1300)));
+    let said = plan(
+        "{ mtu = \"1400 B\", black_hole = true, announced = \"1300 B\" }",
+        &Fragments::new(),
+    )
+    .unwrap_err();
+    assert!(said.contains("told by nobody"), "{said}");
+}
+
+#[test]
 fn delays_follow_schedules_and_three_kinds_of_jitter() {
     let delay = |element: &str| match does(element) {
         ElementKind::Delay(delay) => delay,

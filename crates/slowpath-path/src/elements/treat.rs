@@ -40,8 +40,6 @@ pub enum CodeAction {
     Drop(Ratio),
     /// All packets with the listed codes together are held to a rate.
     Police(Police),
-    /// They get this class, for a class queue behind.
-    Class(u8),
 }
 
 impl Treat {
@@ -70,7 +68,6 @@ pub(crate) struct State {
 enum Doing {
     Drop(Chance),
     Police(Box<police::State>),
-    Class(u8),
 }
 
 impl State {
@@ -87,7 +84,6 @@ impl State {
         let doing = |treatment: &Treatment| match &treatment.action {
             CodeAction::Drop(share) => Doing::Drop((*share).into()),
             CodeAction::Police(police) => Doing::Police(Box::new(police::State::new(police))),
-            CodeAction::Class(class) => Doing::Class(*class),
         };
         Self {
             table,
@@ -105,10 +101,6 @@ impl State {
             Doing::Drop(share) if self.dice.hits(*share) => Step::Drop(DropCause::Treatment),
             Doing::Drop(_) => Step::Pass(0),
             Doing::Police(state) => state.accept(at, packet, context),
-            Doing::Class(class) => {
-                packet.class = *class;
-                Step::Pass(0)
-            }
         }
     }
 }

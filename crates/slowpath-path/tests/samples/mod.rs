@@ -559,7 +559,7 @@ fn device_and_marks() -> NetworkSpec {
                 10..30,
                 CodeAction::Police(Police::new(rate(1), ByteCount::new(3000), Layer::Ip)),
             ),
-            treatment(30..64, CodeAction::Class(1)),
+            treatment(30..64, CodeAction::Drop(half())),
         ],
     };
     let tos = SetMark::Tos {

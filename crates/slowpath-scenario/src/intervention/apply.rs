@@ -85,7 +85,7 @@ impl Intervention {
     fn named(&self, plan: &Plan) -> Self {
         let mut named = self.clone();
         if let Some(who) = named.who_mut() {
-            *who = Who::Named(who.name(plan).to_owned());
+            *who = Who::Named(plan.name_of(who).to_owned());
         }
         named
     }
@@ -164,7 +164,7 @@ impl Intervention {
 }
 
 fn host_of<'p>(plan: &'p mut Plan, who: &Who) -> Result<&'p mut HostPlan, Fault> {
-    let name = who.name(plan).to_owned();
+    let name = plan.name_of(who).to_owned();
     plan.host_mut(&name).ok_or(Fault::UnknownHost(name))
 }
 

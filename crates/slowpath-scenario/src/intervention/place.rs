@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use slowpath_path::{ElementKind, ElementSpec, NetworkSpec, Rate, Target};
 
-use super::Who;
+use super::who::Who;
 
 /// Which elements of a network a change is meant for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

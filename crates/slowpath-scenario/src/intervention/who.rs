@@ -4,8 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Plan;
-
 /// Which host a change is meant for: by its role in the measured transfer, or by its name in the plan.
 ///
 /// A capture knows roles and no names; whoever plans a run knows both.
@@ -23,17 +21,8 @@ pub enum Who {
 }
 
 impl Who {
-    /// The host's name in that plan.
-    pub fn name<'a>(&'a self, plan: &'a Plan) -> &'a str {
-        match self {
-            Self::Sender => plan.sender(),
-            Self::Receiver => plan.receiver(),
-            Self::Named(name) => name,
-        }
-    }
-
     /// The name, where it is one and not a role.
-    pub(super) fn named(&self) -> Option<&str> {
+    pub(crate) fn named(&self) -> Option<&str> {
         match self {
             Self::Sender | Self::Receiver => None,
             Self::Named(name) => Some(name),

@@ -257,13 +257,27 @@ fn read_kind(kind: &str, fields: &Fields<'_>) -> Option<ElementKind> {
                 );
                 return None;
             }
+            let announced = fields.positive::<ByteCount>("announced");
+            if let (true, Some(announced)) = (black_hole, &announced) {
+                fields.issues().push(
+                    Diagnostic::error(
+                        announced.span,
+                        "`announced` is told by nobody: `black_hole` is set",
+                    )
+                    .help("keep one of the two"),
+                );
+            }
             Some(ElementKind::Mtu {
                 mtu: u32::try_from(bytes).ok()?,
                 black_hole,
                 address,
+                announced: announced.and_then(|size| u32::try_from(size.value.bytes()).ok()),
             })
         }
-        "router" => Some(ElementKind::Router(fields.parsed("router")?.value)),
+        "router" => Some(ElementKind::Router {
+            answer_gap: fields.positive("answer_gap").map(|gap| gap.value),
+            address: fields.parsed("router")?.value,
+        }),
         "device" => read_device(fields).map(ElementKind::Device),
         "per_packet" => {
             let per_byte = fields

@@ -87,9 +87,16 @@ pub enum ElementKind {
         black_hole: bool,
         /// The address that tells.
         address: Option<IpAddr>,
+        /// The MTU that it tells, where that is not its own.
+        announced: Option<u32>,
     },
     /// A router's hop, seen by traceroute.
-    Router(IpAddr),
+    Router {
+        /// Its address.
+        address: IpAddr,
+        /// The least time between two of its messages.
+        answer_gap: Option<Duration>,
+    },
     /// A device that does what its own configuration says.
     Device(DeviceUse),
     /// A device that takes time for each packet.
@@ -125,7 +132,7 @@ impl ElementKind {
             Self::Shape { .. } => "shape",
             Self::Mark(_) => "mark",
             Self::Mtu { .. } => "mtu",
-            Self::Router(_) => "router",
+            Self::Router { .. } => "router",
             Self::Device(_) => "device",
             Self::Processor { .. } => "per_packet",
             Self::ClampMss(_) => "clamp_mss",

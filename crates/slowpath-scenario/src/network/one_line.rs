@@ -153,10 +153,13 @@ fn read_elements(body: &str, start: usize, source: SourceId, issues: &Issues) ->
             },
             value: plain_value(value),
         };
-        let (key, node) = if key == "trace" {
-            ("rate", within("trace", key_span, node))
-        } else {
-            (key, node)
+        let (key, node) = match key {
+            "trace" => ("rate", within("trace", key_span, node)),
+            "markov" => {
+                let levels = levels(value, node.span, issues);
+                ("rate", within("markov", key_span, levels))
+            }
+            _ => (key, node),
         };
         match tables.last_mut() {
             Some((table, whole)) if PARTS.contains(&key) && table.entry(key).is_none() => {
@@ -183,6 +186,31 @@ fn read_elements(body: &str, start: usize, source: SourceId, issues: &Issues) ->
             )
         })
         .collect()
+}
+
+/// The levels of `50 Mbit/s for 2 s or 5 Mbit/s for 500 ms`.
+fn levels(text: &str, span: Span, issues: &Issues) -> Node {
+    let level = |part: &str| {
+        let Some((rate, stay)) = part.split_once(" for ") else {
+            issues.push(
+                Diagnostic::error(
+                    span,
+                    format!("\"{}\" does not say how long the rate stays", part.trim()),
+                )
+                .help("write \"markov 50 Mbit/s for 2 s or 5 Mbit/s for 500 ms\""),
+            );
+            return None;
+        };
+        let mut table = Table::default();
+        for (key, value) in [("rate", rate), ("stay", stay)] {
+            let value = plain_value(value.trim());
+            table.push(key, span, Node { span, value });
+        }
+        let value = Value::Table(table);
+        Some(Node { span, value })
+    };
+    let value = Value::List(text.split(" or ").filter_map(level).collect());
+    Node { span, value }
 }
 
 /// A table with the one entry `key`.
@@ -222,6 +250,9 @@ const PARTS: &[&str] = &[
     "violate",
     "by",
     "black_hole",
+    "address",
+    "announced",
+    "answer_gap",
     "name",
 ];
 
@@ -249,6 +280,42 @@ mod tests {
             ElementKind::Loss(LossModel::Random(Ratio::from_ppb(100_000).unwrap()))
         );
         assert_eq!(kinds.len(), 3);
+    }
+
+    #[test]
+    fn reads_rates_that_jump_by_chance() {
+        let network = parse_path("markov 50 Mbit/s for 2 s or 5 Mbit/s for 500 ms, delay 5 ms").unwrap();
+        let ElementKind::Link {
+            rate: LinkRate::Markov(markov),
+            ..
+        } = &network.up[0].kind
+        else {
+            panic!("{network:?}")
+        };
+        assert_eq!(markov.levels.len(), 2);
+        assert_eq!(markov.levels[1].rate, BitRate::new(5_000_000));
+        assert_eq!(markov.levels[1].stay, Duration::from_millis(500));
+        let said = parse_path("markov 50 Mbit/s, delay 5 ms")
+            .unwrap_err()
+            .to_string();
+        assert!(said.contains("does not say how long"), "{said}");
+    }
+
+    #[test]
+    fn reads_what_routers_tell() {
+        let network = parse_path("router 10.0.0.9, answer_gap 1 s, mtu 1400 B, announced 1300 B").unwrap();
+        assert!(matches!(
+            &network.up[0].kind,
+            ElementKind::Router { answer_gap: Some(gap), .. } if *gap == Duration::from_secs(1)
+        ));
+        assert!(matches!(
+            &network.up[1].kind,
+            ElementKind::Mtu {
+                mtu: 1400,
+                announced: Some(1300),
+                ..
+            }
+        ));
     }
 
     #[test]

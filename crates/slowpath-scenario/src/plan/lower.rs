@@ -309,15 +309,16 @@ fn does(element: &Element, router: IpAddr, fragments: &Fragments) -> Result<Spec
             mtu,
             black_hole,
             address,
+            announced,
         } => Spec::Mtu(path::Mtu {
             mtu: *mtu,
             answers_as: (!black_hole).then_some(address.unwrap_or(router)),
             ignore_df: false,
-            announced: None,
+            announced: *announced,
         }),
-        ElementKind::Router(address) => Spec::Router(path::Router {
+        ElementKind::Router { address, answer_gap } => Spec::Router(path::Router {
             address: *address,
-            answer_gap: None,
+            answer_gap: *answer_gap,
         }),
         ElementKind::ClampMss(mss) => Spec::Adjust(path::Adjust {
             mss: Some(*mss),

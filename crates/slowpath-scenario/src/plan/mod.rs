@@ -14,6 +14,7 @@ use slowpath_endpoint::InputLimit;
 use slowpath_endpoint::app::Pace;
 use slowpath_endpoint::tcp;
 use slowpath_path::NetworkSpec;
+use slowpath_record::Origin;
 use slowpath_units::{ByteCount, Duration};
 
 pub(crate) use lower::limit;
@@ -21,11 +22,12 @@ pub use lower::{NotModelled, network_spec};
 pub use marks::MarksApart;
 pub use resolve::PlanError;
 
+use crate::assumption::Assumption;
 use crate::experiment::Captures;
 use crate::figure::Figure;
-use crate::host::{KernelStack, SettingOrigin, Standing, System};
-use crate::intervention::Intervention;
-use crate::workload::Workload;
+use crate::host::{KernelStack, SettingOrigin, System};
+use crate::intervention::{Intervention, Who};
+use crate::workload::{Direction, Workload};
 
 /// One run of one variant.
 ///
@@ -72,6 +74,15 @@ pub enum Clock {
     Simulated,
     /// Real time in the lab: hosts are the kernel, or model endpoints where the kernel cannot be pinned.
     Lab,
+}
+
+impl From<Clock> for Origin {
+    fn from(clock: Clock) -> Self {
+        match clock {
+            Clock::Simulated => Self::Simulated,
+            Clock::Lab => Self::Lab,
+        }
+    }
 }
 
 /// One host of a run.
@@ -135,21 +146,6 @@ pub struct Job {
     pub workload: Workload,
 }
 
-/// A parameter that no document of the user's sets.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Assumption {
-    /// The host or element that has it.
-    pub place: String,
-    /// What it is.
-    pub name: String,
-    /// Its value with unit.
-    pub value: String,
-    /// How it was come by.
-    pub standing: Standing,
-    /// From what.
-    pub source: String,
-}
-
 /// Which run of an experiment to plan, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanOptions {
@@ -187,7 +183,7 @@ impl Plan {
     pub fn sender(&self) -> &str {
         let job = self.main_job();
         match job.workload.direction() {
-            crate::workload::Direction::Download => &job.server,
+            Direction::Download => &job.server,
             _ => &job.client,
         }
     }
@@ -196,8 +192,17 @@ impl Plan {
     pub fn receiver(&self) -> &str {
         let job = self.main_job();
         match job.workload.direction() {
-            crate::workload::Direction::Download => &job.client,
+            Direction::Download => &job.client,
             _ => &job.server,
+        }
+    }
+
+    /// The name of the host that a change is meant for.
+    pub fn name_of<'a>(&'a self, who: &'a Who) -> &'a str {
+        match who {
+            Who::Sender => self.sender(),
+            Who::Receiver => self.receiver(),
+            Who::Named(name) => name,
         }
     }
 

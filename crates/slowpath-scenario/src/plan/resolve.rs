@@ -4,12 +4,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use slowpath_units::Duration;
 
+use crate::assumption::Assumption;
 use crate::device::Fragments;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::experiment::{Experiment, Variant};
 use crate::host::{HostDocument, HostSettings, StackChoice, System, may_be_a_kernels, modelled};
 use crate::network::ElementKind;
-use crate::plan::{Assumption, Clock, HostPlan, Job, Plan, PlanOptions, Stack, digest, endpoint, lower};
+use crate::plan::{Clock, HostPlan, Job, Plan, PlanOptions, Stack, digest, endpoint, lower};
 use crate::span::Span;
 use crate::workload::{Repeats, Workload, WorkloadDocument};
 

@@ -5,7 +5,12 @@ use slowpath_units::{ByteCount, Duration};
 use crate::diagnostic::Diagnostic;
 use crate::fields::Fields;
 use crate::span::Span;
-use crate::workload::{Direction, S3Operation, SshMethod, Workload, ftp, iperf3, s3, ssh, streams};
+
+use super::direction::Direction;
+use super::job::Workload;
+use super::s3::S3Operation;
+use super::ssh::SshMethod;
+use super::{ftp, iperf3, s3, ssh, streams};
 
 /// What a document says about one job.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,15 +136,15 @@ fn read_one(fields: &Fields<'_>, default_name: &str) -> Option<WorkloadDocument>
         return None;
     };
     let workload = match kind.value {
-        Kind::FtpGet => ftp::read(fields, Direction::Download),
-        Kind::FtpPut => ftp::read(fields, Direction::Upload),
-        Kind::Iperf3 => Some(iperf3::read(fields)),
-        Kind::Ssh(method) => ssh::read(fields, method),
-        Kind::S3(operation) => s3::read(fields, operation),
-        Kind::Udp => streams::read_udp(fields),
-        Kind::Ping => Some(streams::read_ping(fields)),
-        Kind::Frames => streams::read_frames(fields, &name),
-        Kind::Command => streams::read_command(fields),
+        Kind::FtpGet => ftp::read(fields, Direction::Download).map(Workload::Ftp),
+        Kind::FtpPut => ftp::read(fields, Direction::Upload).map(Workload::Ftp),
+        Kind::Iperf3 => Some(Workload::Iperf3(iperf3::read(fields))),
+        Kind::Ssh(method) => ssh::read(fields, method).map(Workload::Ssh),
+        Kind::S3(operation) => s3::read(fields, operation).map(Workload::S3),
+        Kind::Udp => streams::read_udp(fields).map(Workload::Udp),
+        Kind::Ping => Some(Workload::Ping(streams::read_ping(fields))),
+        Kind::Frames => streams::read_frames(fields, &name).map(Workload::Frames),
+        Kind::Command => streams::read_command(fields).map(Workload::Command),
     }?;
     Some(WorkloadDocument {
         name,
@@ -160,25 +165,6 @@ fn duplicates(fields: &Fields<'_>, jobs: &[WorkloadDocument]) {
             );
         }
     }
-}
-
-/// The mandatory size of a job.
-pub(super) fn size(fields: &Fields<'_>) -> Option<ByteCount> {
-    let found = fields.positive::<ByteCount>("size");
-    if found.is_none() && !fields.has("size") {
-        fields.missing("size", "write for example size = \"50 MiB\"");
-    }
-    found.map(|size| size.value)
-}
-
-/// Which way the data of a job goes, where its kind leaves that open.
-pub(super) fn direction(fields: &Fields<'_>) -> Option<Direction> {
-    fields
-        .choice(
-            "direction",
-            &[("upload", Direction::Upload), ("download", Direction::Download)],
-        )
-        .map(|direction| direction.value)
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize};
 use slowpath_units::ByteCount;
 
 use crate::fields::Fields;
-use crate::workload::{Direction, Workload};
+
+use super::direction::Direction;
+use super::program::{Program, program};
+use super::size::size;
 
 /// One file over FTP, in binary type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,18 +40,8 @@ pub enum DataMode {
     ExtendedActive,
 }
 
-/// Who plays one side of a job: slowpath itself, or a real program.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Program {
-    /// slowpath's own implementation, with exact control of its sockets.
-    Builtin,
-    /// A program of the machine, by its name, such as `vsftpd` or `curl`.
-    Named(String),
-}
-
-pub(super) fn read(fields: &Fields<'_>, direction: Direction) -> Option<Workload> {
-    Some(Workload::Ftp(FtpTransfer {
+pub(super) fn read(fields: &Fields<'_>, direction: Direction) -> Option<FtpTransfer> {
+    Some(FtpTransfer {
         direction,
         data: fields
             .choice("data", MODES)
@@ -60,8 +53,8 @@ pub(super) fn read(fields: &Fields<'_>, direction: Direction) -> Option<Workload
             &["builtin", "curl", "lftp", "ftp", "tnftp"],
         ),
         content_seed: 0,
-        size: super::document::size(fields)?,
-    }))
+        size: size(fields)?,
+    })
 }
 
 impl DataMode {
@@ -70,21 +63,6 @@ impl DataMode {
         match self {
             Self::Passive | Self::ExtendedPassive => Self::ExtendedPassive,
             Self::Active | Self::ExtendedActive => Self::ExtendedActive,
-        }
-    }
-}
-
-/// Reads who plays one side; slowpath itself when nothing is written.
-pub(super) fn program(fields: &Fields<'_>, key: &'static str, known: &'static [&'static str]) -> Program {
-    let Some(text) = fields.text(key) else {
-        return Program::Builtin;
-    };
-    match text.value {
-        "builtin" => Program::Builtin,
-        name if known.contains(&name) => Program::Named(name.to_owned()),
-        _ => {
-            fields.wrong_word(key, text, known.iter().copied());
-            Program::Builtin
         }
     }
 }

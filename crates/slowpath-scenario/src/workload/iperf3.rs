@@ -6,7 +6,8 @@ use slowpath_units::{BitRate, ByteCount, Duration};
 
 use crate::diagnostic::Diagnostic;
 use crate::fields::Fields;
-use crate::workload::{Program, Workload, ftp};
+
+use super::program::{Program, program};
 
 /// What each stream of an iperf3 UDP test sends if no rate is given: 1024 × 1024 bit/s (`UDP_RATE` in iperf3's
 /// `src/iperf.h`).
@@ -92,7 +93,7 @@ pub enum Iperf3Direction {
     Bidirectional,
 }
 
-pub(super) fn read(fields: &Fields<'_>) -> Workload {
+pub(super) fn read(fields: &Fields<'_>) -> Iperf3Test {
     let protocol = fields
         .choice(
             "protocol",
@@ -140,11 +141,11 @@ pub(super) fn read(fields: &Fields<'_>) -> Workload {
         congestion_control: fields.text("congestion_control").map(|c| c.value.to_owned()),
         dscp: fields.parsed("dscp").map(|d| d.value),
         burst_interval: fields.positive("burst_interval").map(|d| d.value),
-        client: ftp::program(fields, "client_program", &["builtin", "iperf3"]),
-        server: ftp::program(fields, "server_program", &["builtin", "iperf3"]),
+        client: program(fields, "client_program", &["builtin", "iperf3"]),
+        server: program(fields, "server_program", &["builtin", "iperf3"]),
     };
     ineffective(fields, &test);
-    Workload::Iperf3(test)
+    test
 }
 
 fn ineffective(fields: &Fields<'_>, test: &Iperf3Test) {

@@ -1,109 +1,24 @@
 //! What runs over the network: the jobs a plan names, and how a document writes them.
 
+mod direction;
 mod document;
 mod ftp;
+pub mod ip_qos;
 mod iperf3;
+mod job;
+mod program;
 mod s3;
+mod size;
 mod ssh;
 mod streams;
 
-use serde::{Deserialize, Serialize};
-use slowpath_units::{ByteCount, Duration};
-
+pub use direction::Direction;
 pub(crate) use document::read_workloads;
 pub use document::{Repeats, WorkloadDocument};
-pub use ftp::{DataMode, FtpTransfer, Program};
+pub use ftp::{DataMode, FtpTransfer};
 pub use iperf3::{IPERF3_UDP_RATE, Iperf3Direction, Iperf3Protocol, Iperf3Test};
+pub use job::Workload;
+pub use program::Program;
 pub use s3::{S3Load, S3Operation};
 pub use ssh::{SshMethod, SshTransfer};
 pub use streams::{Command, FrameStream, Ping, StreamProtocol, ThroughputSearch, UdpStream};
-
-/// One job between two hosts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Workload {
-    /// One file over FTP.
-    Ftp(FtpTransfer),
-    /// One iperf3 test.
-    Iperf3(Iperf3Test),
-    /// One transfer by a program of the SSH family.
-    Ssh(SshTransfer),
-    /// Many requests to an object store.
-    S3(S3Load),
-    /// A paced stream of datagrams.
-    Udp(UdpStream),
-    /// Echo requests.
-    Ping(Ping),
-    /// Frames as a traffic generator sends them.
-    Frames(FrameStream),
-    /// Any program.
-    Command(Command),
-}
-
-/// Which way the bulk of the data goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    /// From server to client.
-    Download,
-    /// From client to server.
-    Upload,
-    /// Both at once.
-    Both,
-}
-
-impl Workload {
-    /// Which way the bulk of the data goes.
-    pub const fn direction(&self) -> Direction {
-        match self {
-            Self::Ftp(ftp) => ftp.direction,
-            Self::Iperf3(test) => match test.direction {
-                Iperf3Direction::Forward => Direction::Upload,
-                Iperf3Direction::Reverse => Direction::Download,
-                Iperf3Direction::Bidirectional => Direction::Both,
-            },
-            Self::Ssh(ssh) => ssh.direction,
-            Self::S3(load) => match load.operation {
-                S3Operation::Put => Direction::Upload,
-                S3Operation::Get => Direction::Download,
-            },
-            Self::Udp(_) | Self::Frames(_) => Direction::Upload,
-            Self::Ping(_) | Self::Command(_) => Direction::Both,
-        }
-    }
-
-    /// Payload bytes in all, where the job has a fixed size.
-    pub const fn size(&self) -> Option<ByteCount> {
-        match self {
-            Self::Ftp(ftp) => Some(ftp.size),
-            Self::Ssh(ssh) => Some(ssh.size),
-            Self::S3(load) => Some(ByteCount::new(
-                load.object_size.bytes().saturating_mul(load.requests as u64),
-            )),
-            Self::Iperf3(test) => test.size,
-            _ => None,
-        }
-    }
-
-    /// The same job with another size, where it has one.
-    #[must_use]
-    pub fn with_size(mut self, size: ByteCount) -> Self {
-        match &mut self {
-            Self::Ftp(ftp) => ftp.size = size,
-            Self::Ssh(ssh) => ssh.size = size,
-            Self::Iperf3(test) if test.size.is_some() => test.size = Some(size),
-            _ => {}
-        }
-        self
-    }
-
-    /// How long the job runs, where its length is fixed.
-    pub const fn span(&self) -> Option<Duration> {
-        match self {
-            Self::Iperf3(test) => test.duration,
-            Self::Udp(stream) => Some(stream.duration),
-            Self::Frames(stream) => Some(stream.duration),
-            _ => None,
-        }
-    }
-}

@@ -5,7 +5,9 @@ use slowpath_units::{ByteCount, Duration};
 
 use crate::diagnostic::Diagnostic;
 use crate::fields::Fields;
-use crate::workload::{Program, Workload, ftp};
+
+use super::program::{Program, program};
+use super::size::size;
 
 /// Many requests to an object store, as a load generator makes them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,7 +53,7 @@ pub enum S3Operation {
     Get,
 }
 
-pub(super) fn read(fields: &Fields<'_>, operation: S3Operation) -> Option<Workload> {
+pub(super) fn read(fields: &Fields<'_>, operation: S3Operation) -> Option<S3Load> {
     let requests = fields.integer("requests", 1, 1_000_000).map_or(1, |n| n.value);
     let concurrency = fields.integer("concurrency", 1, 256);
     let part_size = fields.positive::<ByteCount>("part_size");
@@ -66,8 +68,8 @@ pub(super) fn read(fields: &Fields<'_>, operation: S3Operation) -> Option<Worklo
         service_time: fields
             .quantity("service_time")
             .map_or(Duration::ZERO, |time| time.value),
-        server: ftp::program(fields, "server_program", &["builtin", "versitygw", "s3s-fs"]),
-        object_size: super::document::size(fields)?,
+        server: program(fields, "server_program", &["builtin", "versitygw", "s3s-fs"]),
+        object_size: size(fields)?,
     };
     if let Some(concurrency) = concurrency
         && part_size.is_none()
@@ -92,5 +94,5 @@ pub(super) fn read(fields: &Fields<'_>, operation: S3Operation) -> Option<Worklo
                 .help("leave out `part_size`, or `fixed_shares`"),
         );
     }
-    Some(Workload::S3(load))
+    Some(load)
 }

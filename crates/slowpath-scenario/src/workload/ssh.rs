@@ -5,7 +5,9 @@ use slowpath_units::ByteCount;
 
 use crate::diagnostic::Diagnostic;
 use crate::fields::Fields;
-use crate::workload::{Direction, Workload};
+
+use super::direction::{Direction, direction};
+use super::size::size;
 
 /// One file by one of the programs of the SSH family.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,16 +46,15 @@ pub enum SshMethod {
     TunnelScp,
 }
 
-pub(super) fn read(fields: &Fields<'_>, method: SshMethod) -> Option<Workload> {
-    let direction = super::document::direction(fields).unwrap_or(Direction::Upload);
-    Some(Workload::Ssh(SshTransfer {
+pub(super) fn read(fields: &Fields<'_>, method: SshMethod) -> Option<SshTransfer> {
+    Some(SshTransfer {
         method,
-        direction,
+        direction: direction(fields).unwrap_or(Direction::Upload),
         client_options: options(fields, "client_options"),
         server_options: options(fields, "server_options"),
         content_seed: 0,
-        size: super::document::size(fields)?,
-    }))
+        size: size(fields)?,
+    })
 }
 
 fn options(fields: &Fields<'_>, key: &'static str) -> Vec<String> {

@@ -7,7 +7,6 @@ use slowpath_units::{BitRate, ByteCount, Duration, Ratio};
 use crate::diagnostic::Diagnostic;
 use crate::fields::Fields;
 use crate::tree::Value;
-use crate::workload::Workload;
 
 /// A stream of UDP datagrams from client to server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,7 +91,7 @@ pub struct Command {
     pub far: Option<Vec<String>>,
 }
 
-pub(super) fn read_udp(fields: &Fields<'_>) -> Option<Workload> {
+pub(super) fn read_udp(fields: &Fields<'_>) -> Option<UdpStream> {
     let rate = required(fields, "rate", fields.positive::<BitRate>("rate"));
     let stream = UdpStream {
         length: fields
@@ -115,11 +114,11 @@ pub(super) fn read_udp(fields: &Fields<'_>) -> Option<Workload> {
             .help("write at most \"65507 B\""),
         );
     }
-    Some(Workload::Udp(stream))
+    Some(stream)
 }
 
-pub(super) fn read_ping(fields: &Fields<'_>) -> Workload {
-    Workload::Ping(Ping {
+pub(super) fn read_ping(fields: &Fields<'_>) -> Ping {
+    Ping {
         count: fields
             .integer("count", 1, 1_000_000)
             .map_or(10, |n| u32::try_from(n.value).unwrap_or(10)),
@@ -129,10 +128,10 @@ pub(super) fn read_ping(fields: &Fields<'_>) -> Workload {
         length: fields.quantity("length").map_or(ByteCount::new(56), |l| l.value),
         dscp: fields.parsed("dscp").map(|d| d.value),
         dont_fragment: fields.flag("dont_fragment").is_some_and(|f| f.value),
-    })
+    }
 }
 
-pub(super) fn read_frames(fields: &Fields<'_>, name: &str) -> Option<Workload> {
+pub(super) fn read_frames(fields: &Fields<'_>, name: &str) -> Option<FrameStream> {
     let protocol = fields.choice(
         "protocol",
         &[
@@ -172,7 +171,7 @@ pub(super) fn read_frames(fields: &Fields<'_>, name: &str) -> Option<Workload> {
             Diagnostic::error(span, "a load of nothing loses nothing").help("write \"10 %\" and above"),
         );
     }
-    Some(Workload::Frames(FrameStream {
+    Some(FrameStream {
         name: name.to_owned(),
         protocol: protocol.map_or(StreamProtocol::Udp, |p| p.value),
         duration: fields
@@ -190,7 +189,7 @@ pub(super) fn read_frames(fields: &Fields<'_>, name: &str) -> Option<Workload> {
         frame: frame?,
         line: line?,
         load: load?,
-    }))
+    })
 }
 
 /// A list of quantities; empty where the key is missing.
@@ -205,7 +204,7 @@ fn quantities<T: crate::fields::Quantity>(fields: &Fields<'_>, key: &'static str
         .collect()
 }
 
-pub(super) fn read_command(fields: &Fields<'_>) -> Option<Workload> {
+pub(super) fn read_command(fields: &Fields<'_>) -> Option<Command> {
     let near = arguments(fields, "near");
     if near.is_none() && !fields.has("near") {
         fields.missing(
@@ -213,10 +212,10 @@ pub(super) fn read_command(fields: &Fields<'_>) -> Option<Workload> {
             "write the program and its arguments, such as near = [\"curl\", \"http://server/\"]",
         );
     }
-    Some(Workload::Command(Command {
+    Some(Command {
         far: arguments(fields, "far"),
         near: near?,
-    }))
+    })
 }
 
 fn arguments(fields: &Fields<'_>, key: &'static str) -> Option<Vec<String>> {

@@ -11,9 +11,9 @@ use slowpath_path::{
     Action, Adjust, Class, Classes, Classify, ElementKind, Limit, Link, Match, Meter, Police, Queue, Rate,
     Remark, RemarkRule, Rule, SetMark, Surplus,
 };
+use slowpath_scenario::Assumption;
 use slowpath_scenario::Standing;
 use slowpath_scenario::device::{DeviceElements, DevicePart, DeviceUse};
-use slowpath_scenario::plan::Assumption;
 use slowpath_units::{BitRate, ByteCount, Layer};
 
 use crate::cisco::{self, Bandwidth, ClassMap, Config, PolicyClass, PolicyMap};

@@ -20,9 +20,9 @@ use slowpath_path::{
     Addresses, Adjust, Class, Classes, Classify, Decapsulate, ElementKind, Encapsulate, Framing, Limit, Link,
     Match, Mtu, OuterDf, OuterDscp, Queue, Rate, Remark, RemarkRule, Rule, SetMark, Surplus,
 };
+use slowpath_scenario::Assumption;
 use slowpath_scenario::Standing;
 use slowpath_scenario::device::{DeviceElements, DevicePart, DeviceUse};
-use slowpath_scenario::plan::Assumption;
 use slowpath_units::{BitRate, Layer};
 
 use crate::device::{DeviceError, unknown_port};
