@@ -162,7 +162,7 @@ pub(crate) struct ShellArgs {
 /// `slowpath explain`.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// A pcap or pcapng file, compressed or not; - for standard input. Two of them: both ends of the same flow, or a
+    /// A pcap or pcapng file, compressed or not, - for standard input, or a results folder with one run. Two of them: both ends of the same flow, or a
     /// good and a bad transfer
     #[arg(required = true, value_name = "CAPTURE")]
     pub(crate) captures: Vec<PathBuf>,
@@ -181,6 +181,9 @@ pub(crate) struct ExplainArgs {
     /// Write remedies in the language of this system as well: rtx, ios, ssh, sysctl or tc
     #[arg(long, value_name = "SYSTEM")]
     pub(crate) system: Option<String>,
+    /// Also add the capture as a run to this results folder, for `report` and `compare`
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// Form of an answer.

@@ -1,6 +1,6 @@
 //! `slowpath explain`.
 
-use slowpath::{devices, explain};
+use slowpath::{devices, explain, keep};
 
 use crate::args::{ExplainArgs, Format};
 use crate::exit::{self, Failure};
@@ -19,16 +19,27 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
             )));
         }
     };
-    let single = args.only.is_some() || args.wireshark || args.capacity.is_some() || args.system.is_some();
+    let single = args.only.is_some()
+        || args.wireshark
+        || args.capacity.is_some()
+        || args.system.is_some()
+        || args.out.is_some();
     if second.is_some() && single {
         return Err(Failure::usage(
-            "--only, --wireshark, --capacity and --system go with one capture; leave the second out"
+            "--only, --wireshark, --capacity, --system and --out go with one capture; leave the second out"
                 .to_owned(),
         ));
     }
     match second {
         None => {
-            let mut explanation = explain::file(capture).map_err(usage)?;
+            let run = explain::open(capture).map_err(usage)?;
+            if let Some(folder) = &args.out {
+                keep::add(folder, &run.record, run.analysis.as_ref())
+                    .map_err(|error| Failure::usage(error.to_string()))?;
+            }
+            let Some(mut explanation) = explain::run(&run) else {
+                return Err(Failure::usage(format!("{} holds no packets", capture.display())));
+            };
             if let Some(wanted) = &args.only
                 && explain::select(&mut explanation, wanted) == 0
             {

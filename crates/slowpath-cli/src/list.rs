@@ -13,6 +13,6 @@ pub(crate) fn list() -> Result<u8, Failure> {
         .map(|builtin| Loaded::open(builtin.name, &[]))
         .collect::<Result<Vec<_>, LoadError>>()
         .map_err(|error| Failure::usage(error.to_string()))?;
-    terminal::print(|out| slowpath::catalog::write_text(&loaded, terminal::style(), out))?;
+    terminal::print(|out| slowpath::listing::write_text(&loaded, terminal::style(), out))?;
     Ok(exit::DONE)
 }

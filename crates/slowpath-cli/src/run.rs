@@ -11,7 +11,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use slowpath::doctor::Standing;
 use slowpath::folder::Folder;
 use slowpath::load::Loaded;
-use slowpath::run::{Event, Failed, RunError, RunOptions, Settings};
+use slowpath::run::{Event, Failed, RunError, RunOptions};
+use slowpath::settings::Settings;
 use slowpath::{Clock, Results};
 
 use crate::args::{self, RunArgs};
@@ -59,7 +60,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     };
     let mut session = Session {
         loaded: &loaded,
-        settings: Settings::of(&loaded, &options),
+        settings: Settings::of(&loaded, options.seed, options.quick),
         cancel: interrupt_flag(),
         options,
         failed: Vec::new(),

@@ -57,7 +57,7 @@ fn health_line(report: &slowpath::LabReport) -> String {
             .map(|reason| format!("slowpath: {}: {}", reason.code, reason.text)),
     );
     let reasons = lines.join("\n");
-    let state = slowpath::health_word(health.state);
+    let state = health.state.name();
     format!(
         "slowpath: {state}{late}, {} dropped by the path{reasons}",
         report.totals.dropped

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use slowpath::keep;
 use slowpath::why::{self, Answer, Outcome, Peer, Target, WatchSpec, WhyError};
 
 use crate::exit::{self, Failure};
@@ -32,7 +33,7 @@ pub(crate) struct WhyArgs {
     /// Form of the answer; with a command, text goes to standard error and the others to standard output
     #[arg(long, value_enum, default_value_t = Form::Text)]
     format: Form,
-    /// Also write the watch as a record into this folder
+    /// Also add the watch as a run to this results folder, for `report` and `compare`
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// A command to start and watch
@@ -95,7 +96,9 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
     }
     if let Some(folder) = &args.out {
         let name = spec.target.name();
-        why::record::write(folder, &why::record(&name, &outcome, &answer), &answer)
+        keep::add(folder, &why::record(&name, &outcome, &answer), None)
+            .map_err(|error| Failure::machine(error.to_string()))?;
+        why::record::write(folder, &answer)
             .map_err(|error| Failure::machine(format!("writing to {} failed: {error}", folder.display())))?;
     }
     Ok(status(&outcome))

@@ -115,6 +115,17 @@ pub enum HealthState {
     Invalid,
 }
 
+impl HealthState {
+    /// The name in JSON and in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Valid => "valid",
+            Self::Degraded => "degraded",
+            Self::Invalid => "invalid",
+        }
+    }
+}
+
 /// One reason for a run to be less than valid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reason {

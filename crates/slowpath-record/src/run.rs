@@ -1,5 +1,7 @@
 //! The record of one run.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use slowpath_units::{Duration, Time};
 
@@ -27,6 +29,9 @@ pub struct RunRecord {
     pub experiment: String,
     /// Name of the variant.
     pub variant: String,
+    /// What the run is for.
+    #[serde(default)]
+    pub kind: RunKind,
     /// Number of the repeat, from 0.
     pub repeat: u32,
     /// Seed from which every random stream of the run was derived.
@@ -78,6 +83,7 @@ impl RunRecord {
             origin,
             experiment: experiment.to_owned(),
             variant: String::new(),
+            kind: RunKind::Plain,
             repeat: 0,
             seed: 0,
             plan_digest: String::new(),
@@ -109,6 +115,35 @@ pub enum Origin {
     Live,
     /// Read from an existing capture.
     Imported,
+}
+
+impl Origin {
+    /// The name in JSON and in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Simulated => "simulated",
+            Self::Lab => "lab",
+            Self::Live => "live",
+            Self::Imported => "imported",
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What a run is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunKind {
+    /// To be looked at: a run of the experiment itself, a measurement, a capture.
+    #[default]
+    Plain,
+    /// To test a prediction: a run with a change made, or one beside it.
+    Proof,
 }
 
 /// The machine on which a run took place.

@@ -9,7 +9,6 @@ use slowpath_facts::Point;
 
 use crate::graphs::GraphSet;
 use crate::results::Results;
-use crate::terminal::health_word;
 
 /// Writes one line for each run.
 ///
@@ -41,7 +40,7 @@ pub fn write_runs(results: &Results, out: &mut dyn Write) -> io::Result<()> {
                 [
                     results.experiment.clone(),
                     variant.name.clone(),
-                    variant.clock.clone(),
+                    variant.clock.to_string(),
                     (run.repeat + 1).to_string(),
                     run.seed.to_string(),
                     run.bytes.to_string(),
@@ -50,7 +49,7 @@ pub fn write_runs(results: &Results, out: &mut dyn Write) -> io::Result<()> {
                     run.retransmitted_segments
                         .map_or(String::new(), |n| n.to_string()),
                     run.complete.to_string(),
-                    health_word(run.health.state).to_owned(),
+                    run.health.state.name().to_owned(),
                     verdict.map_or(String::new(), |v| v.limit.to_string()),
                     verdict.map_or(String::new(), |v| v.confidence.to_string()),
                 ],

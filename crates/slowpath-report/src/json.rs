@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use slowpath_record::Origin;
+
 use crate::explain::Explanation;
 use crate::results::{self, Results};
 
@@ -26,7 +28,7 @@ pub fn write_run_lines(results: &Results, out: &mut dyn Write) -> io::Result<()>
         schema: &'static str,
         experiment: &'a str,
         variant: &'a str,
-        clock: &'a str,
+        clock: Origin,
         #[serde(flatten)]
         run: &'a results::RunResult,
     }
@@ -36,7 +38,7 @@ pub fn write_run_lines(results: &Results, out: &mut dyn Write) -> io::Result<()>
                 schema: "slowpath/run-line/1",
                 experiment: &results.experiment,
                 variant: &variant.name,
-                clock: &variant.clock,
+                clock: variant.clock,
                 run,
             };
             serde_json::to_writer(&mut *out, &line)?;

@@ -10,7 +10,7 @@ mod run;
 mod variant;
 
 use serde::{Deserialize, Serialize};
-use slowpath_record::HealthState;
+use slowpath_record::{HealthState, Origin};
 
 use crate::quantity::RateUnit;
 
@@ -118,7 +118,7 @@ impl Results {
 
     /// Whether every run took place in simulated time.
     pub fn is_simulated(&self) -> bool {
-        !self.variants.is_empty() && self.variants.iter().all(|v| v.clock == "simulated")
+        !self.variants.is_empty() && self.variants.iter().all(|v| v.clock == Origin::Simulated)
     }
 
     /// Whether every run was invalid, on whatever clock: there is no figure to go by.

@@ -2,7 +2,7 @@
 
 mod sample;
 
-use slowpath_record::{Health, HealthState};
+use slowpath_record::{Health, HealthState, Origin};
 use slowpath_report::quantity::RateUnit;
 use slowpath_report::results::{FlowRow, Twin};
 use slowpath_report::terminal::{write_summary, write_table};
@@ -118,7 +118,7 @@ fn a_simulated_row_stands_in_for_an_invalid_one() {
     results.proofs.clear();
     for index in 0..2 {
         let mut twin = results.variants[index].clone();
-        twin.clock = "simulated".into();
+        twin.clock = Origin::Simulated;
         twin.runs.iter_mut().for_each(|run| run.health = Health::valid());
         twin.summarize();
         results.variants.push(twin);
@@ -168,7 +168,7 @@ fn both_clocks_and_flows_stand_side_by_side() {
     results.proofs.clear();
     for index in 0..2 {
         let mut twin = results.variants[index].clone();
-        twin.clock = "simulated".into();
+        twin.clock = Origin::Simulated;
         for run in &mut twin.runs {
             run.goodput_byte_per_s *= 1.02;
             run.health = Health::valid();

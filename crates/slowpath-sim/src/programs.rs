@@ -5,10 +5,14 @@
 //! | iperf3, TCP | a bulk sender and a sink for each direction; the sink's transfers are the receiver's figures |
 //! | iperf3, UDP and UDP streams | a source and a sink for each stream and way; datagrams above the MTU go out in fragments |
 //! | S3 | requests and responses of the object's (or part's) size; TLS costs no time here |
+//! | FTP | a client and a server with one file ([`ftp`]) |
+//! | SSH family | login, channel window, requests (`ssh`) |
 //! | ping | echo requests |
 //!
-//! FTP stays with the caller, who knows its files and ports. The SSH family, frames and arbitrary commands have no
-//! model; nor has an iperf3 test that leaves its beginning out, because models count from the first byte.
+//! Frames and arbitrary commands have no model; nor has an iperf3 test that leaves its beginning out, because models count from the first byte.
+
+pub mod ftp;
+mod ssh;
 
 use std::net::SocketAddr;
 
@@ -65,7 +69,12 @@ pub fn programs(plan: &Plan, job: &Job, host: &HostPlan) -> Result<Vec<(Time, Be
             side.datagrams(&job.name, side.port, (side.client, side.server), &datagrams)
         }
         Workload::Ping(ping) => side.ping(ping),
-        Workload::Ftp(_) | Workload::Ssh(_) | Workload::Frames(_) | Workload::Command(_) => {
+        Workload::Ftp(transfer) => ftp::programs(plan, job, transfer, host),
+        Workload::Ssh(transfer) => {
+            let number = u16::try_from(number).unwrap_or(u16::MAX);
+            ssh::programs(plan, job, number, transfer, host)
+        }
+        Workload::Frames(_) | Workload::Command(_) => {
             return Err(NotModelled("this kind of workload"));
         }
     })

@@ -19,7 +19,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
-use slowpath_record::RunRecord;
+use slowpath_record::{RunKind, RunRecord};
 use slowpath_verdict::Analysis;
 
 /// A results folder that can be written.
@@ -213,7 +213,13 @@ impl Folder {
     /// # Errors
     /// [`FolderError::Read`] or [`FolderError::Form`].
     pub fn record(&self, name: &str) -> Result<Option<RunRecord>, FolderError> {
-        Self::read_json(self.runs().join(format!("{name}.json")))
+        let mut record: Option<RunRecord> = Self::read_json(self.runs().join(format!("{name}.json")))?;
+        if let Some(record) = &mut record
+            && name.starts_with(OLD_PROOF)
+        {
+            record.kind = RunKind::Proof;
+        }
+        Ok(record)
     }
 
     /// The document at `path`, or `None` if there is none.
@@ -234,6 +240,13 @@ impl Folder {
     pub fn records(&self) -> Result<Vec<(String, RunRecord)>, FolderError> {
         let entries = match fs::read_dir(self.runs()) {
             Ok(entries) => entries,
+            Err(_) if self.root.join(OLD_RECORD).is_file() => {
+                let record = Self::read_json(self.root.join(OLD_RECORD))?;
+                return Ok(record
+                    .map(|record| ("record".to_owned(), record))
+                    .into_iter()
+                    .collect());
+            }
             Err(error)
                 if matches!(
                     error.kind(),
@@ -276,3 +289,9 @@ impl Folder {
         Ok(records)
     }
 }
+
+/// The one record of a watch before it was kept as any other run.
+const OLD_RECORD: &str = "record.json";
+
+/// Begins the names of runs that test a prediction; records of before [`RunKind`] say so by this alone.
+const OLD_PROOF: &str = "proof-";

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod assignment;
 pub mod captures;
 pub mod effect;
 pub mod folder;

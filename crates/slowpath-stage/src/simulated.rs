@@ -3,11 +3,10 @@
 mod beside_sender;
 mod echoes;
 mod notes;
-mod ssh;
 
 use std::path::PathBuf;
 
-use slowpath_endpoint::app::{Behaviour, File, FtpServer};
+use slowpath_endpoint::app::Behaviour;
 use slowpath_endpoint::wire::Transmit;
 use slowpath_endpoint::{HostConfig, Report, codec};
 use slowpath_lab::{PacketSink, Seen, SeenPacket};
@@ -27,7 +26,6 @@ use crate::captures::{CaptureSpec, Captures};
 use crate::folder::{Folder, FolderError};
 use crate::marks::{Counting, Marks};
 use crate::network;
-use crate::real_time::ftp;
 
 /// Why a simulated run failed.
 #[derive(Debug, thiserror::Error)]
@@ -294,28 +292,8 @@ fn programs(plan: &Plan, host: &HostPlan) -> Result<Vec<(Time, Behaviour)>, Simu
         if number > 0 && matches!(job.workload, Workload::Command(_)) {
             continue;
         }
-        if let Workload::Ssh(transfer) = &job.workload {
-            let number = u16::try_from(number).unwrap_or(u16::MAX);
-            programs.extend(ssh::programs(plan, job, number, transfer, host));
-            continue;
-        }
-        let Workload::Ftp(transfer) = &job.workload else {
-            let modelled = slowpath_sim::programs::programs(plan, job, host);
-            programs.extend(modelled.map_err(|missing| SimulatedError::Unsupported(missing.0))?);
-            continue;
-        };
-        programs.extend(ftp::model_programs(plan, job, transfer, host));
-        if host.name == job.server {
-            let server = FtpServer {
-                port: ftp::CONTROL_PORT,
-                files: vec![File {
-                    path: ftp::FILE.to_owned(),
-                    bytes: transfer.size.bytes(),
-                }],
-                passive_port: PASSIVE_PORT,
-            };
-            programs.push((Time::ZERO, Behaviour::FtpServer(server)));
-        }
+        let modelled = slowpath_sim::programs::programs(plan, job, host);
+        programs.extend(modelled.map_err(|missing| SimulatedError::Unsupported(missing.0))?);
     }
     Ok(programs)
 }
@@ -333,8 +311,11 @@ impl PacketBytes {
             header: *sighting.header,
             payload: sighting.payload.clone(),
         };
-        codec::encode(&transmit, sighting.id.0 as u16, &mut self.bytes);
-        let length = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
+        let length = transmit.ip_len();
+        self.bytes.resize(length as usize, 0);
+        if codec::encode(&transmit, sighting.id.0 as u16, &mut self.bytes).is_none() {
+            return;
+        }
         let kept = self.bytes.len().min(SNAP_LENGTH as usize);
         self.next.packet(&SeenPacket {
             event,
@@ -363,9 +344,6 @@ impl Sink for PacketBytes {
 
 /// Bytes kept of each captured packet.
 const SNAP_LENGTH: u32 = 160;
-
-/// First port of passive data connections.
-const PASSIVE_PORT: u16 = 40_000;
 
 /// How often connections are sampled.
 const SAMPLE_EVERY: Duration = Duration::from_millis(100);

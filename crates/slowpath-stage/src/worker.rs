@@ -6,50 +6,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use slowpath_lab::Privilege;
-use slowpath_scenario::Plan;
 
+pub use crate::assignment::{Assignment, Message};
 use crate::effect;
 use crate::folder::{Folder, FolderError};
-use crate::real_time::{self, LabRunError};
-
-/// What a worker has to do.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Assignment {
-    /// Name of the experiment.
-    pub experiment: String,
-    /// Name of the run, for its files.
-    pub name: String,
-    /// The plan.
-    pub plan: Plan,
-    /// The same run as planned for simulated time, by which the machine's part in the result is told; without one, only
-    /// the table of thresholds judges.
-    #[serde(default)]
-    pub twin: Option<Plan>,
-    /// The results folder.
-    pub folder: PathBuf,
-    /// Whether packets are captured.
-    pub capture: bool,
-}
-
-/// What a worker says on its standard output, one JSON object a line.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(tag = "say", rename_all = "kebab-case")]
-pub enum Message {
-    /// The transfer got on.
-    Progress {
-        /// Bytes so far.
-        bytes: u64,
-        /// Bytes in all.
-        of: u64,
-    },
-    /// The run failed.
-    Failed {
-        /// Why, for people.
-        error: String,
-    },
-}
+use crate::real_time::{self, LabRunError, scratch};
 
 /// Why a worker came to nothing.
 #[derive(Debug, thiserror::Error)]
@@ -104,6 +66,7 @@ fn attempt(job: &Path, tell: &mut dyn FnMut(&Message)) -> Result<(), WorkerError
     make_scratch(&assignment.folder);
     let folder = Folder::open(&assignment.folder);
     let mut record = real_time::run(&assignment, privilege, tell)?;
+    record.kind = assignment.kind;
     if let Some(twin) = &assignment.twin {
         effect::judge(&mut record, twin);
     }
@@ -130,13 +93,6 @@ pub fn take(job: &Path) -> Result<(Assignment, Privilege), WorkerError> {
     Ok((assignment, privilege))
 }
 
-/// Where programs of the run may leave files.
-///
-/// In a worker this is a file system of its own, which the kernel takes away with the process, however it ends.
-pub(crate) fn scratch() -> PathBuf {
-    SCRATCH.get().cloned().unwrap_or_else(std::env::temp_dir)
-}
-
 /// Mounts a private file system over a folder that nobody else in this process needs; without one the system's own
 /// folder for temporary files serves, and only a kill leaves something there.
 fn make_scratch(results: &Path) {
@@ -148,11 +104,9 @@ fn make_scratch(results: &Path) {
     let mounted = slowpath_sys::namespace::unshare_mounts()
         .and_then(|()| slowpath_sys::namespace::mount_tmpfs(Path::new(at)));
     if mounted.is_ok() {
-        let _ = SCRATCH.set(PathBuf::from(at));
+        scratch::use_folder(PathBuf::from(at));
     }
 }
-
-static SCRATCH: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
 
 /// Writes one message as a line.
 ///

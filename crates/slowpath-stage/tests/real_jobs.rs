@@ -64,6 +64,7 @@ fn run(test: &str, jobs: &str) -> Option<RunRecord> {
         name: test.to_owned(),
         plan,
         twin: None,
+        kind: slowpath_record::RunKind::Plain,
         folder: place,
         capture: false,
     };

@@ -239,7 +239,7 @@ fn show(event: &Event<'_>) {
     match event {
         Event::Planned { total, resumed } => eprintln!("{total} runs, {resumed} finished before"),
         Event::Finished { name, record } => {
-            let health = slowpath::health_word(record.health.state);
+            let health = record.health.state.name();
             let rates: Vec<String> = record
                 .transfers
                 .iter()

@@ -17,18 +17,34 @@ use slowpath_vendor::remedy::Place;
 use slowpath_verdict::compare::{device_limit, dscp_treatment};
 use slowpath_verdict::{Analysis, Verdict};
 
+use crate::analyzed::Analyzed;
+use crate::folder::Folder;
 use crate::import::{self, ImportError, ReadCapture};
+use crate::outcome;
 
-/// Reads a capture and explains it.
-///
-/// # Errors
-/// [`ImportError`].
-pub fn file(path: &Path) -> Result<Explanation, ImportError> {
-    import::analyze_file(path).map(|analysis| {
+/// Explains what the packets of a run say; nothing where none were seen.
+pub fn run(run: &Analyzed) -> Option<Explanation> {
+    run.analysis.clone().map(|analysis| {
         let mut explanation = Explanation::diagnosed(analysis);
         for_linux(&mut explanation);
         explanation
     })
+}
+
+/// The run to be explained: that of a results folder which holds one with packets, or else an imported capture.
+///
+/// # Errors
+/// [`ImportError`].
+pub fn open(path: &Path) -> Result<Analyzed, ImportError> {
+    let kept = path
+        .is_dir()
+        .then(|| outcome::analyze(&Folder::open(path)).ok())
+        .flatten();
+    let mut seen = kept.into_iter().flatten().filter(|run| run.analysis.is_some());
+    match (seen.next(), seen.next()) {
+        (Some(run), None) => Ok(run),
+        _ => import::run(path),
+    }
 }
 
 /// Adds to each remedy that gains something how it is made on a Linux host whose configuration is not known.

@@ -5,13 +5,12 @@
 //! more repeats, another variant or a comment leave a folder as it is; another setting, published figure, seed or
 //! content of a file does not, and neither does a version of slowpath that plans the same text otherwise.
 
-use slowpath_record::RunRecord;
+use slowpath_record::{Origin, RunKind, RunRecord};
 use slowpath_scenario::{Clock, PlanOptions};
 
 use crate::folder::{Folder, FolderError};
 use crate::load::Loaded;
-use crate::prove;
-use crate::run::{SETTINGS, Settings};
+use crate::settings::{SETTINGS, Settings};
 
 /// Says what keeps `loaded`, set as `settings`, from joining the finished runs of `folder`; nothing if they are its own.
 ///
@@ -29,7 +28,7 @@ pub fn differences(
     };
     let strangers: Vec<&(String, RunRecord)> = records
         .iter()
-        .filter(|(name, record)| !prove::is_proof(name) && !is_own(loaded, settings, name, record))
+        .filter(|(_, record)| record.kind == RunKind::Plain && !is_own(loaded, settings, record))
         .collect();
     let Some((_, stranger)) = strangers.first() else {
         return Ok(Vec::new());
@@ -62,11 +61,11 @@ pub fn differences(
 }
 
 /// Whether the experiment as set gives the plan from which this record was made.
-fn is_own(loaded: &Loaded, settings: &Settings, name: &str, record: &RunRecord) -> bool {
-    let clock = if name.ends_with(".simulated") {
-        Clock::Simulated
-    } else {
-        Clock::Lab
+fn is_own(loaded: &Loaded, settings: &Settings, record: &RunRecord) -> bool {
+    let clock = match record.origin {
+        Origin::Simulated => Clock::Simulated,
+        Origin::Lab => Clock::Lab,
+        Origin::Live | Origin::Imported => return false,
     };
     let wanted = PlanOptions {
         variant: record.variant.clone(),

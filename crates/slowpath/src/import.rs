@@ -8,10 +8,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use slowpath_capture::{InPlace, OpenError, PacketReader, ReadAhead};
-use slowpath_facts::{Analyzer, Part};
+use slowpath_facts::{Analyzer, Part, Side, Tap};
 use slowpath_record::packets::Conversations;
+use slowpath_record::{CaptureRef, Code, HealthState, Origin, Reason, RunRecord, TransferResult};
 use slowpath_sys::held_file::HeldFile;
+use slowpath_units::Time;
 use slowpath_verdict::Analysis;
+
+use crate::analyzed::Analyzed;
 
 /// Why a capture could not be analysed.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +52,80 @@ pub enum ImportError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// Imports the capture in a file, `-` is standard input: a run that somebody else made, with what its packets say.
+///
+/// # Errors
+/// [`ImportError`].
+pub fn run(path: &Path) -> Result<Analyzed, ImportError> {
+    analyze_file(path).map(|analysis| {
+        let record = record(&analysis);
+        Analyzed {
+            name: record.variant.clone(),
+            record,
+            analysis: Some(analysis),
+            problem: None,
+        }
+    })
+}
+
+/// The record of a run of which nothing is left but a capture: each connection is a transfer, as far as it was captured.
+pub fn record(analysis: &Analysis) -> RunRecord {
+    let capture = &analysis.capture;
+    let path = Path::new(&capture.file);
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let at = |seconds: f64| Time::from_nanos((seconds.max(0.0) * 1e9) as u64);
+    let transfers = analysis
+        .connections
+        .iter()
+        .filter(|connection| connection.bytes_delivered > 0);
+    let mut record = RunRecord {
+        variant: name.into_owned(),
+        captures: vec![CaptureRef {
+            file: std::path::absolute(path)
+                .unwrap_or_else(|_| path.to_owned())
+                .display()
+                .to_string(),
+            point: match capture.quality.tap {
+                Tap::Sender => "sender",
+                Tap::Receiver => "receiver",
+                Tap::Middle => "middle",
+                Tap::Unknown => "capture",
+            }
+            .to_owned(),
+            packets: capture.packets,
+            missed: 0,
+        }],
+        transfers: transfers
+            .map(|connection| TransferResult {
+                name: match connection.data_from {
+                    Side::Client => format!("{} -> {}", connection.client, connection.server),
+                    Side::Server => format!("{} -> {}", connection.server, connection.client),
+                },
+                bytes: connection.bytes_delivered,
+                start: at(connection.start_s),
+                end: at(connection.start_s + connection.duration_s),
+                complete: true,
+                error: None,
+                retransmitted_segments: Some(connection.retransmitted_segments),
+            })
+            .collect(),
+        notes: capture.quality.warnings.clone(),
+        ..RunRecord::new(Origin::Imported, "import")
+    };
+    let lost = capture.quality.capture_loss_fraction;
+    if lost > 0.0 {
+        record.health.add(Reason {
+            code: Code::CaptureLost,
+            state: HealthState::Degraded,
+            text: format!(
+                "{:.2} % of the bytes that passed are not in the capture",
+                lost * 100.0
+            ),
+        });
+    }
+    record
 }
 
 /// Reads and analyses the capture in a file; `-` is standard input.

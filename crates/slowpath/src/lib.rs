@@ -2,15 +2,17 @@
 //!
 //! The binary and every other front end are thin layers over this crate; it prints nothing.
 //!
-//! * [`catalog`]: the built-in experiments.
+//! * [`catalog`]: the built-in experiments; [`listing`]: experiments as a list.
 //! * [`load`]: from a name or a path to a checked experiment.
 //! * [`run`](mod@run): every variant and repeat of an experiment. Start here.
 //! * [`prove`]: predict, change, run again, compare.
 //! * [`worker`], [`real_time`], [`simulated`], [`network`], [`captures`], [`folder`]: one run, on either clock
 //!   (crate `slowpath-stage`). [`measure`], [`why`]: live paths (crate `slowpath-live`).
+//! * [`settings`]: how a results folder was run; [`identity`]: whether it holds the experiment that is about to run.
 //! * [`schedule`]: which runs, in which order, side by side or alone.
 //! * [`outcome`]: from records to the document behind the report; [`probes`]: figures measured on a transfer.
-//! * [`import`]: existing captures, from a file to an analysis.
+//! * [`import`]: existing captures, from a file to a record with its analysis; [`analyzed`]: any run with what its
+//!   packets say; [`keep`]: folders of runs that no experiment planned.
 //! * [`report`]: results and report of a folder, made from its records.
 //! * [`interrupt`]: Ctrl-C as a flag.
 //! * [`shell`]: any program over an emulated path; [`explain`]: what a capture says, with what would help.
@@ -22,6 +24,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod analyzed;
 pub mod catalog;
 mod counted;
 mod counts;
@@ -33,6 +36,8 @@ pub mod explain;
 pub mod identity;
 pub mod import;
 pub mod interrupt;
+pub mod keep;
+pub mod listing;
 pub mod load;
 pub mod outcome;
 pub mod probes;
@@ -40,6 +45,7 @@ pub mod prove;
 pub mod report;
 pub mod run;
 pub mod schedule;
+pub mod settings;
 pub mod shell;
 mod spare;
 pub mod sweep;
@@ -54,12 +60,3 @@ pub use slowpath_scenario::Clock;
 pub use slowpath_stage::{captures, effect, folder, input, network, real_time, simulated, worker};
 pub use slowpath_units::{BitRate, ByteCount, Duration, ParseError};
 pub use slowpath_workload::{Cancel, SocketOptions};
-
-/// The word for a state of health.
-pub const fn health_word(state: HealthState) -> &'static str {
-    match state {
-        HealthState::Valid => "valid",
-        HealthState::Degraded => "degraded",
-        HealthState::Invalid => "invalid",
-    }
-}

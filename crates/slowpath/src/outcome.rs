@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use slowpath_record::{HealthState, RunRecord};
+use slowpath_record::{HealthState, Origin, RunKind, RunRecord};
 use slowpath_report::Label;
 use slowpath_report::quantity::RateUnit;
 use slowpath_report::results::{
@@ -10,27 +10,15 @@ use slowpath_report::results::{
 };
 use slowpath_scenario::figure::{Figure as Published, FigureValue};
 use slowpath_scenario::{Clock, Plan, Standing};
-use slowpath_verdict::{Analysis, Limit, Verdict};
+use slowpath_verdict::{Limit, Verdict};
 
+use crate::analyzed::Analyzed;
 use crate::disturbed;
 use crate::dossier::{ComparisonWish, FigureStanding};
 use crate::folder::{Folder, FolderError};
 use crate::import;
 use crate::load::Loaded;
-use crate::{counted, counts, probes, prove, treatment};
-
-/// A run with what its captures say.
-#[derive(Debug, Clone)]
-pub struct Analyzed {
-    /// File name of the record, without ending.
-    pub name: String,
-    /// The record.
-    pub record: RunRecord,
-    /// The analysis of the capture beside the data's sender; `None` without captures or for an invalid run.
-    pub analysis: Option<Analysis>,
-    /// Why there is no analysis although there is a capture.
-    pub problem: Option<String>,
-}
+use crate::{counted, counts, probes, treatment};
 
 /// Reads every record of a folder and analyses its captures.
 ///
@@ -55,8 +43,9 @@ pub fn analyze_run(folder: &Folder, name: String, record: RunRecord) -> Analyzed
     if analyzed.record.health.state == HealthState::Invalid {
         return analyzed;
     }
-    // The first capture is the one beside the data's sender; of a run without captures the analysis itself was kept.
-    if analyzed.record.captures.is_empty() {
+    // The first capture is the one beside the data's sender; of a run without captures the analysis itself was kept, as
+    // it is of an imported one, whose capture may be gone.
+    if analyzed.record.captures.is_empty() || analyzed.record.origin == Origin::Imported {
         match folder.analysis(&analyzed.name) {
             Ok(analysis) => analyzed.analysis = analysis,
             Err(error) => analyzed.problem = Some(error.to_string()),
@@ -112,14 +101,11 @@ pub fn results(
     results.notes.clone_from(&loaded.dossier.notes);
     for variant in &loaded.experiment.variants {
         for clock in [Clock::Lab, Clock::Simulated] {
-            let ending = match clock {
-                Clock::Lab => "lab",
-                Clock::Simulated => "simulated",
-            };
+            let origin = Origin::from(clock);
             let own: Vec<&Analyzed> = runs
                 .iter()
-                .filter(|run| run.record.variant == variant.name && !prove::is_proof(&run.name))
-                .filter(|run| run.name.ends_with(ending))
+                .filter(|run| run.record.kind == RunKind::Plain && run.record.origin == origin)
+                .filter(|run| run.record.variant == variant.name)
                 .collect();
             if own.is_empty() {
                 continue;
@@ -127,7 +113,7 @@ pub fn results(
             let plan = plan_of(&variant.name, clock);
             results
                 .variants
-                .push(variant_results(loaded, variant, ending, &own, plan.as_ref()));
+                .push(variant_results(loaded, variant, origin, &own, plan.as_ref()));
         }
     }
     treatment::judge(&mut results.variants, &plan_of);
@@ -143,38 +129,17 @@ pub fn results(
 fn variant_results(
     loaded: &Loaded,
     variant: &slowpath_scenario::Variant,
-    clock: &str,
+    clock: Origin,
     runs: &[&Analyzed],
     plan: Option<&Plan>,
 ) -> Variant {
     let mut ordered = runs.to_vec();
     ordered.sort_by_key(|run| run.record.repeat);
     let mut out = Variant {
-        name: variant.name.clone(),
-        clock: clock.to_owned(),
         title: variant.note.clone(),
-        ..Variant::default()
+        ..Variant::new(&variant.name, clock)
     };
-    for run in &ordered {
-        let verdict = match main_connection(run) {
-            Some(connection) => Some(connection.verdict.clone()),
-            None => counted::of(&run.record),
-        };
-        let mut result = RunResult::of(&measured(&run.record, plan), verdict);
-        if let (Some(row), Some(analysis)) = (result.captures.first_mut(), &run.analysis) {
-            row.warnings.clone_from(&analysis.capture.quality.warnings);
-        }
-        if let Some(connection) = main_connection(run) {
-            if result.verdict.is_some() {
-                result.ledger = Some(connection.ledger.clone());
-            }
-            result
-                .retransmitted_segments
-                .get_or_insert(connection.retransmitted_segments);
-        }
-        result.notes.extend(run.problem.clone());
-        out.runs.push(result);
-    }
+    out.runs = ordered.iter().map(|run| run_result(run, plan)).collect();
     if let Some(plan) = plan {
         out.scaled = plan.full_size.map(|full| {
             let used = plan
@@ -213,6 +178,57 @@ fn variant_results(
     out
 }
 
+/// What the report says of one run.
+fn run_result(run: &Analyzed, plan: Option<&Plan>) -> RunResult {
+    let verdict = match main_connection(run) {
+        Some(connection) => Some(connection.verdict.clone()),
+        None => counted::of(&run.record),
+    };
+    let mut result = RunResult::of(&measured(&run.record, plan), verdict);
+    if let (Some(row), Some(analysis)) = (result.captures.first_mut(), &run.analysis) {
+        row.warnings.clone_from(&analysis.capture.quality.warnings);
+    }
+    if let Some(connection) = main_connection(run) {
+        if result.verdict.is_some() {
+            result.ledger = Some(connection.ledger.clone());
+        }
+        result
+            .retransmitted_segments
+            .get_or_insert(connection.retransmitted_segments);
+    }
+    result.notes.extend(run.problem.clone());
+    result
+}
+
+/// Whether these records are of runs that no experiment planned.
+pub(crate) fn are_unplanned(records: &[(String, RunRecord)]) -> bool {
+    let unplanned = |record: &RunRecord| matches!(record.origin, Origin::Live | Origin::Imported);
+    records.iter().all(|(_, record)| unplanned(record))
+}
+
+/// The document of runs that no experiment planned: imports and measurements, a variant for each name and origin.
+pub fn of_records(runs: &[Analyzed]) -> Results {
+    let name = runs.first().map_or("", |run| run.record.experiment.as_str());
+    let mut results = Results::new(name, 0);
+    for run in runs {
+        let record = &run.record;
+        let own = |variant: &Variant| variant.name == record.variant && variant.clock == record.origin;
+        let place = results.variants.iter().position(own).unwrap_or_else(|| {
+            results
+                .variants
+                .push(Variant::new(&record.variant, record.origin));
+            results.variants.len() - 1
+        });
+        results.variants[place].runs.push(run_result(run, None));
+    }
+    for variant in &mut results.variants {
+        variant.summarize();
+        variant.verdict = agreed(&variant.runs);
+    }
+    results.environment = environment(runs);
+    results
+}
+
 /// The record with the transfers of the measured job alone, where the plan is known.
 pub(crate) fn measured<'a>(record: &'a RunRecord, plan: Option<&Plan>) -> Cow<'a, RunRecord> {
     plan.map_or(Cow::Borrowed(record), |plan| plan.measured(record))
@@ -234,9 +250,9 @@ pub(crate) fn rate_unit(loaded: &Loaded) -> RateUnit {
 
 /// The variants that were run in both clocks.
 fn twins(variants: &[Variant]) -> Vec<Twin> {
-    let of = |clock: &'static str| variants.iter().filter(move |variant| variant.clock == clock);
-    of("lab")
-        .filter_map(|lab| Twin::of(lab, of("simulated").find(|other| other.name == lab.name)?))
+    let of = |clock: Origin| variants.iter().filter(move |variant| variant.clock == clock);
+    of(Origin::Lab)
+        .filter_map(|lab| Twin::of(lab, of(Origin::Simulated).find(|other| other.name == lab.name)?))
         .collect()
 }
 
@@ -287,7 +303,7 @@ fn add_figure(out: &mut Variant, figure: &Published, label: Label, runs: &[&Anal
 
 /// Puts the ratios of goodputs that follow from the source beside the measured ones, with the faster variant.
 fn add_ratios(variants: &mut [Variant], wishes: &[ComparisonWish]) {
-    for clock in ["lab", "simulated"] {
+    for clock in [Origin::Lab, Origin::Simulated] {
         for wish in wishes {
             let Some(ratio) = &wish.ratio else { continue };
             let place = |name: &str| {
@@ -406,7 +422,8 @@ fn scaled(variants: &[Variant]) -> Option<String> {
 
 fn environment(runs: &[Analyzed]) -> Vec<(String, String)> {
     let Some(environment) = runs.iter().find_map(|run| run.record.environment.as_ref()) else {
-        return vec![("clock".to_owned(), "simulated".to_owned())];
+        let origin = runs.first().map_or(Origin::Simulated, |run| run.record.origin);
+        return vec![("clock".to_owned(), origin.to_string())];
     };
     let mut rows = vec![
         ("kernel".to_owned(), environment.kernel.clone()),
@@ -432,13 +449,13 @@ fn environment(runs: &[Analyzed]) -> Vec<(String, String)> {
 /// Every variant against the first of its clock, then the pairs that the dossier wishes for.
 fn comparisons(variants: &[Variant], wishes: &[ComparisonWish], unit: RateUnit) -> Vec<VariantComparison> {
     let mut all = Vec::new();
-    for clock in ["lab", "simulated"] {
+    for clock in [Origin::Lab, Origin::Simulated] {
         let own: Vec<&Variant> = variants.iter().filter(|variant| variant.clock == clock).collect();
         let Some((first, others)) = own.split_first() else {
             continue;
         };
         // Simulated runs without chance are done once; then the table says all that a comparison could.
-        let once = |variant: &Variant| clock == "simulated" && variant.runs.len() == 1;
+        let once = |variant: &Variant| clock == Origin::Simulated && variant.runs.len() == 1;
         all.extend(
             others
                 .iter()

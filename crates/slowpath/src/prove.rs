@@ -4,13 +4,14 @@ use std::sync::atomic::AtomicBool;
 
 use slowpath_diagnose::investigation::{Conclusion, Experiment as Wanted, Settings as Proving, Step};
 use slowpath_diagnose::{Investigation, PathEvidence, Situation};
-use slowpath_record::Origin;
+use slowpath_record::{Origin, RunKind};
 use slowpath_report::results::Proof;
 use slowpath_scenario::{Clock, Intervention, PlanOptions};
 
+use crate::analyzed::Analyzed;
 use crate::folder::Folder;
 use crate::load::Loaded;
-use crate::outcome::{self, Analyzed};
+use crate::outcome;
 use crate::run::{self, Event, Planned, RunError, RunOptions};
 
 /// The file in which proofs are kept beside the records.
@@ -118,11 +119,6 @@ pub fn kept(folder: &Folder) -> Vec<Proof> {
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
-/// Whether a record's name says that it belongs to a proof and not to the experiment itself.
-pub fn is_proof(name: &str) -> bool {
-    name.starts_with(PREFIX)
-}
-
 struct Case {
     clock: Clock,
     investigation: Investigation,
@@ -132,11 +128,7 @@ struct Case {
 
 /// Whether this is a run of the experiment itself, on that clock.
 fn is_base(run: &Analyzed, clock: Clock) -> bool {
-    let origin = match clock {
-        Clock::Lab => Origin::Lab,
-        Clock::Simulated => Origin::Simulated,
-    };
-    !is_proof(&run.name) && run.record.origin == origin
+    run.record.kind == RunKind::Plain && run.record.origin == clock.into()
 }
 
 /// What all transfers over the experiment's path have shown of it on one clock.
@@ -157,10 +149,7 @@ fn planned(
     wanted: &Wanted,
 ) -> Result<Option<Planned>, RunError> {
     let (variant, repeat) = (wanted.base.as_str(), wanted.repeat);
-    let ending = match clock {
-        Clock::Lab => "lab",
-        Clock::Simulated => "simulated",
-    };
+    let origin = Origin::from(clock);
     let plan = loaded.experiment.plan(
         &PlanOptions {
             variant: variant.to_owned(),
@@ -173,18 +162,20 @@ fn planned(
         &loaded.fragments,
     )?;
     let Some(change) = &wanted.change else {
-        return Ok(Some(Planned::new(
-            format!("{PREFIX}{variant}.base.{repeat}.{ending}"),
-            plan,
-        )));
+        return Ok(Some(
+            Planned::new(format!("{PREFIX}{variant}.base.{repeat}.{origin}"), plan).as_proof(),
+        ));
     };
     let Ok(changed) = change.apply(&plan) else {
         return Ok(None);
     };
-    Ok(Some(Planned::new(
-        format!("{PREFIX}{variant}.{}.{repeat}.{ending}", word(change)),
-        changed,
-    )))
+    Ok(Some(
+        Planned::new(
+            format!("{PREFIX}{variant}.{}.{repeat}.{origin}", word(change)),
+            changed,
+        )
+        .as_proof(),
+    ))
 }
 
 /// A change in one word, for file names.
@@ -224,7 +215,7 @@ fn unchanged(variant: &str) -> Conclusion {
     }
 }
 
-/// Records of proofs begin with this, so that they are not taken for runs of the experiment.
+/// Files of proofs begin with this.
 const PREFIX: &str = "proof-";
 
 /// Changed runs of one variant, at most.

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use slowpath_record::RunKind;
 use slowpath_report::compare::FolderComparison;
 use slowpath_report::graphs::GraphSet;
 use slowpath_report::results::Variant;
@@ -10,10 +11,20 @@ use slowpath_report::{Results, Style, csv, json, terminal};
 use slowpath_scenario::{Clock, PlanOptions};
 use slowpath_workload::external::ssh::quoted;
 
+use crate::analyzed::Analyzed;
 use crate::folder::{Folder, FolderError};
 use crate::load::{LoadError, Loaded};
-use crate::outcome::{self, Analyzed};
-use crate::run::{SETTINGS, Settings};
+use crate::outcome;
+use crate::settings::{SETTINGS, Settings};
+
+/// Makes the same of a folder whose runs no experiment planned, from its records alone.
+///
+/// # Errors
+/// [`FolderError`] if the records cannot be read or the files not be written.
+pub(crate) fn write_records(folder: &Folder) -> Result<Results, FolderError> {
+    let runs = outcome::analyze(folder)?;
+    finish(folder, outcome::of_records(&runs), &runs)
+}
 
 /// Makes `result.json`, `report.html` and the tables from the records of the folder `root`.
 ///
@@ -27,16 +38,21 @@ pub fn write(loaded: &Loaded, settings: &Settings, root: &Path) -> Result<Result
     });
     results.proofs = crate::prove::kept(&folder);
     results.reproduce = vec![command(settings)];
+    finish(&folder, results, &runs)
+}
+
+/// Stamps and writes what the runs of a folder come to.
+fn finish(folder: &Folder, mut results: Results, runs: &[Analyzed]) -> Result<Results, FolderError> {
     results.written = Some(stamp(std::time::SystemTime::now()));
     let mut text = Vec::new();
     json::write_results(&results, &mut text).expect("writing to memory does not fail");
     folder.write("result.json", &text)?;
     let mut page = Vec::new();
-    let graphs = graphs(&results, &runs);
+    let graphs = graphs(&results, runs);
     slowpath_report::html::write_report(&results, &graphs, &mut page)
         .expect("writing to memory does not fail");
     folder.write("report.html", &page)?;
-    tables(&folder, &results, &graphs)?;
+    tables(folder, &results, &graphs)?;
     Ok(results)
 }
 
@@ -71,7 +87,15 @@ fn tables(folder: &Folder, results: &Results, graphs: &[GraphSet]) -> Result<(),
 /// What is missing or broken in the folder.
 pub fn again(root: &Path) -> Result<Results, AgainError> {
     let path = root.join(SETTINGS);
-    let text = Folder::open(root).read(SETTINGS)?;
+    let folder = Folder::open(root);
+    if !path.exists()
+        && folder
+            .records()
+            .is_ok_and(|records| outcome::are_unplanned(&records))
+    {
+        return Ok(write_records(&folder)?);
+    }
+    let text = folder.read(SETTINGS)?;
     let settings: Settings =
         serde_json::from_slice(&text).map_err(|source| FolderError::Form { path, source })?;
     let mut loaded = Loaded::open(&root.join("experiment.toml").display().to_string(), &settings.set)?;
@@ -124,7 +148,7 @@ fn read(root: &Path) -> Result<Results, CompareError> {
 /// The graphs of each variant's first two runs; more would make the page heavy and say little new.
 fn graphs(results: &Results, runs: &[Analyzed]) -> Vec<GraphSet> {
     runs.iter()
-        .filter(|run| run.record.repeat < GRAPHED_RUNS && !crate::prove::is_proof(&run.name))
+        .filter(|run| run.record.repeat < GRAPHED_RUNS && run.record.kind == RunKind::Plain)
         .filter_map(|run| {
             let connection = run.analysis.as_ref()?.main_connection()?;
             let point = run
@@ -132,12 +156,7 @@ fn graphs(results: &Results, runs: &[Analyzed]) -> Vec<GraphSet> {
                 .captures
                 .first()
                 .map_or("capture", |capture| capture.point.as_str());
-            let clock = if run.name.ends_with(".simulated") {
-                "simulated"
-            } else {
-                "lab"
-            };
-            let own = |v: &&Variant| v.name == run.record.variant && v.clock == clock;
+            let own = |v: &&Variant| v.name == run.record.variant && v.clock == run.record.origin;
             let variant = results.variants.iter().find(own)?;
             Some(GraphSet {
                 variant: results.label(variant),

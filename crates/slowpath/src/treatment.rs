@@ -5,7 +5,7 @@
 //! slower in every run, show it. That a program of an end was busy all the time: the run's health says so, and the
 //! path then gets no verdict.
 
-use slowpath_record::{Code, HealthState, Reason};
+use slowpath_record::{Code, HealthState, Origin, Reason};
 use slowpath_report::results::{RunResult, Variant};
 use slowpath_scenario::plan::MarksApart;
 use slowpath_scenario::{Clock, Plan};
@@ -73,10 +73,10 @@ fn blame_processors(variant: &mut Variant) {
 }
 
 fn clock(variant: &Variant) -> Option<Clock> {
-    match variant.clock.as_str() {
-        "lab" => Some(Clock::Lab),
-        "simulated" => Some(Clock::Simulated),
-        _ => None,
+    match variant.clock {
+        Origin::Lab => Some(Clock::Lab),
+        Origin::Simulated => Some(Clock::Simulated),
+        Origin::Live | Origin::Imported => None,
     }
 }
 
@@ -203,10 +203,8 @@ mod tests {
             RunResult::of(&serde_json::from_value(record).unwrap(), None)
         };
         Variant {
-            name: name.to_owned(),
-            clock: "simulated".to_owned(),
             runs: rates.iter().map(run).collect(),
-            ..Variant::default()
+            ..Variant::new(name, Origin::Simulated)
         }
     }
 

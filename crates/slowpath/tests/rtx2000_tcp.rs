@@ -38,6 +38,7 @@ fn assignment(clock: Clock, folder: PathBuf) -> Assignment {
         name: "tcp-transfer".to_owned(),
         plan: plan.unwrap_or_else(|error| panic!("{error}")),
         twin: None,
+        kind: slowpath_record::RunKind::Plain,
         folder,
         capture: false,
     }

@@ -70,6 +70,22 @@ impl Tool {
     }
 }
 
+impl Tool {
+    /// What is measured, as the user gave it.
+    pub(super) fn target(&self) -> &str {
+        match self {
+            Self::Iperf3(args) => &args.target,
+            Self::Ftp(args) => &args.target,
+            Self::Ssh(args) => &args.target,
+            Self::S3(args) => &args.target,
+            Self::Ping(args) => &args.target,
+            Self::Trace(args) => &args.target,
+            Self::Mtu(args) => &args.target,
+            Self::Sweep(args) => &args.target,
+        }
+    }
+}
+
 /// Names of the tools, which are also the schemes of targets.
 pub(super) const TOOLS: [&str; 8] = ["iperf3", "ftp", "ssh", "s3", "ping", "trace", "mtu", "sweep"];
 
@@ -79,6 +95,9 @@ pub(super) struct CommonArgs {
     /// Form of the answer
     #[arg(long, value_enum, default_value_t = Form::Text, help_heading = "Answer")]
     pub(super) format: Form,
+    /// Also add the measurement as a run to this results folder, for `report` and `compare`
+    #[arg(long, value_name = "DIR", help_heading = "Answer")]
+    pub(super) out: Option<PathBuf>,
     /// Allow load on an address that is not local; needs --cap
     #[arg(long, requires = "cap", help_heading = "Safety")]
     pub(super) allow_remote_load: bool,

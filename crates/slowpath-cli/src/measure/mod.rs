@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
+use slowpath::keep;
 use slowpath::measure::serve::{Event, Limits};
 use slowpath::measure::{self, Guard, Job, MeasureError, Progress, Remote};
 use slowpath::measure::{ftp, iperf3, mtu, ping, s3, serve, ssh, sweep, trace};
@@ -76,6 +77,10 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<u8, Failure> {
         Form::Text => answer.write_text(&mut out),
         Form::Json => writeln!(out, "{:#}", answer.document()),
     })?;
+    if let Some(folder) = &common.out {
+        keep::add_measurement(folder, args.tool.target(), answer.as_ref())
+            .map_err(|error| Failure::machine(error.to_string()))?;
+    }
     Ok(match answer.incomplete() {
         None => exit::DONE,
         Some(_) => exit::INVALID,

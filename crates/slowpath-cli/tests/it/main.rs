@@ -4,4 +4,6 @@ mod command;
 mod first_use;
 mod folders;
 mod measure;
+mod records;
 mod support;
+mod traces;

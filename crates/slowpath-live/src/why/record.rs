@@ -40,18 +40,13 @@ pub fn record(name: &str, outcome: &Outcome, answer: &Answer) -> RunRecord {
     }
 }
 
-/// Writes the record and the answer into a folder: `record.json` and `why.json`.
+/// Writes the answer into a folder, as `why.json`.
 ///
 /// # Errors
 /// Those of writing files.
-pub fn write(folder: &Path, record: &RunRecord, answer: &Answer) -> io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    let json = |text: serde_json::Result<String>| text.map_err(io::Error::other);
-    std::fs::write(folder.join("record.json"), json(serde_json::to_string(record))?)?;
-    std::fs::write(
-        folder.join("why.json"),
-        json(serde_json::to_string_pretty(answer))?,
-    )
+pub fn write(folder: &Path, answer: &Answer) -> io::Result<()> {
+    let text = serde_json::to_string_pretty(answer).map_err(io::Error::other)?;
+    std::fs::write(folder.join("why.json"), text)
 }
 
 fn transfer(one: &Watched) -> TransferResult {

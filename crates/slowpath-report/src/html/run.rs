@@ -235,7 +235,7 @@ impl VariantView {
             name: results.label(variant),
             anchor: anchor(&results.label(variant)),
             title: variant.title.clone(),
-            clock: variant.clock.clone(),
+            clock: variant.clock.to_string(),
             sentence: variant
                 .sentence()
                 .map(str::to_owned)

@@ -7,7 +7,6 @@ use slowpath_verdict::Verdict;
 use crate::facts::parameters;
 use crate::graphs::{GraphSet, Packed};
 use crate::quantity::{percent, seconds};
-use crate::terminal::health_word;
 use crate::verdict::{flag_name, reason_name};
 
 /// A word with the tone in which it is said.
@@ -25,7 +24,7 @@ impl Toned {
             HealthState::Invalid => "bad",
         };
         Self {
-            text: health_word(state).to_owned(),
+            text: state.name().to_owned(),
             tone,
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use slowpath_diagnose::stats::Summary;
-use slowpath_record::HealthState;
+use slowpath_record::{HealthState, Origin};
 use slowpath_verdict::Verdict;
 
 use super::figure::{Basis, Figure, Reference};
@@ -12,12 +12,12 @@ use super::run::RunResult;
 pub const NEVER: &str = "never finished";
 
 /// One way of doing the transfer, with its repeats.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Variant {
     /// Name from the experiment file.
     pub name: String,
-    /// `lab` or `simulated`.
-    pub clock: String,
+    /// How its runs came about: on which clock, in a real network, or read from captures.
+    pub clock: Origin,
     /// What is special about it, as a short phrase.
     #[serde(default)]
     pub title: Option<String>,
@@ -50,6 +50,25 @@ pub struct Variant {
 }
 
 impl Variant {
+    /// A variant without runs.
+    pub fn new(name: &str, clock: Origin) -> Self {
+        Self {
+            name: name.to_owned(),
+            clock,
+            title: None,
+            configuration: Vec::new(),
+            runs: Vec::new(),
+            goodput_byte_per_s: None,
+            reference: None,
+            verdict: None,
+            basis: Basis::default(),
+            basis_note: None,
+            figures: Vec::new(),
+            scaled: None,
+            answer: None,
+        }
+    }
+
     /// The worst health of its runs; valid when there is none.
     pub fn health(&self) -> HealthState {
         self.runs.iter().map(|r| r.health.state).max().unwrap_or_default()

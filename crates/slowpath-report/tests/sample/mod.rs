@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use slowpath_facts::{Capture, DscpSeen, Handshake, RttSummary};
 use slowpath_facts::{Counters, FlowFacts, Graphs};
 use slowpath_facts::{Quality, Side, Surroundings, Tap};
+use slowpath_record::Origin;
 use slowpath_record::health::{Health, HealthState, Reason};
 use slowpath_report::explain::{ConfigurationText, Explanation, RemedyView};
 use slowpath_report::quantity::RateUnit;
@@ -122,8 +123,6 @@ fn variant(
     verdict: Verdict,
 ) -> Variant {
     let mut v = Variant {
-        name: name.into(),
-        clock: "lab".into(),
         title: Some(title.into()),
         runs: rates
             .iter()
@@ -137,7 +136,7 @@ fn variant(
         }),
         verdict: Some(verdict),
         basis,
-        ..Variant::default()
+        ..Variant::new(name, Origin::Lab)
     };
     v.summarize();
     v

@@ -5,9 +5,10 @@ use std::process::Command as StdCommand;
 use slowpath_record::TransferResult;
 use slowpath_scenario::workload::Command;
 
+use super::error::LabRunError;
+use super::processor;
 use super::programs::Running;
 use super::stage::{Done, Work, kernel};
-use super::{LabRunError, processor};
 
 /// Runs the far program, then the near one to its end; what they write is kept as notes.
 pub(super) fn run(work: &Work<'_>, command: &Command) -> Result<Done, LabRunError> {

@@ -6,11 +6,10 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use slowpath_endpoint::Report;
-use slowpath_endpoint::app::{Behaviour, FtpClient, FtpData, FtpDirection};
-use slowpath_scenario::plan::{HostPlan, Job, Plan};
+use slowpath_scenario::plan::HostPlan;
 use slowpath_scenario::workload::{DataMode, Direction, FtpTransfer, Program as Player};
 use slowpath_scenario::{KernelStack, Stack};
-use slowpath_units::Time;
+use slowpath_sim::programs::ftp::{CONTROL_PORT, FILE};
 use slowpath_workload::content::write_test_file;
 use slowpath_workload::drain::Drain;
 use slowpath_workload::external::curl::CurlFtp;
@@ -18,46 +17,10 @@ use slowpath_workload::external::vsftpd::Vsftpd;
 use slowpath_workload::ftp::{self, ClientConfig, Mode, Server, ServerConfig};
 use slowpath_workload::payload::{Sink, Source};
 
-use super::LabRunError;
+use super::error::LabRunError;
 use super::programs::{Running, version};
 use super::scratch::{Scratch, set_mode};
-use super::stage::{Done, MODEL_START, Work, failed, kernel, socket_options};
-
-/// The programs that a job needs on a model host.
-pub(crate) fn model_programs(
-    plan: &Plan,
-    job: &Job,
-    transfer: &FtpTransfer,
-    host: &HostPlan,
-) -> Vec<(Time, Behaviour)> {
-    let Stack::Model(model) = &host.stack else {
-        return Vec::new();
-    };
-    if host.name != job.client {
-        return Vec::new();
-    }
-    let Some(server) = plan.host(&job.server) else {
-        return Vec::new();
-    };
-    let client = FtpClient {
-        server: SocketAddr::new(server.address, CONTROL_PORT),
-        user: "anonymous".to_owned(),
-        password: "slowpath@".to_owned(),
-        path: FILE.to_owned(),
-        direction: match transfer.direction {
-            Direction::Upload => FtpDirection::Put(transfer.size.bytes()),
-            _ => FtpDirection::Get,
-        },
-        data: match transfer.data {
-            DataMode::Passive => FtpData::Passive,
-            DataMode::ExtendedPassive => FtpData::ExtendedPassive,
-            DataMode::Active | DataMode::ExtendedActive => FtpData::Active,
-        },
-        pace: model.pace,
-    };
-    // The server needs a moment to start before the first packet may arrive.
-    vec![(Time::ZERO + job.start + MODEL_START, Behaviour::FtpClient(client))]
-}
+use super::stage::{Done, Work, failed, kernel, socket_options};
 
 /// Runs the job and waits for its end.
 pub(super) fn run(work: &Work<'_>, transfer: &FtpTransfer) -> Result<Done, LabRunError> {
@@ -281,11 +244,5 @@ fn write_content(root: &Path, transfer: &FtpTransfer) -> io::Result<()> {
     set_mode(root, 0o555)
 }
 
-/// Name of the file, as in the field report.
-pub(crate) const FILE: &str = "test.bin";
-
 /// Folder for uploads to a real server, whose root must not be writable.
 const INCOMING: &str = "incoming";
-
-/// FTP's control port (RFC 959).
-pub(crate) const CONTROL_PORT: u16 = 21;

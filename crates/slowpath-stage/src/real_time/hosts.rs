@@ -4,10 +4,9 @@ use slowpath_endpoint::HostConfig;
 use slowpath_endpoint::app::Behaviour;
 use slowpath_lab::{HostSpec, KernelSettings, ModelSettings, Stack as LabStack};
 use slowpath_scenario::host::EcnMode;
-use slowpath_scenario::{HostPlan, KernelStack, Plan, Stack, System, Workload};
+use slowpath_scenario::{HostPlan, KernelStack, Plan, Stack, System};
 use slowpath_units::Time;
 
-use super::ftp;
 use super::stage::MODEL_START;
 
 /// The lab's hosts, model hosts with their programs.
@@ -47,15 +46,13 @@ fn spec(plan: &Plan, host: &HostPlan) -> HostSpec {
 fn programs(plan: &Plan, host: &HostPlan) -> Vec<(Time, Behaviour)> {
     let mut programs = Vec::new();
     for job in &plan.jobs {
-        if let Workload::Ftp(transfer) = &job.workload {
-            programs.extend(ftp::model_programs(plan, job, transfer, host));
-            continue;
-        }
         // A job that no model can do is refused when it is run.
         let modelled = slowpath_sim::programs::programs(plan, job, host).unwrap_or_default();
-        programs.extend(modelled.into_iter().map(|(at, behaviour)| {
-            let serves = at == Time::ZERO;
-            (if serves { at } else { at + MODEL_START }, behaviour)
+        programs.extend(modelled.into_iter().map(|(at, behaviour)| match behaviour {
+            // Waits for its server in either clock.
+            Behaviour::FtpClient(_) => (at, behaviour),
+            _ if at == Time::ZERO => (at, behaviour),
+            _ => (at + MODEL_START, behaviour),
         }));
     }
     programs

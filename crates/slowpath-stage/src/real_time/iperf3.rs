@@ -21,9 +21,11 @@ use slowpath_workload::iperf3::{
 use slowpath_workload::onlooker::{Filter, Onlooker};
 use slowpath_workload::payload::Source;
 
+use super::error::LabRunError;
+use super::ports::port;
 use super::programs::{Running, version};
 use super::stage::{Done, Work, failed, kernel, socket_options};
-use super::{LabRunError, processor, streams};
+use super::{processor, streams};
 
 /// Runs the test between the hosts of the job.
 pub(super) fn run(work: &Work<'_>, test: &Iperf3Test) -> Result<Done, LabRunError> {
@@ -280,13 +282,6 @@ fn versioned(side: &str, program: &Program) -> String {
     format!("iperf3 {side}: {}", version(program, &["--version"]))
 }
 
-/// The port of the job's server, its own among all jobs of the plan; the same as the models use.
-pub(super) fn port(work: &Work<'_>) -> u16 {
-    let jobs = &work.stage.plan.jobs;
-    let number = jobs.iter().position(|job| job.name == work.job.name).unwrap_or(0);
-    FIRST_PORT.saturating_add(10 * u16::try_from(number).unwrap_or(0))
-}
-
 /// TCP data between two hosts of which at least one is a model: no iperf3 protocol, the same bytes.
 fn bulk(work: &Work<'_>, test: &Iperf3Test) -> Result<Done, LabRunError> {
     let (client, server) = (work.client()?, work.server()?);
@@ -421,9 +416,6 @@ fn kernel_sender(
     done.transfers.push(transfer);
     Ok(())
 }
-
-/// iperf3's own port.
-pub(super) const FIRST_PORT: u16 = 5201;
 
 /// How often connections are sampled.
 const SAMPLE_EVERY: Duration = Duration::from_millis(100);

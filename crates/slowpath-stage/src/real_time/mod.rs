@@ -6,72 +6,34 @@
 //! * One module for each kind of job: [`ftp`], `iperf3`, `ssh`, `s3`, `streams` (datagrams, frames, ping), `command`.
 
 mod command;
-pub(crate) mod ftp;
+mod error;
+mod ftp;
 pub(crate) mod hosts;
 mod iperf3;
 mod marks;
+mod ports;
 mod prime;
 mod processor;
 mod programs;
 mod s3;
-mod scratch;
+pub(crate) mod scratch;
 mod ssh;
 mod stage;
 mod streams;
 
-use std::io;
-use std::path::PathBuf;
-
 use slowpath_endpoint::Report;
-use slowpath_lab::{Lab, LabError, LabSpec, PacketSink, Privilege, WireSettings};
+use slowpath_lab::{Lab, LabSpec, PacketSink, Privilege, WireSettings};
 use slowpath_record::{Code, Disturbances, Environment, FlowResult, HealthState, Origin, Reason, RunRecord};
 use slowpath_scenario::plan::Job;
 use slowpath_scenario::{Captures as Wanted, Plan, Workload};
 use slowpath_workload::{Context, Stop};
 
-pub(crate) use self::ssh::expect as ssh_marks;
+pub use self::error::LabRunError;
 use self::stage::{Done, Stage, Work};
+use crate::assignment::{Assignment, Message};
 use crate::captures::{CaptureSpec, Captures};
 use crate::marks::{Counting, Marks};
 use crate::network;
-use crate::worker::{Assignment, Message};
-
-/// Why a lab run came to nothing.
-#[derive(Debug, thiserror::Error)]
-pub enum LabRunError {
-    /// The lab cannot be built.
-    #[error(transparent)]
-    Lab(#[from] LabError),
-    /// A capture file cannot be written.
-    #[error(
-        "writing the capture {path} failed: {source}; choose another results folder with --out, or free some space"
-    )]
-    Capture {
-        /// Which file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A real program that the experiment names is not there.
-    #[error(
-        "the experiment wants the program \"{program}\", which is not installed here; get it with: {install}"
-    )]
-    Program {
-        /// The program.
-        program: String,
-        /// The command that installs it, Debian's where the distribution has it.
-        install: &'static str,
-    },
-    /// The workload failed before any data could flow.
-    #[error("{0}")]
-    Workload(String),
-    /// The lab cannot do this job.
-    #[error("the lab cannot do {0} in this version; see LIMITATIONS.md")]
-    Unsupported(&'static str),
-    /// A folder for the programs of the run cannot be used.
-    #[error("making the working folder of the run failed: {0}")]
-    Scratch(#[source] io::Error),
-}
 
 /// Does one assignment and returns its record; captures lie in the results folder.
 ///

@@ -10,7 +10,7 @@ use slowpath_lab::Lab;
 use slowpath_scenario::{HostPlan, Plan, Stack};
 use slowpath_workload::Context;
 
-use super::LabRunError;
+use super::error::LabRunError;
 
 /// Opens and closes one connection between the hosts if one of them has a slow start threshold.
 pub(super) fn prime(lab: &Lab, plan: &Plan, context: &Context) -> Result<(), LabRunError> {

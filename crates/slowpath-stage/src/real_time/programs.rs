@@ -8,7 +8,7 @@ use slowpath_scenario::plan::HostPlan;
 use slowpath_units::Duration;
 use slowpath_workload::external::Program;
 
-use super::LabRunError;
+use super::error::LabRunError;
 use super::stage::{POLL, Work, failed};
 
 /// A program at work in a host; it ends with its value.

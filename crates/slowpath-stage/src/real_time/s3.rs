@@ -14,11 +14,12 @@ use slowpath_workload::s3::{
     Operation, PayloadHash, ServerConfig, ServerTls,
 };
 
-use super::iperf3::port;
+use super::error::LabRunError;
+use super::ports::port;
+use super::processor;
 use super::programs::{Running, version};
 use super::scratch::Scratch;
 use super::stage::{Done, Work, failed, kernel, socket_options};
-use super::{LabRunError, processor};
 
 /// Starts the store, fills it where objects are to be read, and makes the requests.
 pub(super) fn run(work: &Work<'_>, load: &S3Load) -> Result<Done, LabRunError> {

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use slowpath_sys::private_folder;
 
-use super::LabRunError;
+use super::error::LabRunError;
 
 /// A folder that goes away with its value.
 #[derive(Debug)]
@@ -14,7 +15,7 @@ pub(super) struct Scratch(PathBuf);
 impl Scratch {
     /// A folder that nobody but this user may enter.
     pub(super) fn create(purpose: &str) -> Result<Self, LabRunError> {
-        private_folder::create(&crate::worker::scratch(), purpose)
+        private_folder::create(&base(), purpose)
             .map(Self)
             .map_err(LabRunError::Scratch)
     }
@@ -47,3 +48,17 @@ pub(super) fn set_mode(path: &Path, mode: u32) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
 }
+
+/// Where programs of the run may leave files.
+///
+/// In a worker this is a file system of its own, which the kernel takes away with the process, however it ends.
+fn base() -> PathBuf {
+    BASE.get().cloned().unwrap_or_else(std::env::temp_dir)
+}
+
+/// Says that programs of the run may leave files in `folder` from now on.
+pub(crate) fn use_folder(folder: PathBuf) {
+    let _ = BASE.set(folder);
+}
+
+static BASE: OnceLock<PathBuf> = OnceLock::new();

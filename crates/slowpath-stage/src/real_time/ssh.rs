@@ -21,11 +21,13 @@ use slowpath_workload::external::{Program, Ready, find_program};
 use slowpath_workload::onlooker::{Filter, Onlooker};
 use slowpath_workload::payload::Source;
 
-use super::iperf3::{self, Ends, FIRST_PORT};
+use super::error::LabRunError;
+use super::iperf3::{self, Ends};
+use super::ports::FIRST_PORT;
+use super::processor;
 use super::programs::{Running, version_of};
 use super::scratch::Scratch;
 use super::stage::{Done, Work, failed, kernel};
-use super::{LabRunError, processor};
 
 /// Starts sshd, carries the file, and says what the programs did to the wire and to the processors.
 pub(super) fn run(work: &Work<'_>, transfer: &SshTransfer) -> Result<Done, LabRunError> {

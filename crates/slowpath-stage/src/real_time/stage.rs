@@ -11,7 +11,7 @@ use slowpath_scenario::{KernelStack, Stack};
 use slowpath_units::{Duration, Time};
 use slowpath_workload::{Context, Permission, SocketOptions};
 
-use super::LabRunError;
+use super::error::LabRunError;
 
 /// What a job left behind.
 #[derive(Debug, Default)]

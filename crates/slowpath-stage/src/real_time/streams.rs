@@ -16,9 +16,10 @@ use slowpath_workload::iperf3::Pacing;
 use slowpath_workload::probe::{PingConfig, ping};
 use slowpath_workload::stream::{self, Kind, Receiver, StreamConfig};
 
-use super::iperf3::port;
+use super::error::LabRunError;
+use super::ports::port;
+use super::processor;
 use super::stage::{Done, Work, failed, kernel};
-use super::{LabRunError, processor};
 
 /// A paced stream of datagrams.
 pub(super) fn udp(work: &Work<'_>, wanted: &UdpStream) -> Result<Done, LabRunError> {

@@ -10,7 +10,10 @@ use std::thread;
 
 use slowpath_record::RunRecord;
 
-use super::{Event, Failed, Planned, RunError, RunOptions};
+use super::error::{Failed, RunError};
+use super::event::Event;
+use super::options::RunOptions;
+use super::planned::Planned;
 use crate::folder::Folder;
 use crate::simulated::SimulatedError;
 
@@ -47,7 +50,12 @@ pub(super) fn simulate(
                     // The receiver lives until all threads have ended.
                     let _ = tell.send(News::Started(run.name.clone()));
                     let result =
-                        crate::simulated::run(experiment, &run.plan, &run.name, options.capture, folder);
+                        crate::simulated::run(experiment, &run.plan, &run.name, options.capture, folder).map(
+                            |record| RunRecord {
+                                kind: run.kind,
+                                ..record
+                            },
+                        );
                     let _ = tell.send(News::Ended(run.name, result.map(Box::new)));
                 }
             });

@@ -1,6 +1,6 @@
 //! The marks that OpenSSH's settings ask for, to be compared with those seen on the wire.
 
-use slowpath_scenario::workload::{SshMethod, SshTransfer};
+use slowpath_scenario::workload::{SshTransfer, ip_qos};
 
 use crate::real_time::stage::{Done, Work};
 
@@ -17,24 +17,13 @@ pub(super) fn marks(work: &Work<'_>, transfer: &SshTransfer, version: Option<&st
         (&work.job.client, &transfer.client_options),
         (&work.job.server, &transfer.server_options),
     ] {
-        if ip_qos(options).is_none() {
+        if !ip_qos::is_written(options) {
             done.notes.push(format!(
                 "{host}: no IPQoS in its options; its marks are the choice of the package"
             ));
         }
-        let wanted = wanted(transfer.method, options);
+        let wanted = ip_qos::mark(transfer.method, options);
         done.marks.extend(wanted.map(|mark| (host.clone(), mark)));
-    }
-}
-
-/// The DSCP of most packets of an end with these options, up to OpenSSH 10.0; `None` where they do not say.
-///
-/// A tunnel is opened together with a login shell, so it is interactive.
-pub(crate) fn wanted(method: SshMethod, options: &[String]) -> Option<u8> {
-    let (interactive, bulk) = ip_qos(options)?;
-    match method {
-        SshMethod::TunnelIperf3 | SshMethod::TunnelCopy | SshMethod::TunnelScp => interactive,
-        SshMethod::Scp | SshMethod::ScpLegacy | SshMethod::Sftp | SshMethod::Pipe => bulk,
     }
 }
 
@@ -52,52 +41,9 @@ fn follows_old_rules(version: Option<&str>) -> bool {
         .is_some_and(|release| release < (10, 1))
 }
 
-/// DSCP of interactive sessions and of transfers in the first `IPQoS` line; `None` within for words not known here.
-fn ip_qos(options: &[String]) -> Option<(Option<u8>, Option<u8>)> {
-    options.iter().find_map(|line| {
-        let mut words = line
-            .split(|c: char| c.is_whitespace() || c == '=')
-            .filter(|word| !word.is_empty());
-        if !words.next()?.eq_ignore_ascii_case("ipqos") {
-            return None;
-        }
-        let first = dscp(words.next()?);
-        Some((first, words.next().map_or(first, dscp)))
-    })
-}
-
-fn dscp(word: &str) -> Option<u8> {
-    let lower = word.to_lowercase();
-    match lower.as_str() {
-        "none" => Some(0),
-        "lowdelay" => Some(4),
-        "throughput" => Some(2),
-        "reliability" => Some(1),
-        // A number is the whole type-of-service byte.
-        _ if lower.starts_with(|c: char| c.is_ascii_digit()) => lower.parse::<u8>().ok().map(|tos| tos >> 2),
-        _ => lower
-            .parse::<slowpath_packet::Dscp>()
-            .ok()
-            .map(slowpath_packet::Dscp::value),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn reads_what_ipqos_asks_for() {
-        for (line, expected) in [
-            ("IPQoS af21 cs1", Some((Some(18), Some(8)))),
-            ("ipqos=none", Some((Some(0), Some(0)))),
-            ("IPQoS 0 32", Some((Some(0), Some(8)))),
-            ("IPQoS lowdelay throughput", Some((Some(4), Some(2)))),
-            ("Ciphers aes128-ctr", None),
-        ] {
-            assert_eq!(ip_qos(&[line.to_owned()]), expected, "{line}");
-        }
-    }
 
     #[test]
     fn the_rules_changed_in_10_1() {

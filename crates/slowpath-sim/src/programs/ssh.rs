@@ -1,4 +1,4 @@
-//! Copies of the SSH family in simulated time: login, channel window, SFTP's requests, and the marks of each end.
+//! Copies of the SSH family: login, channel window, SFTP's requests, and the marks of each end.
 //!
 //! | OpenSSH | here | why |
 //! |---|---|---|
@@ -12,10 +12,8 @@ use std::net::SocketAddr;
 use slowpath_endpoint::app::{Behaviour, SshClient, SshDirection, SshServer, SshTransfer};
 use slowpath_packet::Dscp;
 use slowpath_scenario::plan::{HostPlan, Job, Plan};
-use slowpath_scenario::workload::{Direction, SshMethod, SshTransfer as Wanted};
+use slowpath_scenario::workload::{Direction, SshMethod, SshTransfer as Wanted, ip_qos};
 use slowpath_units::Time;
-
-use crate::real_time::ssh_marks;
 
 /// What `host` does in an SSH job, number `number` of the plan, and when it starts.
 pub(super) fn programs(
@@ -27,7 +25,7 @@ pub(super) fn programs(
 ) -> Vec<(Time, Behaviour)> {
     let port = PORT.saturating_add(number);
     let marked = |options: &[String]| {
-        let dscp = ssh_marks::wanted(wanted.method, options).and_then(Dscp::new);
+        let dscp = ip_qos::mark(wanted.method, options).and_then(Dscp::new);
         SshTransfer {
             dscp,
             ..transfer(job, wanted)
@@ -72,57 +70,3 @@ const PORT: u16 = 22;
 
 /// Bytes of a request that both ends agree on since OpenSSH 8.7 (`limits@openssh.com`: 255 KiB).
 const SFTP_REQUEST: u32 = 255 << 10;
-
-#[cfg(test)]
-mod tests {
-    use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
-
-    /// One copy over 100 ms: goodput in bytes per second.
-    fn copy(kind: &str, direction: &str) -> f64 {
-        let text = format!(
-            "title = \"t\"\n[network]\nboth = [{{ rate = \"10 Gbit/s\", queue = \"9000 packets\" }}, {{ delay = \
-             \"50 ms\" }}]\n[hosts.client]\nsystem = \"linux\"\nrmem = [\"4 KiB\", \"128 KiB\", \"64 MiB\"]\n\
-             [hosts.server]\nsystem = \"linux\"\nrmem = [\"4 KiB\", \"128 KiB\", \"64 MiB\"]\n[workload]\nkind = \
-             \"{kind}\"\nsize = \"200 MiB\"\ndirection = \"{direction}\"\n[[variants]]\nname = \"v\"\n"
-        );
-        let experiment = Experiment::read("x.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
-        let options = PlanOptions {
-            variant: "v".to_owned(),
-            repeat: 0,
-            seed: 1,
-            clock: Clock::Simulated,
-            quick: false,
-            size: None,
-        };
-        let plan = experiment.plan(&options, &Fragments::new()).unwrap();
-        let record = super::super::bare("t", &plan).unwrap();
-        let [transfer] = record.transfers.as_slice() else {
-            panic!("{:?}", record.transfers);
-        };
-        assert!(transfer.complete, "{transfer:?}");
-        assert_eq!(transfer.bytes, 200 << 20);
-        // Ten exchanges of the login come before the data and are not counted.
-        assert!(transfer.start.nanos() > 800_000_000, "{transfer:?}");
-        transfer.goodput_byte_per_s()
-    }
-
-    #[test]
-    fn the_channels_window_limits_a_copy_over_a_long_path() {
-        for (kind, direction) in [
-            ("scp", "upload"),
-            ("sftp", "download"),
-            ("scp-legacy", "upload"),
-            ("ssh-pipe", "upload"),
-            ("ssh-tunnel-copy", "upload"),
-            ("ssh-tunnel-iperf3", "upload"),
-            ("ssh-tunnel-scp", "download"),
-        ] {
-            let rate = copy(kind, direction);
-            let window = f64::from(2 << 20) / 0.1;
-            assert!(
-                (0.85..1.0).contains(&(rate / window)),
-                "{kind} {direction}: {rate}"
-            );
-        }
-    }
-}

@@ -1,0 +1,123 @@
+//! What stands below the table: both clocks side by side, and the traffic of each flow.
+
+use std::io::{self, Write};
+
+use super::label::short_label;
+use super::unit::Unit;
+use crate::quantity::{grouped, loss};
+use crate::results::{Results, RunResult};
+use crate::text::{Style, Tone, columns, left, right};
+
+/// Writes published, lab and simulated figures side by side, one line a variant.
+pub(super) fn write_twins(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let unit = Unit::of(results);
+    let longest = results.twins.iter().map(|twin| columns(&twin.variant)).max();
+    let name = longest
+        .unwrap_or(0)
+        .clamp(7, style.rows.saturating_sub(56).max(8));
+    let line = |cells: [&str; 5]| {
+        // A name is never cut; one that does not fit gets a line of its own.
+        let label = if columns(cells[0]) > name {
+            format!("{}\n{}", cells[0], " ".repeat(name))
+        } else {
+            left(cells[0], name)
+        };
+        format!(
+            "{label}  {}  {}  {}  {}",
+            right(cells[1], 9),
+            right(cells[2], 9),
+            right(cells[3], 9),
+            cells[4]
+        )
+    };
+    let head = line([unit.name, "published", "lab", "simulated", "sim/lab, 95 % CI"]);
+    writeln!(out, "{}", style.bold(&head))?;
+    for twin in &results.twins {
+        let interval = match (twin.low95, twin.high95) {
+            (Some(low), Some(high)) => format!("{:.3} ({low:.2} to {high:.2})", twin.ratio),
+            _ => format!("{:.3} (one run a side)", twin.ratio),
+        };
+        let published = twin
+            .published_byte_per_s
+            .map_or("-".to_owned(), |rate| unit.show(rate));
+        let (lab, simulated) = (unit.show(twin.lab.mean), unit.show(twin.simulated.mean));
+        writeln!(
+            out,
+            "{}",
+            line([&twin.variant, &published, &lab, &simulated, &interval])
+        )?;
+        if twin.lab_limit != twin.simulated_limit {
+            let limit =
+                |limit: Option<slowpath_verdict::Limit>| limit.map_or("-", slowpath_verdict::Limit::name);
+            let text = format!(
+                "limited by {} in the lab, {} in simulated time",
+                limit(twin.lab_limit),
+                limit(twin.simulated_limit)
+            );
+            style.paragraph(&text, "  ! ", "    ", Tone::Care, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a run's flows say more than its goodput: datagrams, or several flows at once.
+pub(crate) fn shows_flows(run: &RunResult) -> bool {
+    run.flows.len() > 1 || run.flows.iter().any(|flow| flow.jitter_s.is_some())
+}
+
+/// Writes each flow's traffic, one line a flow and variant, of the first run.
+pub(super) fn write_flows(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let rows: Vec<[String; 6]> = results
+        .variants
+        .iter()
+        .filter_map(|variant| Some((variant, variant.runs.first().filter(|run| shows_flows(run))?)))
+        .flat_map(|(variant, run)| {
+            let name = short_label(results, variant);
+            run.flows.iter().enumerate().map(move |(index, flow)| {
+                [
+                    if index == 0 { name.clone() } else { String::new() },
+                    flow.name.clone(),
+                    grouped(flow.sent_packets as f64, 0),
+                    grouped(flow.received_packets as f64, 0),
+                    loss(flow.loss_fraction),
+                    results.rate_unit.show(flow.goodput_byte_per_s),
+                ]
+            })
+        })
+        .collect();
+    let head = ["variant", "flow", "sent", "received", "lost", "delivered"].map(str::to_owned);
+    let widths: Vec<usize> = (0..6)
+        .map(|i| {
+            rows.iter()
+                .chain([&head])
+                .map(|row| columns(&row[i]))
+                .max()
+                .unwrap_or(0)
+        })
+        .collect();
+    let rest: usize = widths[1..].iter().sum::<usize>() + 10;
+    let first = widths[0].min(style.rows.saturating_sub(rest).max(8));
+    for (number, row) in [&head].into_iter().chain(&rows).enumerate() {
+        let mut line = if columns(&row[0]) > first {
+            writeln!(out, "{}", row[0])?;
+            " ".repeat(first)
+        } else {
+            left(&row[0], first)
+        };
+        for i in 1..6 {
+            line.push_str("  ");
+            line.push_str(&if i == 1 {
+                left(&row[i], widths[i])
+            } else {
+                right(&row[i], widths[i])
+            });
+        }
+        let line = line.trim_end();
+        if number == 0 {
+            writeln!(out, "{}", style.bold(line))?;
+        } else {
+            writeln!(out, "{line}")?;
+        }
+    }
+    Ok(())
+}

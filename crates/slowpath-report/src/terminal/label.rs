@@ -1,0 +1,58 @@
+//! What stands for a variant in tables: its name, its health, the mark behind its ratio.
+
+use slowpath_record::{HealthState, Origin};
+
+use crate::results::{Basis, Results, Variant};
+use crate::text::Tone;
+
+/// A name for the table: where both clocks stand in it, those of simulated time are marked.
+pub(super) fn short_label(results: &Results, variant: &Variant) -> String {
+    let mixed = results.variants.iter().any(|v| v.clock != variant.clock);
+    if mixed && variant.clock == Origin::Simulated {
+        format!("{} ~", variant.name)
+    } else {
+        variant.name.clone()
+    }
+}
+
+/// The mark behind a ratio: how the figure relates to the model.
+pub(super) fn mark(variant: &Variant) -> &'static str {
+    let curve_fitting = |variant: &Variant| {
+        let reference = variant.reference.as_ref();
+        reference.is_some_and(|reference| reference.label.is_curve_fitting())
+    };
+    if variant.basis == Basis::Fitted && curve_fitting(variant) {
+        CURVE_FITTING
+    } else {
+        variant.basis.mark()
+    }
+}
+
+/// The mark of a figure to which as many parameters were fitted as there are figures.
+pub(super) const CURVE_FITTING: &str = "f!";
+
+/// The tone of a state of health.
+pub(super) const fn health_tone(state: HealthState) -> Tone {
+    match state {
+        HealthState::Valid => Tone::Good,
+        HealthState::Degraded => Tone::Care,
+        HealthState::Invalid => Tone::Bad,
+    }
+}
+
+/// A variant's health in the table: of its runs the worst, or how many count where some do not.
+pub(super) fn health_cell(variant: &Variant) -> String {
+    let all = variant.runs.len();
+    let invalid = variant
+        .runs
+        .iter()
+        .filter(|run| run.health.state == HealthState::Invalid)
+        .count();
+    if all == 0 {
+        "not run".to_owned()
+    } else if (1..all).contains(&invalid) {
+        format!("{} of {all} valid", all - invalid)
+    } else {
+        variant.health().name().to_owned()
+    }
+}
