@@ -25,6 +25,7 @@ fn record(goodput: f64) -> RunRecord {
     )]
     let end = Time::from_nanos(nanos as u64);
     RunRecord {
+        kind: slowpath_record::RunKind::Plain,
         schema: slowpath_record::run::SCHEMA.into(),
         origin: Origin::Lab,
         experiment: "canned".into(),

@@ -190,7 +190,7 @@ pub fn write_first(results: &Results, style: Style, out: &mut dyn Write) -> io::
 /// Writes one sentence about all runs that cannot be believed as they are, with the worst one's reason.
 fn write_health(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let runs = || {
-        let lab = |variant: &&Variant| variant.clock == Origin::Lab;
+        let lab = |variant: &&Variant| variant.clock != Origin::Simulated;
         results
             .variants
             .iter()

@@ -144,7 +144,7 @@ fn what_has_no_model_is_named() {
             "kind = \"iperf3\"\nsize = \"1 MiB\"\ncongestion_control = \"vegas\"",
             "the congestion control of this iperf3 test",
         ),
-        ("kind = \"scp\"\nsize = \"1 MiB\"", "this kind of workload"),
+        ("kind = \"command\"\nnear = [\"true\"]", "this kind of workload"),
     ] {
         let plan = plan(workload);
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use slowpath_record::{HealthState, Origin, RunKind, RunRecord};
+use slowpath_record::{CaptureRef, HealthState, Origin, RunKind, RunRecord};
 use slowpath_report::Label;
 use slowpath_report::quantity::RateUnit;
 use slowpath_report::results::{
@@ -44,8 +44,10 @@ pub fn analyze_run(folder: &Folder, name: String, record: RunRecord) -> Analyzed
         return analyzed;
     }
     // The first capture is the one beside the data's sender; of a run without captures the analysis itself was kept, as
-    // it is of an imported one, whose capture may be gone.
-    if analyzed.record.captures.is_empty() || analyzed.record.origin == Origin::Imported {
+    // it is of an imported one, whose capture may be gone by now.
+    let gone = |capture: &CaptureRef| !folder.root().join(&capture.file).exists();
+    let imported = analyzed.record.origin == Origin::Imported;
+    if analyzed.record.captures.is_empty() || (imported && analyzed.record.captures.iter().all(gone)) {
         match folder.analysis(&analyzed.name) {
             Ok(analysis) => analyzed.analysis = analysis,
             Err(error) => analyzed.problem = Some(error.to_string()),

@@ -17,7 +17,7 @@ use crate::load::{LoadError, Loaded};
 use crate::outcome;
 use crate::settings::{SETTINGS, Settings};
 
-/// Makes the same of a folder whose runs no experiment planned, from its records alone.
+/// Makes `result.json`, `report.html` and the tables of a folder whose runs no experiment planned, from its records alone.
 ///
 /// # Errors
 /// [`FolderError`] if the records cannot be read or the files not be written.

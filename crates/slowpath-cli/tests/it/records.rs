@@ -59,10 +59,8 @@ fn an_import_ends_in_a_record_that_is_explained_reported_and_compared() {
     // What is kept says the same as the capture, which may be gone by then.
     let from_record = succeeds(&["explain", a, "--format", "json"]);
     let [read, from_record] = [read, from_record].map(|text| serde_json::from_str::<Value>(&text).unwrap());
-    assert_eq!(
-        read["connections"][0]["verdict"],
-        from_record["connections"][0]["verdict"]
-    );
+    let said = |document: &Value| document["connections"][0]["verdict"]["sentence"].clone();
+    assert_eq!(said(&read), said(&from_record));
     let explained: Value = serde_json::from_str(&succeeds(&["explain", b, "--format", "json"])).unwrap();
     let verdict = |connection: &Value| connection["verdict"]["limit"].clone();
     assert_eq!(verdict(&explained["connections"][0]), "receiver-window");
