@@ -75,7 +75,10 @@ pub fn record(analysis: &Analysis) -> RunRecord {
     let capture = &analysis.capture;
     let path = Path::new(&capture.file);
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-    let at = |seconds: f64| Time::from_nanos((seconds.max(0.0) * 1e9) as u64);
+    let at = |seconds: f64| {
+        let span = std::time::Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        Time::from_nanos(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
+    };
     let transfers = analysis
         .connections
         .iter()
