@@ -4,7 +4,7 @@ use slowpath_facts::facts::Policing;
 use slowpath_facts::{FlowFacts, QueueFit, Surroundings, Tap};
 
 use crate::catalogue::Message;
-use crate::cut::{Compared, Cut, Figure, NONE, Watch, cuts};
+use crate::cut::{Compared, Cut, Figure, Watch, cuts};
 use crate::finding::No;
 use crate::limit::Reason;
 

@@ -67,8 +67,16 @@ macro_rules! cuts {
             $show const $name: $crate::cut::Cut = $crate::cut::Cut {
                 name: concat!(module_path!(), "::", stringify!($name)),
                 value: $value,
-                below: $below,
-                above: $above,
+                below: {
+                    #[allow(unused_imports)]
+                    use $crate::cut::NONE;
+                    $below
+                },
+                above: {
+                    #[allow(unused_imports)]
+                    use $crate::cut::NONE;
+                    $above
+                },
             };
         )+
 

@@ -3,7 +3,7 @@
 use super::{losses, seen};
 use crate::case::Case;
 use crate::catalogue::Message;
-use crate::cut::{NONE, cuts};
+use crate::cut::cuts;
 use crate::finding::{Finding, No, require};
 use crate::limit::{Limit, Reason};
 use crate::look::{Certainty, Look};

@@ -2,7 +2,7 @@
 
 use crate::case::{Case, PLATEAU};
 use crate::catalogue::Message;
-use crate::cut::{NONE, cuts};
+use crate::cut::cuts;
 use crate::finding::{No, require};
 use crate::limit::Reason;
 use crate::message::{Count, Share, Size};

@@ -4,7 +4,7 @@ use slowpath_facts::QueueFit;
 
 use crate::case::{Case, EXPLAINED, IDLE_SHARE_ALONE, NO_QUEUE, UTILISATION};
 use crate::catalogue::Message;
-use crate::cut::{NONE, cuts};
+use crate::cut::cuts;
 use crate::finding::{Finding, No, require};
 use crate::limit::{Flag, Limit, Reason};
 use crate::message::{Count, Rate, Share, Size, Span};

@@ -2,7 +2,7 @@
 
 use crate::case::{Case, IDLE_SHARE_ALONE, RTT_SAMPLES};
 use crate::catalogue::Message;
-use crate::cut::{NONE, cuts};
+use crate::cut::cuts;
 use crate::finding::{No, require};
 use crate::limit::Reason;
 use crate::message::{Count, Rate, Share};

@@ -5,7 +5,7 @@ use slowpath_facts::QueueFit;
 use super::seen;
 use crate::case::{BUCKET, Case, EXPLAINED, FIT_LOSSES, IDLE_SHARE_ALONE, NO_QUEUE};
 use crate::catalogue::Message;
-use crate::cut::{NONE, cuts};
+use crate::cut::cuts;
 use crate::finding::{Finding, No, require};
 use crate::limit::{Flag, Limit, Reason};
 use crate::look::{Certainty, Look};

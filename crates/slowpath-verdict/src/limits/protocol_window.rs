@@ -3,7 +3,7 @@
 use super::send_buffer::{evidence, fixed_amount};
 use crate::case::{Case, WINDOW_SHARE};
 use crate::catalogue::Message;
-use crate::cut::{NONE, cuts};
+use crate::cut::cuts;
 use crate::finding::{Finding, No, require};
 use crate::limit::{Limit, Reason};
 use crate::look::{Certainty, Look};

@@ -3,7 +3,7 @@
 use super::{seen, window};
 use crate::case::{Case, WINDOW_SHARE};
 use crate::catalogue::Message;
-use crate::cut::{NONE, cuts};
+use crate::cut::cuts;
 use crate::finding::{Finding, No, observed, require};
 use crate::limit::{Limit, Reason};
 use crate::look::{Certainty, Look};

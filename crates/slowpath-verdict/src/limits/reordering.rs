@@ -5,7 +5,7 @@ use slowpath_facts::Tap;
 use super::seen;
 use crate::case::Case;
 use crate::catalogue::Message;
-use crate::cut::{NONE, cuts};
+use crate::cut::cuts;
 use crate::finding::{Finding, No, observed, require};
 use crate::limit::{Limit, Reason};
 use crate::look::{Certainty, Look};

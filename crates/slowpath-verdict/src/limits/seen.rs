@@ -5,7 +5,7 @@ use slowpath_facts::facts::policing::Answer;
 
 use crate::case::{Case, RTT_SAMPLES};
 use crate::catalogue::Message;
-use crate::cut::{NONE, cuts};
+use crate::cut::cuts;
 use crate::finding::observed;
 use crate::message::{Count, Rate, Ratio, Share, Size, Span};
 use crate::verdict::Evidence;

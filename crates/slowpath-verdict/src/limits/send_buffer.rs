@@ -6,7 +6,7 @@ use super::constant::Constant;
 use super::seen;
 use crate::case::{Case, PLATEAU};
 use crate::catalogue::Message;
-use crate::cut::{NONE, cuts};
+use crate::cut::cuts;
 use crate::finding::{Finding, No, observed, require};
 use crate::limit::{Limit, Reason};
 use crate::look::{Certainty, Look};

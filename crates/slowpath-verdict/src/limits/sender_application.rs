@@ -6,7 +6,7 @@ use super::constant::{Constant, short};
 use super::seen;
 use crate::case::{Case, IDLE_SHARE_ALONE};
 use crate::catalogue::Message;
-use crate::cut::{Cut, NONE, cuts};
+use crate::cut::{Cut, cuts};
 use crate::finding::{Finding, No, observed, require};
 use crate::limit::{Limit, Reason};
 use crate::look::{Certainty, Look};

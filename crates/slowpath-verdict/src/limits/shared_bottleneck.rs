@@ -5,7 +5,7 @@ use slowpath_facts::Tap;
 use super::{full_link, seen};
 use crate::case::{Case, EXPLAINED, IDLE_SHARE_ALONE, OWN_QUEUE, PLATEAU, STANDING_ROUNDS, STANDING_SAMPLES};
 use crate::catalogue::Message;
-use crate::cut::{NONE, cuts};
+use crate::cut::cuts;
 use crate::finding::{Finding, No, require};
 use crate::limit::{Flag, Limit, Reason};
 use crate::look::{Certainty, Look};

@@ -6,7 +6,7 @@ use super::constant::Constant;
 use super::{losses, seen};
 use crate::case::{Case, OWN_QUEUE, STANDING_SAMPLES};
 use crate::catalogue::Message;
-use crate::cut::{NONE, cuts};
+use crate::cut::cuts;
 use crate::finding::{Finding, No, require};
 use crate::limit::{Limit, Reason};
 use crate::look::{Certainty, Look};
