@@ -9,6 +9,7 @@ mod curves;
 mod explain;
 mod run;
 mod shared;
+mod times;
 mod wire;
 
 use std::io::{self, Write};

@@ -4,10 +4,12 @@ use serde::Serialize;
 use slowpath_diagnose::stats::{Summary, median};
 use slowpath_record::HealthState;
 use slowpath_verdict::Limit;
+use slowpath_verdict::ledger::Ledger;
 
 use super::axis::LogAxis;
 use super::curves::CurvePlot;
 use super::shared::{SetView, Toned, VerdictPart};
+use super::times::TimesView;
 use super::wire::{LoadView, MarkView};
 use crate::graphs::GraphSet;
 use crate::quantity::{RateUnit, bytes, grouped, loss, seconds};
@@ -29,6 +31,7 @@ pub(super) struct ReportView {
     source: Option<String>,
     has_published: bool,
     ticks: Vec<(f64, String)>,
+    times: Option<TimesView>,
     variants: Vec<VariantView>,
     figures: Vec<FigureView>,
     comparisons: Vec<String>,
@@ -62,6 +65,12 @@ pub(super) fn view(results: &Results, graphs: &[GraphSet]) -> ReportView {
         }),
         has_published: results.variants.iter().any(|v| v.reference.is_some()),
         ticks: axis.ticks(results.rate_unit),
+        times: TimesView::of(
+            results
+                .variants
+                .iter()
+                .flat_map(|variant| ledgers(results, variant)),
+        ),
         variants: results
             .variants
             .iter()
@@ -85,6 +94,24 @@ pub(super) fn view(results: &Results, graphs: &[GraphSet]) -> ReportView {
         setup: results.setup.clone(),
         environment: results.environment.clone(),
     }
+}
+
+/// The ledgers of a variant's complete runs, by variant and number where there are several.
+fn ledgers<'a>(
+    results: &'a Results,
+    variant: &'a Variant,
+) -> impl Iterator<Item = (String, &'a Ledger)> + 'a {
+    let name = results.label(variant);
+    let several = variant.runs.len() > 1;
+    let runs = variant.runs.iter().enumerate().filter(|(_, run)| run.complete);
+    runs.filter_map(move |(place, run)| {
+        let label = if several {
+            format!("{name}, run {}", place + 1)
+        } else {
+            name.clone()
+        };
+        Some((label, run.ledger.as_ref()?))
+    })
 }
 
 fn rates(variant: &Variant) -> impl Iterator<Item = f64> + '_ {

@@ -1,0 +1,138 @@
+//! Where the time of each run went: one stacked bar a run, all on one scale of seconds.
+
+use serde::Serialize;
+use slowpath_verdict::ledger::Ledger;
+
+use crate::ledger::parts;
+use crate::quantity::seconds;
+
+/// The bars of all runs that have a ledger.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct TimesView {
+    rows: Vec<Bar>,
+    /// Places of the scale's marks, percent, and their seconds in words.
+    ticks: Vec<(f64, String)>,
+    /// What the colours mean, in the order of the bars.
+    causes: Vec<&'static str>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Bar {
+    label: String,
+    duration: String,
+    parts: Vec<Piece>,
+    /// The capacity is not known: the parts say how long each cause held, not what it cost.
+    bounded: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Piece {
+    /// The cause's code, `link` for what the link itself takes.
+    cause: &'static str,
+    /// Share of the scale, percent.
+    width: f64,
+    words: String,
+}
+
+impl TimesView {
+    /// The bars of these runs, by their labels; `None` if no run has a ledger.
+    pub(super) fn of<'a>(runs: impl Iterator<Item = (String, &'a Ledger)>) -> Option<Self> {
+        let runs: Vec<(String, &Ledger)> = runs
+            .filter(|(_, ledger)| ledger.duration_s > 0.0 && !ledger.entries.is_empty())
+            .collect();
+        let longest = runs
+            .iter()
+            .map(|(_, ledger)| ledger.duration_s)
+            .fold(0.0, f64::max);
+        if longest <= 0.0 {
+            return None;
+        }
+        let step = step(longest);
+        let scale = (longest / step).ceil() * step;
+        let mut causes: Vec<&'static str> = Vec::new();
+        let rows = runs
+            .into_iter()
+            .map(|(label, ledger)| Bar {
+                label,
+                duration: seconds(ledger.duration_s),
+                parts: parts(ledger)
+                    .into_iter()
+                    .map(|part| {
+                        let cause = part.cause.map_or(LINK, slowpath_verdict::Limit::name);
+                        if !causes.contains(&cause) {
+                            causes.push(cause);
+                        }
+                        Piece {
+                            cause,
+                            width: 100.0 * part.seconds / scale,
+                            words: format!("{cause} {}", seconds(part.seconds)),
+                        }
+                    })
+                    .collect(),
+                bounded: ledger.floor_s.is_none(),
+            })
+            .collect();
+        let ticks = (0_u8..=10)
+            .map(|mark| f64::from(mark) * step)
+            .take_while(|at| *at <= scale * (1.0 + 1e-9))
+            .map(|at| (100.0 * at / scale, seconds(at)))
+            .collect();
+        Some(Self { rows, ticks, causes })
+    }
+}
+
+/// The distance of marks, seconds: one, two or five times a power of ten, four to ten marks for the longest.
+fn step(longest: f64) -> f64 {
+    let power = 10_f64.powf((longest / 10.0).log10().floor());
+    [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|factor| factor * power)
+        .find(|step| longest / step <= 8.0)
+        .unwrap_or(10.0 * power)
+}
+
+/// What stands for the link itself.
+const LINK: &str = "link";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slowpath_verdict::Limit;
+    use slowpath_verdict::ledger::{Entry, State};
+
+    fn ledger(duration_s: f64, lost: f64) -> Ledger {
+        Ledger {
+            duration_s,
+            floor_s: Some(duration_s - lost),
+            entries: vec![Entry {
+                cause: Limit::RandomLoss,
+                flags: Vec::new(),
+                state: State::Growth,
+                event_at_s: None,
+                events: 1,
+                segments: 1,
+                time_s: duration_s,
+                lost_s: Some(lost),
+            }],
+            ..Ledger::default()
+        }
+    }
+
+    #[test]
+    fn bars_of_all_runs_share_one_scale() {
+        let (short, long) = (ledger(5.0, 1.0), ledger(20.0, 8.0));
+        let runs = [("a".to_owned(), &short), ("b".to_owned(), &long)];
+        let view = TimesView::of(runs.into_iter()).unwrap();
+        let width = |row: usize| view.rows[row].parts.iter().map(|part| part.width).sum::<f64>();
+        assert!((width(0) - 25.0).abs() < 1e-9, "{view:?}");
+        assert!((width(1) - 100.0).abs() < 1e-9, "{view:?}");
+        assert_eq!(view.causes, ["link", "random-loss"]);
+        assert_eq!(view.ticks.len(), 5);
+    }
+
+    #[test]
+    fn runs_without_a_ledger_have_no_bars() {
+        let empty = Ledger::default();
+        assert_eq!(TimesView::of([("a".to_owned(), &empty)].into_iter()), None);
+    }
+}
