@@ -40,6 +40,7 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         window_known: facts.window.scale_known > 0,
         policed: first(&[policed::LOOK])
             .and_then(|found| found.parameters.rate_bit_per_s)
+            .or_else(|| policed_behind(facts, around))
             .map(|rate| payload(facts, rate)),
         slow_reader: reader,
         constant_bytes: match &constant {
@@ -63,6 +64,16 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         losses_ignore_load: fit.is_some_and(|fit| case.losses_ignore_load(&fit)),
         whole,
     }
+}
+
+/// The rate of a policer behind the link, as what left the link shows it, bits of frames per second.
+fn policed_behind(facts: &FlowFacts, around: &Surroundings) -> Option<f64> {
+    let behind = FlowFacts {
+        queue: Some(facts.queue_behind?),
+        ..facts.clone()
+    };
+    let found = (policed::LOOK.at)(&Case::of(&behind, around)).ok()?;
+    found.parameters.rate_bit_per_s
 }
 
 /// Payload bytes per second of a rate that counts Ethernet frames with FCS, bits per second.

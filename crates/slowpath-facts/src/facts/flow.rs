@@ -70,6 +70,10 @@ pub struct FlowFacts {
     /// The transfer over time, in steps of the least round trip.
     #[serde(skip)]
     pub timeline: Timeline,
+    /// The virtual queue fitted to what left a link of [`Timeline::train_rate`], or of the rate that explains the delays, as
+    /// a policer behind that link sees it; `None` where neither is known or the fit of [`Self::queue`] explains the losses.
+    #[serde(skip)]
+    pub queue_behind: Option<QueueFit>,
 }
 
 /// How the time from the first data to the last acknowledgement was spent, in seconds.

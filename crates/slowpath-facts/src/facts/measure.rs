@@ -9,6 +9,12 @@ use crate::ends::{EcnMode, Side, Tap};
 use crate::track::log::{Tx, TxFlags};
 use crate::track::{Conn, Half};
 
+/// Losses from which a second fit is tried.
+const FITTED: u64 = 10;
+/// Error of the first fit up to which it explains the losses.
+const EXPLAINED: f64 = 0.2;
+/// Share of the delay's variance that a queue must explain for its rate to be the link's.
+const BY_DELAY: f64 = 0.7;
 /// Ethernet header and frame check sequence.
 const FRAME: u32 = 18;
 
@@ -78,16 +84,57 @@ pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -
     facts.arrival_local_bit_per_s = local_rate(&items);
     facts.queue = queue::fit(&items, typical);
     facts.rounds = walked.rounds;
-    let at_sender = split.tap == Tap::Sender;
     facts.timeline = walked
         .drawn
-        .complete(half, &rtts, typical.max(0.001), at_sender, (origin, conn.span.0));
+        .complete(half, &rtts, typical.max(0.001), split.tap, (origin, conn.span.0));
+    facts.queue_behind = behind_link(&items, &facts, typical);
     Measured {
         facts,
         flight: walked.flight,
         items,
         rtts,
     }
+}
+
+/// The fit to what left the link that spreads trains, or whose queue explains the delays: each packet leaves when the one
+/// before has left and it has been sent.
+fn behind_link(items: &[Item], facts: &FlowFacts, typical: f64) -> Option<queue::QueueFit> {
+    if facts.tap != Tap::Sender {
+        return None;
+    }
+    let fit = facts
+        .queue
+        .filter(|fit| fit.losses >= FITTED && fit.error > EXPLAINED)?;
+    let frames: f64 = items
+        .iter()
+        .map(|item| f64::from(item.passed) + f64::from(item.lost))
+        .sum();
+    let payload = facts.bytes as f64 + facts.loss.lost_bytes as f64;
+    let by_trains = facts
+        .timeline
+        .train_rate
+        .map(|rate| rate * frames / payload.max(1.0));
+    let by_delay = (fit.delay.explained >= BY_DELAY).then_some(fit.delay.rate_bit_per_s / 8.0);
+    let rate = by_trains.or(by_delay).filter(|rate| *rate > 1.0)?;
+    // On a full link nothing behind it shows.
+    if fit.mean_bit_per_s > 8.0 * rate {
+        return None;
+    }
+    let mut free = i64::MIN;
+    let left: Vec<Item> = items
+        .iter()
+        .map(|item| {
+            let bytes = f64::from(item.passed) + f64::from(item.lost);
+            let begins = free.max(item.at);
+            free = begins.saturating_add((bytes * 1e9 / rate) as i64);
+            Item {
+                at: free,
+                delay: item.delay - begins.saturating_sub(item.at) as f32 / 1e9,
+                ..*item
+            }
+        })
+        .collect();
+    queue::fit(&left, typical)
 }
 
 /// The least round trip, seconds: of data or the handshake, and no less than the shortest ways on both sides of the tap

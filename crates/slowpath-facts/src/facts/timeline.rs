@@ -3,6 +3,7 @@
 //!
 //! Facts without judgement. Long transfers have longer steps, so that the size is bounded.
 
+use crate::ends::Tap;
 use crate::track::Half;
 use crate::track::log::TxFlags;
 
@@ -10,6 +11,22 @@ use crate::track::log::TxFlags;
 const STEPS: f64 = 4_000.0;
 /// Most events of one flow; later ones are counted by their steps alone.
 const EVENTS: usize = 4_000;
+/// Trains that must agree on a rate.
+const TRAINS: usize = 2;
+/// Share of the trains that the path spread which must agree.
+const MOST: f64 = 0.5;
+/// Share of trains that must agree where it is not known whether the path spread them.
+const SOME: f64 = 0.3;
+/// Share of a queue from which another is as long.
+const SAME: f64 = 0.97;
+/// How well.
+const AGREE: f64 = 0.1;
+/// Share of trains that may have been faster.
+const FASTER: f64 = 0.1;
+/// Segments of a train.
+const TRAIN: u64 = 8;
+/// How close together a train is sent, as a share of the span of its acknowledgements, if the path spread it.
+const SPREAD: f64 = 0.8;
 /// Shortest step, seconds: below it stamps say more of the capture than of the path.
 const SHORTEST: f64 = 0.001;
 
@@ -26,7 +43,8 @@ pub struct Timeline {
     pub step_s: f64,
     /// Least round trip; 0 if none was seen.
     pub least_rtt_s: f64,
-    /// Least round trip of data, whose segments take longer to send than a handshake's; 0 if none was seen.
+    /// Least round trip of data, whose segments take longer to send than a handshake's (at the sender of full ones); 0 if
+    /// none was seen.
     pub least_data_rtt_s: f64,
     /// Payload sent before the first acknowledgement of data.
     pub initial_window: u64,
@@ -38,6 +56,10 @@ pub struct Timeline {
     pub steps: Vec<Step>,
     /// What befell the flow, in order.
     pub events: Vec<Event>,
+    /// Payload bytes per second at which trains left the path: eight segments and more whose acknowledgements were further
+    /// apart than the segments, so that something on the path spread them; at the receiver, as they arrived. Only where
+    /// many of them agree and hardly any was faster.
+    pub train_rate: Option<f64>,
 }
 
 impl Timeline {
@@ -90,7 +112,8 @@ pub struct Step {
     pub closed_s: f64,
     /// Seconds with nothing in flight and an open window.
     pub idle_s: f64,
-    /// Of these, ended by data that answer data of the other end.
+    /// Seconds without new data that ended with data which answer data of the other end, with room in the window and
+    /// nothing to repair.
     pub asked_s: f64,
     /// Seconds of repair.
     pub repair_s: f64,
@@ -140,6 +163,8 @@ pub struct Event {
     pub segments: u64,
     /// Delay above the least just before; NaN if no sample is near.
     pub queue_s: f64,
+    /// Share of all round trips that showed as long a queue as the one just before or a longer one; 1 if none is near.
+    pub longer: f64,
     /// Whether it took a retransmission timeout.
     pub timeout: bool,
     /// Lost before the tap of the sender.
@@ -163,7 +188,8 @@ pub(super) struct Line {
     from: i64,
     out: Timeline,
     fresh_ack: Option<i64>,
-    idle: Option<(i64, i64)>,
+    /// Since when nothing was sent that neither the window nor repair held back.
+    quiet: i64,
     timeouts: Vec<f64>,
 }
 
@@ -188,9 +214,10 @@ impl Line {
                 answers: false,
                 steps: vec![Step::default(); count],
                 events: Vec::new(),
+                train_rate: None,
             },
             fresh_ack: None,
-            idle: None,
+            quiet: from,
             timeouts: Vec::new(),
         }
     }
@@ -221,6 +248,9 @@ impl Line {
 
     /// The sender waited so from `from` to `to`.
     pub(super) fn waited(&mut self, waiting: Waiting, shrunk: bool, from: i64, to: i64) {
+        if matches!(waiting, Waiting::Full | Waiting::Closed | Waiting::Recovery) {
+            self.quiet = to;
+        }
         match waiting {
             Waiting::Nothing | Waiting::Busy => {}
             Waiting::Full => self.spread(from, to, |step, span| {
@@ -231,23 +261,16 @@ impl Line {
             }),
             Waiting::Closed => self.spread(from, to, |step, span| step.closed_s += span),
             Waiting::Recovery => self.spread(from, to, |step, span| step.repair_s += span),
-            Waiting::Idle => {
-                self.idle = Some(match self.idle {
-                    Some((since, _)) => (since, to),
-                    None => (from, to),
-                });
-                self.spread(from, to, |step, span| step.idle_s += span);
-            }
+            Waiting::Idle => self.spread(from, to, |step, span| step.idle_s += span),
         }
     }
 
     /// Data were sent: `pipe` is what is in flight afterwards and not known to have arrived.
     pub(super) fn sent(&mut self, at: i64, bytes: u64, again: bool, lost: u64, pipe: u64, answers: bool) {
-        if let Some((from, to)) = self.idle.take()
-            && answers
-        {
-            self.spread(from, to, |step, span| step.asked_s += span);
+        if answers && at > self.quiet {
+            self.spread(self.quiet, at, |step, span| step.asked_s += span);
         }
+        self.quiet = at;
         if at == self.from {
             self.out.answers = answers;
         }
@@ -321,9 +344,10 @@ impl Drawn {
         half: &Half,
         rtts: &[(f64, f64)],
         apart: f64,
-        at_sender: bool,
+        tap: Tap,
         (origin, opened): (i64, i64),
     ) -> Timeline {
+        let at_sender = tap == Tap::Sender;
         let mut out = self.timeline;
         if out.steps.is_empty() {
             return out;
@@ -335,8 +359,28 @@ impl Drawn {
             step.rtt_s = step.rtt_s.min(rtt);
             step.rtt_max_s = step.rtt_max_s.max(rtt);
         }
-        let least = rtts.iter().map(|sample| sample.1).fold(f64::INFINITY, f64::min);
+        let least = if at_sender {
+            // Short segments take less time to send.
+            let whole = half.tx.entries().iter().filter(|tx| tx.len >= half.segment_limit);
+            whole
+                .map(|tx| f64::from(tx.rtt))
+                .filter(|rtt| rtt.is_finite())
+                .fold(f64::INFINITY, f64::min)
+        } else {
+            rtts.iter().map(|sample| sample.1).fold(f64::INFINITY, f64::min)
+        };
         out.least_data_rtt_s = if least.is_finite() { least } else { 0.0 };
+        let mut sorted: Vec<f64> = rtts.iter().map(|sample| sample.1).collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let least_rtt_s = out.least_rtt_s;
+        let longer = |queue: f64| {
+            let shorter = sorted.partition_point(|other| *other - least_rtt_s < SAME * queue);
+            if queue.is_finite() {
+                (sorted.len() - shorter) as f64 / sorted.len().max(1) as f64
+            } else {
+                1.0
+            }
+        };
         let mut rtts = rtts.iter().copied().peekable();
         let (mut near, mut last): (Option<(f64, f64)>, [Option<f64>; 2]) = (None, [None; 2]);
         let segment = half.segment_limit.max(1);
@@ -374,6 +418,7 @@ impl Drawn {
                 kind,
                 segments,
                 queue_s,
+                longer: longer(queue_s),
                 timeout: false,
                 local: at_sender && tx.flags.has(TxFlags::GAP) && !tx.flags.has(TxFlags::MISSED),
             });
@@ -388,10 +433,92 @@ impl Drawn {
                 event.timeout = true;
             }
         }
+        out.train_rate = match tap {
+            Tap::Sender => agreed(trains(half), MOST),
+            Tap::Receiver => agreed(arrivals(half), SOME),
+            Tap::Middle | Tap::Unknown => None,
+        };
         marks(&mut out, apart);
         out.events.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
         out
     }
+}
+
+/// Payload bytes per second of trains that the path spread: acknowledgements further apart than what they acknowledge.
+fn trains(half: &Half) -> Vec<f64> {
+    let least = TRAIN * u64::from(half.segment_limit.max(1));
+    let mut out = Vec::new();
+    // Where a train begins: when its first segment was sent and acknowledged, and its end.
+    let mut first: Option<(i64, i64, u64)> = None;
+    for tx in half.tx.entries() {
+        if tx.lost > 0 || tx.flags.has(TxFlags::RETRANSMISSION) || !tx.seen() {
+            first = None;
+            continue;
+        }
+        if !tx.rtt.is_finite() {
+            continue;
+        }
+        let acknowledged = tx.at + (f64::from(tx.rtt) * 1e9) as i64;
+        let Some((sent_at, from, end)) = first else {
+            first = Some((tx.at, acknowledged, tx.end()));
+            continue;
+        };
+        let bytes = tx.end().saturating_sub(end);
+        if bytes < least {
+            continue;
+        }
+        let (apart, before) = (acknowledged - from, tx.at - sent_at);
+        if apart > 0 && before as f64 <= SPREAD * apart as f64 && out.len() < EVENTS {
+            out.push(bytes as f64 * 1e9 / apart as f64);
+        }
+        first = Some((tx.at, acknowledged, tx.end()));
+    }
+    out
+}
+
+/// Payload bytes per second of trains as they arrived.
+fn arrivals(half: &Half) -> Vec<f64> {
+    let least = TRAIN * u64::from(half.segment_limit.max(1));
+    let mut out = Vec::new();
+    let mut first: Option<(i64, u64)> = None;
+    for tx in half.tx.entries() {
+        if tx.lost > 0 || tx.flags.has(TxFlags::RETRANSMISSION) || !tx.seen() {
+            first = None;
+            continue;
+        }
+        let Some((at, end)) = first else {
+            first = Some((tx.at, tx.end()));
+            continue;
+        };
+        let bytes = tx.end().saturating_sub(end);
+        if bytes >= least {
+            if tx.at > at && out.len() < EVENTS {
+                out.push(bytes as f64 * 1e9 / (tx.at - at) as f64);
+            }
+            first = Some((tx.at, tx.end()));
+        }
+    }
+    out
+}
+
+/// The rate of at least this share of the trains, if hardly any is faster.
+fn agreed(mut trains: Vec<f64>, share: f64) -> Option<f64> {
+    trains.sort_unstable_by(f64::total_cmp);
+    let (mut most, mut at, mut low) = (0, 0, 0);
+    for high in 0..trains.len() {
+        while trains[low] < trains[high] / (1.0 + AGREE) {
+            low += 1;
+        }
+        if high - low + 1 > most {
+            (most, at) = (high - low + 1, usize::midpoint(low, high));
+        }
+    }
+    let rate = *trains.get(at)?;
+    let faster = trains.len() - trains.partition_point(|other| *other <= rate * (1.0 + AGREE));
+    let agree = most >= TRAINS
+        && most as f64 >= share * trains.len() as f64
+        && (faster as f64) < FASTER * trains.len() as f64;
+    agree.then_some(rate)
 }
 
 /// Adds reports of marks as events, those less than `apart` apart as one.
@@ -409,10 +536,29 @@ fn marks(out: &mut Timeline, apart: f64) {
                 kind: Happening::Mark,
                 segments: count,
                 queue_s: f64::NAN,
+                longer: 1.0,
                 timeout: false,
                 local: false,
             });
             last = Some(at_s);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trains_tell_a_rate_where_most_agree_and_hardly_any_is_faster() {
+        let near = |rate: f64| (0..20).map(move |place| rate * (1.0 + 0.002 * f64::from(place)));
+        let is_about = |rate: Option<f64>| rate.is_some_and(|rate| (rate / 1e6 - 1.0).abs() < 0.05);
+        let mut trains: Vec<f64> = near(1e6).collect();
+        assert!(is_about(agreed(trains.clone(), MOST)));
+        trains.extend(near(2e5).take(10));
+        assert!(is_about(agreed(trains.clone(), MOST)));
+        trains.extend(near(3e6).take(8));
+        assert_eq!(agreed(trains, MOST), None);
+        assert_eq!(agreed(vec![1e6; TRAINS - 1], MOST), None);
     }
 }

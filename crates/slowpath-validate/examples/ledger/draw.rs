@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use slowpath_verdict::Limit;
+
 /// One drawn transfer, from `client` to `server`.
 pub(crate) struct Drawn {
     /// Its number and what was drawn, for people.
@@ -10,6 +12,26 @@ pub(crate) struct Drawn {
     pub(crate) document: String,
     /// What the truth needs to know of it.
     pub(crate) path: Path,
+    /// What of the document makes a cause: without these words it is not there.
+    causes: Vec<(Limit, String)>,
+}
+
+impl Drawn {
+    /// The same transfer without a cause; `None` if it was not drawn.
+    pub(crate) fn without(&self, cause: Limit) -> Option<Self> {
+        let (_, words) = self.causes.iter().find(|(of, _)| *of == cause)?;
+        Some(Self {
+            name: format!("{} without {cause}", self.name),
+            document: self.document.replace(words, ""),
+            path: Path {
+                buffer: self.path.buffer.filter(|_| cause != Limit::SendBuffer),
+                slow_reader: self.path.slow_reader && cause != Limit::ReceiverApplication,
+                others: self.path.others && cause != Limit::SharedBottleneck,
+                ..self.path.clone()
+            },
+            causes: Vec::new(),
+        })
+    }
 }
 
 /// What was drawn of the path and its hosts.
@@ -31,6 +53,8 @@ pub(crate) struct Path {
     pub(crate) disorder: bool,
     /// Congestion marks.
     pub(crate) marks: bool,
+    /// The control is BBR, which makes its window smaller without an event.
+    pub(crate) bbr: bool,
 }
 
 /// Random numbers from a seed (SplitMix64).
@@ -69,6 +93,7 @@ pub(crate) fn draw(number: u64) -> Drawn {
     let mut path = Path {
         kbit: dice.between(2_000, 100_000),
         rtt_ms: dice.between(8, 200),
+        bbr: control == "bbr",
         ..Path::default()
     };
     let holds = (path.kbit * path.rtt_ms / 8).max(6_000);
@@ -200,7 +225,23 @@ pub(crate) fn draw(number: u64) -> Drawn {
     if !beside.is_empty() {
         let _ = write!(document, "\n[[background]]\n{beside}");
     }
+    let mut causes = vec![
+        (Limit::RandomLoss, before),
+        (Limit::Policed, after),
+        (Limit::SharedBottleneck, format!("\n[[background]]\n{beside}")),
+    ];
+    for (cause, key, text) in [
+        (Limit::ReceiverWindow, "window = ", &server),
+        (Limit::ReceiverApplication, "storage = ", &server),
+        (Limit::SendBuffer, "send_buffer = ", &client),
+        (Limit::SenderApplication, "rate = ", &workload),
+    ] {
+        let line = text.lines().find(|line| line.starts_with(key));
+        causes.extend(line.map(|line| (cause, format!("{line}\n"))));
+    }
+    causes.retain(|(_, words)| document.contains(words.as_str()) && !words.is_empty());
     Drawn {
+        causes,
         name: format!(
             "{number} {control} {} kbit/s {} ms: {}",
             path.kbit,

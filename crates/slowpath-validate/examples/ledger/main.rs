@@ -9,6 +9,7 @@ mod truth;
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,9 +19,9 @@ use slowpath_facts::Analyzer;
 use slowpath_record::packets::CaptureSummary;
 use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
 use slowpath_sim::{Recorder, Simulation};
-use slowpath_verdict::{Analysis, Connection, Limit};
+use slowpath_verdict::{Analysis, Connection, Interval, Limit};
 
-use truth::{Held, Watcher};
+use truth::{Held, Truth, Watcher};
 
 fn main() -> ExitCode {
     match attempt() {
@@ -32,10 +33,28 @@ fn main() -> ExitCode {
     }
 }
 
+/// What a ledger says that a transfer would gain without a cause, and what it gains.
+struct Removal {
+    cause: Limit,
+    /// Time that the cause cost by the ledger, and what the same bytes take with and without it, seconds.
+    lost_s: f64,
+    with_s: f64,
+    without_s: f64,
+}
+
+impl Removal {
+    /// How far the predicted duration is from that of the run without the cause, as a share of this.
+    fn off(&self) -> f64 {
+        (self.with_s - self.lost_s) / self.without_s.max(1e-9) - 1.0
+    }
+}
+
 /// What one tap's ledger got right of one transfer.
 struct Score {
     /// Share of the time that is charged to the right cause.
     right: f64,
+    /// The same where others that the capture does not show count as the link, as they must there.
+    right_unseen: f64,
     /// Share of the time called unknown.
     unknown: f64,
     /// The largest cause is right: yes, no, or cannot be told.
@@ -47,8 +66,13 @@ struct Score {
     /// Highest rate over the true capacity, whatever it is called.
     seen: String,
     verdict: Limit,
-    truth: Held,
+    truth: Truth,
     said: Held,
+    /// What the ledger says over time.
+    series: Vec<Interval>,
+    /// What befell it, for people.
+    events: String,
+    removal: Option<Removal>,
 }
 
 fn attempt() -> Result<(), Box<dyn Error>> {
@@ -93,7 +117,8 @@ fn attempt() -> Result<(), Box<dyn Error>> {
 
 type Scored = Result<[Score; 2], String>;
 
-fn score(drawn: &draw::Drawn) -> Scored {
+/// Simulates a transfer: what held it, and what the two ends saw.
+fn simulate(drawn: &draw::Drawn) -> Result<(Truth, Watcher), String> {
     let text = |error: &dyn std::fmt::Display| format!("{}: {error}", drawn.name);
     let experiment = Experiment::read(&drawn.name, &drawn.document, &[]).map_err(|error| text(&error))?;
     let options = PlanOptions {
@@ -131,10 +156,38 @@ fn score(drawn: &draw::Drawn) -> Scored {
     };
     let mut watcher = Watcher::new(truth::SENDER, receiver);
     let held = truth::run(simulation, &drawn.path, &mut watcher, (link, receiver));
+    Ok((held, watcher))
+}
+
+fn score(drawn: &draw::Drawn) -> Scored {
+    let (held, watcher) = simulate(drawn)?;
     let sender = tap(&watcher.sender).ok_or_else(|| format!("{}: nothing at the sender", drawn.name))?;
     let receiver =
         tap(&watcher.receiver).ok_or_else(|| format!("{}: nothing at the receiver", drawn.name))?;
-    Ok([sender, receiver].map(|connection| compare(&connection, &held, &drawn.path)))
+    let removal = removed(drawn, &held, &sender);
+    let mut scores = [sender, receiver].map(|connection| compare(&connection, &held, &drawn.path));
+    scores[0].removal = removal;
+    Ok(scores)
+}
+
+/// Simulates again without the drawn cause that costs most by the ledger, if that is a tenth of the duration or more.
+fn removed(drawn: &draw::Drawn, truth: &Truth, connection: &Connection) -> Option<Removal> {
+    let ledger = &connection.ledger;
+    let causes: std::collections::BTreeSet<Limit> = ledger.entries.iter().map(|entry| entry.cause).collect();
+    let costs = |cause: Limit| ledger.lost_to(cause).unwrap_or(0.0);
+    let (cause, without) = causes
+        .into_iter()
+        .filter(|cause| costs(*cause) >= 0.1 * ledger.duration_s)
+        .filter_map(|cause| Some((cause, drawn.without(cause)?)))
+        .max_by(|a, b| costs(a.0).total_cmp(&costs(b.0)))?;
+    let (_, bytes) = truth.progress.last()?;
+    let (again, _) = simulate(&without).ok()?;
+    Some(Removal {
+        cause,
+        lost_s: costs(cause),
+        with_s: truth.time_of(*bytes)?,
+        without_s: again.time_of(*bytes)?,
+    })
 }
 
 fn tap(recorder: &Recorder) -> Option<Connection> {
@@ -147,23 +200,36 @@ fn tap(recorder: &Recorder) -> Option<Connection> {
     analysis.connections.into_iter().next()
 }
 
-fn compare(connection: &Connection, truth: &Held, path: &draw::Path) -> Score {
+fn compare(connection: &Connection, truth: &Truth, path: &draw::Path) -> Score {
+    let held = &truth.held;
     let ledger = &connection.ledger;
     let mut said = Held::new();
     for entry in &ledger.entries {
         *said.entry(entry.cause).or_default() += entry.time_s;
     }
-    let total: f64 = truth.values().sum();
-    let right: f64 = truth
+    let total: f64 = held.values().sum();
+    let right: f64 = held
         .iter()
         .map(|(limit, time)| time.min(said.get(limit).copied().unwrap_or(0.0)))
+        .sum();
+    let linked = |held: &Held| -> Held {
+        let mut out = held.clone();
+        if let Some(time) = out.remove(&Limit::SharedBottleneck) {
+            *out.entry(Limit::BottleneckBandwidth).or_default() += time;
+        }
+        out
+    };
+    let (truth_linked, said_linked) = (linked(held), linked(&said));
+    let right_unseen: f64 = truth_linked
+        .iter()
+        .map(|(limit, time)| time.min(said_linked.get(limit).copied().unwrap_or(0.0)))
         .sum();
     let order = |held: &Held| {
         let mut list: Vec<(f64, Limit)> = held.iter().map(|(limit, time)| (*time, *limit)).collect();
         list.sort_by(|a, b| b.0.total_cmp(&a.0));
         list
     };
-    let (first, mine) = (order(truth), order(&said));
+    let (first, mine) = (order(held), order(&said));
     let dominant = match (first.as_slice(), mine.first()) {
         (_, Some((_, Limit::Unknown)) | None) | ([], _) => None,
         ([(a, one), (b, other), ..], Some((_, said))) if a - b < 0.1 * total => {
@@ -176,6 +242,7 @@ fn compare(connection: &Connection, truth: &Held, path: &draw::Path) -> Score {
     let time: f64 = ledger.entries.iter().map(|entry| entry.time_s).sum();
     Score {
         right: right / total.max(1e-9),
+        right_unseen: right_unseen / total.max(1e-9),
         unknown: said.get(&Limit::Unknown).copied().unwrap_or(0.0) / total.max(1e-9),
         dominant,
         capacity: ledger
@@ -187,7 +254,30 @@ fn compare(connection: &Connection, truth: &Held, path: &draw::Path) -> Score {
         verdict: connection.verdict.limit,
         truth: truth.clone(),
         said,
+        series: ledger.spans.clone(),
+        events: events(connection),
+        removal: None,
     }
+}
+
+/// What befell a connection, and what it was judged by.
+fn events(connection: &Connection) -> String {
+    let line = &connection.facts.timeline;
+    let mut out = format!("{:?}\n{:?}\n", connection.basis, connection.ledger.entries);
+    let _ = writeln!(
+        out,
+        "trains {:?}\nqueue {:?}\nbehind {:?}",
+        line.train_rate, connection.facts.queue, connection.facts.queue_behind
+    );
+    let _ = writeln!(
+        out,
+        "step {:.4} least {:.4} of data {:.4}",
+        line.step_s, line.least_rtt_s, line.least_data_rtt_s
+    );
+    for event in &line.events {
+        let _ = writeln!(out, "{event:?}");
+    }
+    out
 }
 
 fn words(held: &Held) -> String {
@@ -216,7 +306,7 @@ fn report(results: &BTreeMap<u64, (draw::Drawn, Scored)>, whole: bool) {
                         "{mark} {:3.0} % {place:8} {} | true: {} | said: {} | capacity {} {} | verdict {}",
                         score.right * 100.0,
                         drawn.name,
-                        words(&score.truth),
+                        words(&score.truth.held),
                         words(&score.said),
                         score
                             .capacity
@@ -229,6 +319,10 @@ fn report(results: &BTreeMap<u64, (draw::Drawn, Scored)>, whole: bool) {
         }
         if whole {
             println!("{}", drawn.document);
+            if let Ok(scores) = scored {
+                println!("{}", scores[0].events);
+                beside(scores);
+            }
         }
     }
     for (index, place) in ["sender", "receiver"].iter().enumerate() {
@@ -241,11 +335,14 @@ fn report(results: &BTreeMap<u64, (draw::Drawn, Scored)>, whole: bool) {
         right.sort_by(f64::total_cmp);
         let told: Vec<f64> = scores.iter().filter_map(|score| score.capacity).collect();
         let near = told.iter().filter(|ratio| (*ratio - 1.0).abs() <= 0.05).count();
+        confusion(&scores);
+        removals(&scores);
         println!(
-            "{place}: {} transfers; time charged to the right cause: mean {:.1} %, median {:.1} %; unknown {:.1} %; dominant cause right {:.1} %, wrong {:.1} %; capacity told in {}, within 5 % in {:.1} % of these; worst sum {:.4}",
+            "{place}: {} transfers; time charged to the right cause: mean {:.1} %, median {:.1} % (unseen others counted as the link: {:.1} %); unknown {:.1} %; dominant cause right {:.1} %, wrong {:.1} %; capacity told in {}, within 5 % in {:.1} % of these; worst sum {:.4}",
             scores.len(),
             100.0 * right.iter().sum::<f64>() / count,
             100.0 * right.get(right.len() / 2).copied().unwrap_or(0.0),
+            100.0 * scores.iter().map(|score| score.right_unseen).sum::<f64>() / count,
             100.0 * scores.iter().map(|score| score.unknown).sum::<f64>() / count,
             100.0 * scores.iter().filter(|score| score.dominant == Some(true)).count() as f64 / count,
             100.0
@@ -260,3 +357,90 @@ fn report(results: &BTreeMap<u64, (draw::Drawn, Scored)>, whole: bool) {
         );
     }
 }
+
+/// What was held by what over time, each quarter of a second, and what the two ledgers say.
+fn beside(scores: &[Score; 2]) {
+    let to = scores[0].truth.series.last().map_or(0.0, |(at, _, _)| *at);
+    let most = |list: &mut dyn Iterator<Item = (f64, Limit)>| {
+        let mut held = Held::new();
+        list.for_each(|(time, limit)| *held.entry(limit).or_default() += time);
+        words(&held)
+    };
+    for quarter in 0..(to / STEP).ceil() as u64 {
+        let (from, to) = (quarter as f64 * STEP, (quarter + 1) as f64 * STEP);
+        let truth = &scores[0].truth.series;
+        let mut inside = truth
+            .iter()
+            .filter(|(at, _, _)| (from..to).contains(at))
+            .map(|(_, time, limit)| (*time, *limit));
+        let mut line = format!("{from:6.2} {:60}", most(&mut inside));
+        for score in scores {
+            let mut inside = score
+                .series
+                .iter()
+                .map(|span| ((span.to_s.min(to) - span.from_s.max(from)).max(0.0), span.limit));
+            let _ = write!(line, " | {:45}", most(&mut inside));
+        }
+        println!("{line}");
+    }
+}
+
+/// How well the time that a cause is said to cost agrees with a run without it.
+fn removals(scores: &[&Score]) {
+    let list: Vec<&Removal> = scores.iter().filter_map(|score| score.removal.as_ref()).collect();
+    if list.is_empty() {
+        return;
+    }
+    for removal in &list {
+        println!(
+            "without {}: {:.2} s of {:.2} s said to be saved, {:.2} s are left: {:+.0} %",
+            removal.cause,
+            removal.lost_s,
+            removal.with_s,
+            removal.without_s,
+            100.0 * removal.off()
+        );
+    }
+    let near = list.iter().filter(|removal| removal.off().abs() <= 0.15).count();
+    println!(
+        "without the costliest drawn cause: {} runs, duration within 15 % of the prediction in {:.1} %",
+        list.len(),
+        100.0 * near as f64 / list.len() as f64
+    );
+}
+
+/// The time that was charged wrongly, by cause as it is and as it was charged: mean share of a transfer.
+fn confusion(scores: &[&Score]) {
+    let mut cells: BTreeMap<(Limit, Limit), f64> = BTreeMap::new();
+    for score in scores {
+        let total: f64 = score.truth.held.values().sum();
+        let over = |one: &Held, other: &Held| -> Held {
+            let more = |(limit, time): (&Limit, &f64)| {
+                let more = time - other.get(limit).copied().unwrap_or(0.0);
+                (more > 0.0).then_some((*limit, more))
+            };
+            one.iter().filter_map(more).collect()
+        };
+        let missed = over(&score.truth.held, &score.said);
+        let added = over(&score.said, &score.truth.held);
+        let sum: f64 = added.values().sum();
+        for (is, time) in &missed {
+            for (said, part) in &added {
+                *cells.entry((*is, *said)).or_default() += time * part / sum.max(1e-9) / total.max(1e-9);
+            }
+        }
+    }
+    let mut cells: Vec<_> = cells.into_iter().collect();
+    cells.sort_by(|a, b| b.1.total_cmp(&a.1));
+    for ((is, said), share) in cells.iter().take(CELLS) {
+        println!(
+            "{:6.2} %  {is} charged to {said}",
+            100.0 * share / scores.len().max(1) as f64
+        );
+    }
+}
+
+/// Length of a line of what held a transfer over time, seconds.
+const STEP: f64 = 0.25;
+/// Lines of what was charged wrongly.
+const CELLS: usize = 25;

@@ -18,6 +18,24 @@ use crate::draw::Path;
 /// Time held by each limit, seconds.
 pub(crate) type Held = BTreeMap<Limit, f64>;
 
+/// What held a transfer.
+#[derive(Default, Clone)]
+pub(crate) struct Truth {
+    pub(crate) held: Held,
+    /// The same over time: since when, for how long, by what.
+    pub(crate) series: Vec<(f64, f64, Limit)>,
+    /// When how many bytes had been acknowledged, seconds from the connection's first packet.
+    pub(crate) progress: Vec<(f64, u64)>,
+}
+
+impl Truth {
+    /// How long so many bytes took, seconds from the connection's first packet; `None` if so many never arrived.
+    pub(crate) fn time_of(&self, bytes: u64) -> Option<f64> {
+        let place = self.progress.partition_point(|(_, done)| *done < bytes);
+        self.progress.get(place).map(|(at, _)| *at)
+    }
+}
+
 /// Records what the sender and the receiver see, and the fates that only the model knows.
 pub(crate) struct Watcher {
     pub(crate) sender: Recorder,
@@ -25,6 +43,8 @@ pub(crate) struct Watcher {
     own: BTreeSet<PacketId>,
     /// Drops of the sender's packets not yet reacted to.
     drops: VecDeque<(Time, DropCause)>,
+    /// Bytes of others' packets that arrived anywhere behind the link.
+    others: f64,
 }
 
 impl Watcher {
@@ -34,6 +54,7 @@ impl Watcher {
             receiver: Recorder::at_host(receiver),
             own: BTreeSet::new(),
             drops: VecDeque::new(),
+            others: 0.0,
         }
     }
 }
@@ -42,6 +63,11 @@ impl Sink for Watcher {
     fn seen(&mut self, sighting: &Sighting<'_>) {
         if sighting.point == Point::Sent(SENDER) {
             self.own.insert(sighting.id);
+        } else if let Point::Received(host) = sighting.point
+            && host != SENDER
+            && !self.own.contains(&sighting.id)
+        {
+            self.others += f64::from(sighting.payload.len());
         }
         self.sender.seen(sighting);
         self.receiver.seen(sighting);
@@ -54,26 +80,30 @@ impl Sink for Watcher {
     }
 }
 
-/// One look at the model.
-struct Look {
-    at: Time,
-    /// What held the sender, the link apart.
-    held: Limit,
-    /// Bits of frames that the link has carried so far.
-    carried: f64,
+/// A millisecond of one connection, or longer where nothing happened.
+struct Slot {
+    from: Time,
+    /// What held the sender and for how long, seconds, the link apart.
+    held: Vec<(Limit, f64)>,
+    /// Seconds for which the link had worked before, bytes that it had carried, and payload of others that had arrived.
+    link: [f64; 3],
 }
 
 /// One connection's past.
 struct Past {
-    looks: Vec<Look>,
+    slots: Vec<Slot>,
+    /// Since when what held the sender, by shares.
+    holding: (Time, Vec<(Limit, f64)>),
     acknowledged: u64,
-    /// Looks up to the one that saw the last byte acknowledged.
-    done: usize,
+    /// When the last byte so far was acknowledged.
+    done: Time,
+    opened: Time,
+    progress: Vec<(f64, u64)>,
     /// Who owes how many segments of what the path holds, the oldest first.
     owed: Vec<(Limit, f64)>,
     starting: bool,
-    /// Window and threshold at the last look.
-    window: (f64, Option<u32>),
+    /// Window, threshold and state at the last look.
+    window: (f64, Option<u32>, RecoveryState),
     /// The last reduction's cause.
     last: Option<(Time, Limit)>,
 }
@@ -84,18 +114,18 @@ pub(crate) fn run(
     path: &Path,
     watcher: &mut Watcher,
     (link, receiver): (ElementId, u16),
-) -> Held {
+) -> Truth {
     let mut pasts: BTreeMap<Ends, Past> = BTreeMap::new();
-    let mut next = Time::ZERO;
+    let (mut before, mut works, mut worked) = (Time::ZERO, false, 0.0);
     while simulation.step(watcher) {
         let now = simulation.now();
-        if now < next {
-            continue;
+        if works {
+            worked += now.since(before).seconds();
         }
-        next = now + EVERY;
-        let carried = simulation.network().counters(link).map_or(0.0, |counters| {
-            8.0 * (counters.delivered.bytes + FRAME * counters.delivered.packets) as f64
-        });
+        before = now;
+        let counters = simulation.network().counters(link).unwrap_or_default();
+        works = counters.inside.packets > 0;
+        let link = [worked, counters.delivered.bytes as f64, watcher.others];
         let (Some(host), Some(reader)) = (simulation.host(SENDER), simulation.host(receiver)) else {
             break;
         };
@@ -104,8 +134,8 @@ pub(crate) fn run(
                 local: ends.remote,
                 remote: ends.local,
             });
-            let past = pasts.entry(ends).or_insert_with(|| Past::new(path, &info));
-            past.look(now, &info, peer.as_ref(), path, watcher, carried);
+            let past = pasts.entry(ends).or_insert_with(|| Past::new(path, &info, now));
+            past.look(now, &info, peer.as_ref(), path, watcher, link);
         }
         if now > LONGEST || simulation.has_ended() {
             break;
@@ -122,17 +152,20 @@ fn holds(path: &Path, info: &Info) -> f64 {
 }
 
 impl Past {
-    fn new(path: &Path, info: &Info) -> Self {
+    fn new(path: &Path, info: &Info, now: Time) -> Self {
         Self {
-            looks: Vec::new(),
+            slots: Vec::new(),
+            holding: (now, Vec::new()),
             acknowledged: 0,
-            done: 0,
+            done: now,
+            opened: now,
+            progress: Vec::new(),
             owed: vec![(
                 Limit::SlowStart,
                 (holds(path, info) - f64::from(info.cwnd)).max(0.0),
             )],
             starting: true,
-            window: (f64::from(info.cwnd), info.ssthresh),
+            window: (f64::from(info.cwnd), info.ssthresh, info.recovery),
             last: None,
         }
     }
@@ -144,39 +177,70 @@ impl Past {
         peer: Option<&Info>,
         path: &Path,
         watcher: &mut Watcher,
-        carried: f64,
+        link: [f64; 3],
     ) {
         self.reductions(now, info, path, watcher);
-        let held = self.holder(info, peer, path);
-        self.looks.push(Look {
-            at: now,
-            held,
-            carried,
-        });
+        if self.slots.last().is_none_or(|slot| now >= slot.from + EVERY) {
+            self.slots.push(Slot {
+                from: now,
+                held: Vec::new(),
+                link,
+            });
+        }
+        self.spend(now);
+        self.holding.1.clear();
+        let shares = std::mem::take(&mut self.holding.1);
+        self.holding = (now, self.holders(info, peer, path, shares));
         if info.acknowledged > self.acknowledged {
             self.acknowledged = info.acknowledged;
-            self.done = self.looks.len();
+            self.done = now;
+            self.progress
+                .push((now.since(self.opened).seconds(), info.acknowledged));
+        }
+    }
+
+    /// Books the time since the last look to what held the sender then: in the slot in which it began.
+    fn spend(&mut self, now: Time) {
+        let (from, shares) = &self.holding;
+        let span = now.since(*from).seconds();
+        let slot = self.slots.iter_mut().rev().find(|slot| slot.from <= *from);
+        let Some(slot) = slot.filter(|_| span > 0.0) else {
+            return;
+        };
+        for (limit, share) in shares {
+            match slot.held.iter_mut().find(|(who, _)| who == limit) {
+                Some((_, time)) => *time += share * span,
+                None => slot.held.push((*limit, share * span)),
+            }
         }
     }
 
     /// Follows the sender's window: who made it small, and who still owes for it.
     fn reductions(&mut self, now: Time, info: &Info, path: &Path, watcher: &mut Watcher) {
-        let rtt = Duration::from_millis(path.rtt_ms);
-        let memory = info.srtt.unwrap_or(rtt) * 2 + info.rto;
-        while watcher
-            .drops
-            .front()
-            .is_some_and(|(at, _)| now.since(*at) > memory * 4)
-        {
-            watcher.drops.pop_front();
-        }
         let window = f64::from(info.cwnd);
-        let (before, threshold) = self.window;
-        let reduced = window < before || info.ssthresh != threshold;
-        if reduced && (info.recovery != RecoveryState::Open || window < before) {
-            let cause = Self::cause(now, path, watcher);
-            self.last = Some((now, cause));
-            if self.starting {
+        let (before, threshold, state) = self.window;
+        let repairs = |state| {
+            matches!(
+                state,
+                RecoveryState::Recovery | RecoveryState::Loss | RecoveryState::Cwr
+            )
+        };
+        // One reaction, however many steps the window takes down.
+        let reacts = repairs(info.recovery) && (info.recovery != state || info.ssthresh != threshold);
+        let by_itself = window < before && !repairs(info.recovery) && !repairs(state);
+        if reacts || by_itself {
+            let cause = if reacts {
+                self.cause(now, info, path, watcher)
+            } else if path.bbr {
+                // It empties the queue on purpose, to see the path.
+                Limit::BottleneckBandwidth
+            } else {
+                Limit::SenderApplication
+            };
+            if reacts || !path.bbr {
+                self.last = Some((now, cause));
+            }
+            if self.starting && reacts {
                 self.starting = false;
                 for (who, _) in &mut self.owed {
                     *who = cause;
@@ -188,7 +252,11 @@ impl Past {
         let total: f64 = self.owed.iter().map(|(_, segments)| segments).sum();
         let missing = (holds(path, info) - window).max(0.0);
         if missing > total {
-            let who = self.last.map_or(Limit::Unknown, |(_, cause)| cause);
+            let who = match self.last {
+                _ if by_itself && path.bbr => Limit::BottleneckBandwidth,
+                Some((_, cause)) => cause,
+                None => Limit::SlowStart,
+            };
             self.owed.push((who, missing - total));
         } else {
             let mut paid = total - missing;
@@ -203,19 +271,39 @@ impl Past {
                 }
             }
         }
-        self.window = (window, info.ssthresh);
+        self.window = (window, info.ssthresh, info.recovery);
     }
 
-    /// Why the window was reduced: the last drop of this sender's packets, or what else the path does.
-    fn cause(now: Time, path: &Path, watcher: &Watcher) -> Limit {
-        let recent = Duration::from_millis(path.rtt_ms * 4 + 1_500);
-        let drop = watcher.drops.iter().rev().find(|(at, _)| now.since(*at) < recent);
+    /// Why the window was reduced: the first of this sender's packets that was dropped since it last reacted, or what
+    /// else the path does.
+    fn cause(&self, now: Time, info: &Info, path: &Path, watcher: &mut Watcher) -> Limit {
+        let rtt = Duration::from_millis(path.rtt_ms);
+        let srtt = info.srtt.unwrap_or(rtt).max(rtt);
+        let memory = if info.recovery == RecoveryState::Loss {
+            srtt * 2 + info.rto * 2
+        } else {
+            srtt * 2 + Duration::from_millis(20)
+        };
+        let reacted = self.last.map_or(Time::ZERO, |(at, _)| at);
+        while watcher
+            .drops
+            .front()
+            .is_some_and(|(at, _)| now.since(*at) > memory)
+        {
+            watcher.drops.pop_front();
+        }
+        let known = |at: Time| now.since(at) >= rtt / 2;
+        let fresh = watcher
+            .drops
+            .iter()
+            .find(|(at, _)| known(*at) && *at + srtt > reacted);
+        let drop = fresh.or(watcher.drops.iter().rev().find(|(at, _)| known(*at)));
         match drop.map(|(_, cause)| *cause) {
             Some(DropCause::Loss) => Limit::RandomLoss,
             Some(DropCause::Policed) => Limit::Policed,
             Some(DropCause::BlackHole | DropCause::TooBig) => Limit::MtuBlackHole,
             Some(DropCause::ReceiveOverload) => Limit::DeviceLimit,
-            Some(_) if path.others => Limit::SharedBottleneck,
+            Some(_) if self.others(now, path) => Limit::SharedBottleneck,
             Some(_) => Limit::BottleneckBandwidth,
             None if path.marks => Limit::EcnCongestion,
             None if path.disorder => Limit::Reordering,
@@ -223,67 +311,131 @@ impl Past {
         }
     }
 
-    /// What held the sender at this look, if the link did not.
-    fn holder(&self, info: &Info, peer: Option<&Info>, path: &Path) -> Limit {
+    /// Whether others had part of the link during the last two round trips.
+    fn others(&self, now: Time, path: &Path) -> bool {
+        let since = now - Duration::from_millis(path.rtt_ms * 2).min(now.since(Time::ZERO));
+        let first = self.slots.partition_point(|slot| slot.from < since);
+        match (self.slots.get(first), self.slots.last()) {
+            (Some(low), Some(high)) => path.others && shared(low.link, high.link),
+            _ => false,
+        }
+    }
+
+    /// What held the sender at this look, if the link did not: limits and their shares.
+    fn holders(
+        &self,
+        info: &Info,
+        peer: Option<&Info>,
+        path: &Path,
+        mut out: Vec<(Limit, f64)>,
+    ) -> Vec<(Limit, f64)> {
+        if let Some(limit) = self.holder(info, peer, path) {
+            out.push((limit, 1.0));
+            return out;
+        }
+        let total: f64 = self.owed.iter().map(|(_, segments)| segments).sum();
+        if total > 0.5 {
+            for (who, segments) in &self.owed {
+                match out.iter_mut().find(|(limit, _)| limit == who) {
+                    Some((_, share)) => *share += segments / total,
+                    None => out.push((*who, segments / total)),
+                }
+            }
+        } else {
+            out.push((self.last.map_or(Limit::SlowStart, |(_, cause)| cause), 1.0));
+        }
+        out
+    }
+
+    /// What held the sender, the congestion window apart.
+    fn holder(&self, info: &Info, peer: Option<&Info>, path: &Path) -> Option<Limit> {
         if matches!(info.state, State::SynSent | State::SynReceived) {
-            return Limit::ProtocolWindow;
+            return Some(Limit::ProtocolWindow);
         }
         let mss = u64::from(info.mss.max(1));
         let flight = u64::from(info.in_flight) * mss;
         if matches!(info.recovery, RecoveryState::Recovery | RecoveryState::Loss) {
-            return self.last.map_or(Limit::Unknown, |(_, cause)| cause);
-        }
-        if info.peer_window < flight + mss {
-            let slow = path.slow_reader && peer.is_some_and(|peer| peer.unread * 4 > peer.window);
-            return if slow || info.peer_window == 0 {
-                Limit::ReceiverApplication
-            } else {
-                Limit::ReceiverWindow
-            };
+            return Some(self.last.map_or(Limit::Unknown, |(_, cause)| cause));
         }
         if info.queued < flight + mss {
-            return match path.buffer {
+            return Some(match path.buffer {
                 Some(buffer) if info.queued * 2 > buffer => Limit::SendBuffer,
                 _ if path.asks => Limit::ProtocolWindow,
                 _ => Limit::SenderApplication,
-            };
+            });
         }
-        match self.owed.iter().max_by(|a, b| a.1.total_cmp(&b.1)) {
-            Some((who, segments)) if *segments > 0.5 => *who,
-            _ => self.last.map_or(Limit::BottleneckBandwidth, |(_, cause)| cause),
+        if info.peer_window < flight + mss {
+            let slow = path.slow_reader && peer.is_some_and(|peer| peer.unread * 4 > peer.window);
+            return Some(if slow || info.peer_window == 0 {
+                Limit::ReceiverApplication
+            } else {
+                Limit::ReceiverWindow
+            });
         }
+        None
     }
 
     /// Time by limit; the link's wherever it never was idle for a round trip around an instant.
-    fn held(mut self, path: &Path) -> Held {
-        self.looks.truncate(self.done);
-        let mut out = Held::new();
-        let around = (path.rtt_ms.max(4) / 2).max(2) as usize;
-        for (place, pair) in self.looks.windows(2).enumerate() {
-            let low = &self.looks[place.saturating_sub(around)];
-            let high = &self.looks[(place + around).min(self.looks.len() - 1)];
-            let could = path.kbit as f64 * 1e3 * high.at.since(low.at).seconds();
-            let full = high.carried - low.carried >= FULL * could;
-            let limit = if !full {
-                pair[0].held
-            } else if path.others {
-                Limit::SharedBottleneck
-            } else {
-                Limit::BottleneckBandwidth
+    fn held(mut self, path: &Path) -> Truth {
+        let done = self.done;
+        self.slots.retain(|slot| slot.from < done);
+        let mut out = Truth {
+            progress: std::mem::take(&mut self.progress),
+            ..Truth::default()
+        };
+        let around = Duration::from_millis(path.rtt_ms.max(4)) / 2;
+        let (mut low, mut high) = (0, 0);
+        for place in 0..self.slots.len() {
+            let slot = &self.slots[place];
+            let to = self.slots.get(place + 1).map_or(done, |next| next.from);
+            let middle = slot.from + to.since(slot.from) / 2;
+            while low + 1 < place && self.slots[low + 1].from + around <= middle {
+                low += 1;
+            }
+            while high + 1 < self.slots.len() && self.slots[high].from < middle + around {
+                high += 1;
+            }
+            let (first, last) = (&self.slots[low], &self.slots[high.max(low)]);
+            let could = last.from.since(first.from).seconds();
+            let full = could > 0.0 && last.link[0] - first.link[0] >= FULL * could;
+            let wide = self.slots.partition_point(|slot| slot.from + SHARES <= middle);
+            let wide = &self.slots[wide.min(low)];
+            let span = to.since(slot.from).seconds();
+            let all: f64 = slot.held.iter().map(|(_, time)| time).sum();
+            let mut book = |limit: Limit, time: f64| {
+                *out.held.entry(limit).or_default() += time;
+                out.series
+                    .push((slot.from.since(Time::ZERO).seconds(), time, limit));
             };
-            *out.entry(limit).or_default() += pair[1].at.since(pair[0].at).seconds();
+            if full && path.others && shared(wide.link, last.link) {
+                book(Limit::SharedBottleneck, span);
+            } else if full {
+                book(Limit::BottleneckBandwidth, span);
+            } else {
+                for (limit, time) in &slot.held {
+                    book(*limit, time * span / all.max(1e-12));
+                }
+            }
         }
         out
     }
 }
 
+/// Whether others had a tenth or more of what the link carried between two moments.
+fn shared(before: [f64; 3], after: [f64; 3]) -> bool {
+    let (all, others) = (after[1] - before[1], after[2] - before[2]);
+    all > 0.0 && others >= OTHERS * all
+}
+
 /// The number of the sending host in the order of the plan.
 pub(crate) const SENDER: u16 = 0;
-/// How often the model is looked at.
+/// How finely time is told apart.
 const EVERY: Duration = Duration::from_millis(1);
 /// Share of what the link could carry around an instant from which it is full.
 const FULL: f64 = 0.95;
-/// Ethernet header and frame check sequence, bytes.
-const FRAME: u64 = 18;
+/// Share of what the link carries from which others have part of it.
+const OTHERS: f64 = 0.1;
+/// Over how long others' part of a full link is looked at.
+const SHARES: Duration = Duration::from_millis(100);
 /// No drawn transfer takes longer.
 const LONGEST: Time = Time::from_nanos(60_000_000_000);

@@ -31,6 +31,8 @@ impl Heading {
 #[derive(Debug, Default)]
 pub(super) struct Account {
     sums: BTreeMap<Heading, (f64, f64)>,
+    /// Time by cause since it was last asked for.
+    lately: BTreeMap<Limit, f64>,
 }
 
 impl Account {
@@ -39,6 +41,14 @@ impl Account {
         let sum = self.sums.entry(heading).or_default();
         sum.0 += time;
         sum.1 += lost;
+        *self.lately.entry(heading.cause).or_default() += time;
+    }
+
+    /// The cause with the most time since this was last asked.
+    pub(super) fn most_since(&mut self) -> Option<Limit> {
+        let lately = std::mem::take(&mut self.lately);
+        let most = lately.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        most.map(|(limit, _)| limit)
     }
 
     /// Takes up to `most` lost seconds off the headings that `wanted` picks; returns how much was found.

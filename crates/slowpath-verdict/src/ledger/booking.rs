@@ -5,6 +5,7 @@ use super::capacity::{self, Capacity};
 use super::deficits::{Debtor, Deficits};
 use super::{Hints, Ledger, State, events, words};
 use crate::limit::{Flag, Limit};
+use crate::verdict::Interval;
 use slowpath_facts::{Step, Timeline};
 
 /// Books every instant of a flow. `known` is the path's capacity where somebody knows it, payload bytes per second.
@@ -25,11 +26,11 @@ pub fn book(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ledger {
         }
         worked = capacity::worked(line, &capacity).0;
     }
-    let full = full(line, &capacity, &worked);
+    let full = full(line, hints, &capacity, &worked);
     let mut booking = Booking {
         line,
         hints,
-        causes: events::causes(line, hints, &capacity, &full),
+        causes: events::causes(line, hints, &capacity),
         holds: holds(line, &capacity),
         reach: 0.0,
         deficits: Deficits::default(),
@@ -38,6 +39,7 @@ pub fn book(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ledger {
         early: None,
         ended_start: None,
         account: Account::default(),
+        spans: Vec::new(),
         capacity,
         worked,
         full,
@@ -46,6 +48,7 @@ pub fn book(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ledger {
     booking.opening();
     for place in 0..line.steps.len() {
         booking.step(place);
+        booking.span(place);
     }
     booking.finish()
 }
@@ -60,7 +63,7 @@ fn holds(line: &Timeline, capacity: &Capacity) -> f64 {
 }
 
 /// Steps in which the link was full: a queue stood before it, or it carried what it can.
-fn full(line: &Timeline, capacity: &Capacity, worked: &[f64]) -> Vec<bool> {
+fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> Vec<bool> {
     let busy = |place: usize| {
         let near = place.saturating_sub(1)..(place + 2).min(worked.len());
         let span: f64 = near.clone().map(|place| line.length_of(place)).sum();
@@ -69,8 +72,17 @@ fn full(line: &Timeline, capacity: &Capacity, worked: &[f64]) -> Vec<bool> {
     (0..line.steps.len())
         .map(|place| {
             let share = busy(place);
-            capacity.queued[place] && (share >= HALF || !capacity.is_told())
-                || capacity.is_told() && share >= FULL
+            if !capacity.is_told() {
+                // What a policer lets through fills no link before it.
+                return capacity.queued[place] && hints.policed.is_none();
+            }
+            // Others may have part of a full link.
+            let least = if hints.shared || capacity.varies {
+                HALF
+            } else {
+                QUEUED
+            };
+            share >= FULL || capacity.queued[place] && share >= least
         })
         .collect()
 }
@@ -97,6 +109,7 @@ struct Booking<'a> {
     /// What ended slow start.
     ended_start: Option<Debtor>,
     account: Account,
+    spans: Vec<Interval>,
 }
 
 /// How a step was spent, seconds.
@@ -149,6 +162,12 @@ impl Booking<'_> {
         let lost = (before - self.line.least_rtt_s).max(0.0);
         let heading = Heading::new(Limit::ProtocolWindow, State::Handshake);
         self.account.book(heading, before, lost);
+        self.account.most_since();
+        self.spans.push(Interval {
+            from_s: self.line.opened_s,
+            to_s: self.line.from_s,
+            limit: heading.cause,
+        });
     }
 
     fn step(&mut self, place: usize) {
@@ -163,6 +182,19 @@ impl Booking<'_> {
         } else {
             Heading::new(Limit::SenderApplication, State::Idle)
         };
+        if self.full[place] {
+            // Nothing nearer to the data would have changed that.
+            let rest = span - parts.silent;
+            let silent = parts.silent.min(lost);
+            if parts.silent > 0.0 {
+                let heading = self.whole(self.after_loss(State::Timeout));
+                self.account.book(heading, parts.silent, silent);
+            }
+            if rest > 0.0 {
+                self.on_full_link(&parts, rest, lost - silent);
+            }
+            return;
+        }
         let still = [
             (parts.silent, self.after_loss(State::Timeout)),
             (
@@ -181,10 +213,6 @@ impl Booking<'_> {
         }
         let rest = parts.full + parts.repair + parts.busy;
         if rest <= 0.0 {
-            return;
-        }
-        if self.full[place] {
-            self.on_full_link(&parts, rest, lost);
             return;
         }
         let share = lost / rest;
@@ -211,6 +239,22 @@ impl Booking<'_> {
         }
     }
 
+    /// Adds a step to what held most when.
+    fn span(&mut self, place: usize) {
+        let (from_s, length) = (self.line.start_of(place), self.line.length_of(place));
+        let Some(limit) = self.account.most_since() else {
+            return;
+        };
+        match self.spans.last_mut() {
+            Some(last) if last.limit == limit => last.to_s = from_s + length,
+            _ => self.spans.push(Interval {
+                from_s,
+                to_s: from_s + length,
+                limit,
+            }),
+        }
+    }
+
     /// Books the time of a step in which the link was full: nothing nearer to the data would have changed that.
     fn on_full_link(&mut self, parts: &Parts, rest: f64, lost: f64) {
         let others =
@@ -223,10 +267,7 @@ impl Booking<'_> {
         if self.capacity.varies && !others {
             heading.flag = Some(Flag::VariableRate);
         }
-        for (time, state) in [
-            (parts.full, State::Window),
-            (parts.repair + parts.busy, State::Link),
-        ] {
+        for (time, state) in [(parts.full, State::Window), (rest - parts.full, State::Link)] {
             if time > 0.0 {
                 self.account
                     .book(self.whole(Heading { state, ..heading }), time, lost * time / rest);
@@ -252,7 +293,9 @@ impl Booking<'_> {
             }
         }
         let reacts = self.current.is_some_and(|(_, until)| place <= until);
-        if !reacts && !self.deficits.starting() && flight < HELD * self.reach.min(self.holds) {
+        // A sender that its window holds follows an acknowledgement at once.
+        let lets_pass = !self.hints.at_sender || step.followed * 2 < step.acks.max(1);
+        if !reacts && lets_pass && !self.deficits.starting() && flight < HELD * self.reach.min(self.holds) {
             // More has been in flight since the last event: the program does not send.
             self.account.book(
                 self.whole(Heading::new(Limit::SenderApplication, State::Pace)),
@@ -423,6 +466,7 @@ impl Booking<'_> {
             floor_s,
             entries,
             sentence: String::new(),
+            spans: self.spans,
         };
         ledger.sentence = words::sentence(&ledger, self.hints);
         ledger
@@ -462,7 +506,9 @@ pub(super) fn ideal_start(bytes: f64, rate: f64, rtt: f64, initial: f64) -> f64 
 
 /// Factor from which a capacity is too small to be one.
 const WRONG: f64 = 1.1;
-/// Share of the link's rate from which a queue before it is this flow's.
+/// Share of the link's rate from which it is full where a queue stands before it.
+const QUEUED: f64 = 0.9;
+/// The same where others have part of it.
 const HALF: f64 = 0.5;
 /// Share of the link's rate from which it is full.
 const FULL: f64 = 0.95;

@@ -60,7 +60,10 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
     let highest = highest(line, 0..line.steps.len());
     // The rate of a policer is no capacity of the path.
     if hints.policed.is_some() {
-        return constant(highest, CapacityIs::AtLeast);
+        return match line.train_rate {
+            Some(rate) => constant(rate.max(highest), CapacityIs::Measured),
+            None => constant(highest, CapacityIs::AtLeast),
+        };
     }
     let samples = full_link_rates(line, &queued);
     let mut sorted: Vec<f64> = samples.iter().map(|(_, rate)| *rate).collect();
@@ -70,11 +73,22 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
             .get(((sorted.len().max(1) - 1) as f64 * share) as usize)
             .copied()
     };
+    let by_trains = line.train_rate;
+    let unseen = || match by_trains.or_else(|| in_moments(line, &queued, highest)) {
+        Some(rate) if highest <= rate * BEYOND => constant(rate, CapacityIs::Measured),
+        _ => constant(highest, CapacityIs::AtLeast),
+    };
     let (Some(low), Some(middle), Some(high)) = (at(0.1), at(0.5), at(0.9)) else {
-        return constant(highest, CapacityIs::AtLeast);
+        return unseen();
     };
     if sorted.len() < STEPS {
-        return constant(highest, CapacityIs::AtLeast);
+        return unseen();
+    }
+    // Trains that leave the link faster than it seems to carry: something else made the delays.
+    if let Some(rate) = by_trains
+        && (rate > BEYOND * middle && !hints.shared)
+    {
+        return unseen();
     }
     // A queue whose rate explains the delays says it best, where the link's rate agrees.
     let rate = hints
@@ -100,11 +114,21 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
     }
 }
 
-/// Steps whose shortest round trip is longer than the path's: a queue stood all the time.
+/// Steps whose shortest round trip is longer than the path's, by more than the other segment of a delayed acknowledgement
+/// takes: a queue stood all the time.
 fn queued(line: &Timeline, hints: &Hints) -> Vec<bool> {
-    let margin = (QUEUE * line.least_rtt_s)
-        .max(LEAST_QUEUE)
-        .max(3.0 * hints.clock_s);
+    let rate = line
+        .train_rate
+        .unwrap_or_else(|| highest(line, 0..line.steps.len()));
+    let other = if rate > 0.0 {
+        f64::from(hints.segment) / rate
+    } else {
+        0.0
+    };
+    let margin = other
+        + (QUEUE * line.least_rtt_s)
+            .max(LEAST_QUEUE)
+            .max(3.0 * hints.clock_s);
     let empty = empty(line, hints);
     let mut last = f64::NAN;
     line.steps
@@ -135,13 +159,36 @@ fn empty(line: &Timeline, hints: &Hints) -> f64 {
 fn full_link_rates(line: &Timeline, queued: &[bool]) -> Vec<(usize, f64)> {
     let usable = |place: usize| {
         let step = &line.steps[place];
-        queued[place] && step.closed_s + step.idle_s + step.silent_s + step.repair_s < 0.05 * line.step_s
+        queued[place]
+            && step.closed_s + step.idle_s.max(step.asked_s) + step.silent_s + step.repair_s
+                < 0.05 * line.step_s
     };
     (1..line.steps.len().saturating_sub(3))
         .filter(|&place| queued[place - 1] && (place..place + 3).all(usable))
         .map(|place| (place + 1, rate(line, place..place + 3)))
         .filter(|(_, rate)| *rate > 0.0)
         .collect()
+}
+
+/// The rate of single steps before, in and behind which a queue stood, where several agree and the flow was never faster:
+/// a sender that empties the queue again and again, as BBR does, shows a full link in moments only.
+fn in_moments(line: &Timeline, queued: &[bool], highest: f64) -> Option<f64> {
+    let usable = |place: usize| {
+        let step = &line.steps[place];
+        step.closed_s + step.idle_s.max(step.asked_s) + step.silent_s + step.repair_s < 0.05 * line.step_s
+    };
+    let mut rates: Vec<f64> = (1..line.steps.len().saturating_sub(1))
+        .filter(|&place| (place - 1..place + 2).all(|near| queued[near] && usable(near)))
+        .map(|place| rate(line, place - 1..place + 2))
+        .collect();
+    rates.sort_by(f64::total_cmp);
+    let (low, middle, high) = (
+        rates.get(rates.len() / 4)?,
+        rates.get(rates.len() / 2)?,
+        rates.get(rates.len() * 3 / 4)?,
+    );
+    let agree = rates.len() >= MOMENTS && high - low <= AGREE * middle && highest <= middle * (1.0 + AGREE);
+    agree.then_some(*middle)
 }
 
 /// Payload bytes per second over some steps.
@@ -215,6 +262,8 @@ const STEPS: usize = 3;
 const MANY: usize = 20;
 /// Spread of the rate of a full link, as a share of it, up to which it is constant.
 const STEADY: f64 = 0.3;
+/// Moments of a full link that must agree.
+const MOMENTS: usize = 3;
 /// Segments that a delayed acknowledgement covers, and one before them.
 const FEW: f64 = 3.0;
 /// How well two measures of one rate agree.

@@ -6,19 +6,14 @@ use crate::limit::{Flag, Limit};
 use slowpath_facts::{Event, Happening, Timeline};
 
 /// Says of each event of a flow what caused it.
-pub(super) fn causes(
-    line: &Timeline,
-    hints: &Hints,
-    capacity: &Capacity,
-    full: &[bool],
-) -> Vec<(Limit, Option<Flag>)> {
-    let crowd = Crowd::of(line, hints, capacity, full);
+pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec<(Limit, Option<Flag>)> {
+    let crowd = Crowd::of(line, hints, capacity);
     line.events
         .iter()
         .map(|event| match event.kind {
             Happening::Mark => (Limit::EcnCongestion, None),
             Happening::Needless => (Limit::Reordering, None),
-            Happening::Loss if hints.policed.is_some() => (Limit::Policed, None),
+            Happening::Loss if hints.policed.is_some() && !crowd.at_full_queue => (Limit::Policed, None),
             Happening::Loss if hints.disorder => (Limit::Reordering, None),
             Happening::Loss if crowd.overflowed(event) && hints.shared => {
                 (Limit::SharedBottleneck, Some(Flag::ShortQueue))
@@ -36,84 +31,98 @@ struct Crowd<'a> {
     line: &'a Timeline,
     hints: &'a Hints,
     capacity: &'a Capacity,
-    full: &'a [bool],
-    /// Longest queueing delay that more than a moment showed.
+    /// Share of round trips with as long a queue, up to which a loss is an overflow.
+    tail: f64,
+    /// Longest queueing delay of all.
     longest: f64,
-    /// Events that came well below that delay, or without a queue.
-    low: usize,
-    /// Share of the time with a queue nearly that long.
-    high_share: f64,
+    /// Losses come with the queue at its longest, which a policer knows nothing of.
+    at_full_queue: bool,
 }
 
 impl<'a> Crowd<'a> {
-    fn of(line: &'a Timeline, hints: &'a Hints, capacity: &'a Capacity, full: &'a [bool]) -> Self {
-        let delays: Vec<f64> = line
-            .steps
-            .iter()
-            .filter(|step| step.rtt_max_s.is_finite())
-            .map(|step| step.rtt_max_s - line.least_rtt_s)
-            .collect();
-        let longest = delays.iter().copied().fold(0.0, f64::max);
-        let high = delays.iter().filter(|delay| **delay >= TOP * longest).count();
+    fn of(line: &'a Timeline, hints: &'a Hints, capacity: &'a Capacity) -> Self {
         let mut out = Self {
             line,
             hints,
             capacity,
-            full,
-            longest,
-            low: 0,
-            high_share: high as f64 / delays.len().max(1) as f64,
+            tail: 0.0,
+            longest: line
+                .steps
+                .iter()
+                .map(|step| step.rtt_max_s - line.least_rtt_s)
+                .filter(|delay| delay.is_finite())
+                .fold(0.0, f64::max),
+            at_full_queue: false,
         };
-        let losses = line.events.iter().filter(|event| event.kind == Happening::Loss);
-        out.low = losses.filter(|event| !out.at_the_top(event)).count();
+        // Losses that come at any queue come at the longest as well, but no more often than chance has it: of so many that
+        // random losses would give, only a part may be called overflows (Benjamini and Hochberg 1995).
+        let mut longer: Vec<f64> = line
+            .events
+            .iter()
+            .filter(|event| event.kind == Happening::Loss && event.queue_s.is_finite())
+            .map(|event| if out.queued(event) { event.longer } else { 1.0 })
+            .collect();
+        longer.sort_by(f64::total_cmp);
+        let all = longer.len() as f64;
+        let part = if hints.losses_follow_load {
+            FOLLOWING
+        } else {
+            FALSE
+        };
+        let within =
+            |(place, share): (usize, &f64)| (*share <= part * (place + 1) as f64 / all).then_some(*share);
+        out.tail = longer.iter().enumerate().filter_map(within).fold(-1.0, f64::max);
+        let beside = line
+            .events
+            .iter()
+            .filter(|event| event.kind == Happening::Loss && event.queue_s.is_finite());
+        let full = beside
+            .clone()
+            .filter(|event| out.queued(event) && event.queue_s >= TOP * out.longest)
+            .count();
+        out.at_full_queue = full > 0 && full as f64 >= MOSTLY * beside.count() as f64;
         out
     }
 
     /// A queue before the link was full when the loss happened.
     fn overflowed(&self, event: &Event) -> bool {
-        if self.burst(event) {
+        // Away from the sender round trips are put together from two ways, and pauses count as delay.
+        if !self.hints.at_sender && self.burst(event) {
             return true;
         }
-        if !self.at_the_top(event) {
-            return false;
+        if event.queue_s.is_finite() {
+            self.queued(event) && event.longer <= self.tail
+        } else {
+            self.burst(event)
         }
-        if self.hints.losses_follow_load {
-            return true;
-        }
-        if self.hints.losses_ignore_load {
-            return false;
-        }
-        // Losses that come at any delay come at the highest as well, in proportion to the time that it stands.
-        let losses = self
-            .line
-            .events
-            .iter()
-            .filter(|event| event.kind == Happening::Loss)
-            .count();
-        let top = losses - self.low;
-        let by_chance = self.high_share * losses as f64;
-        top as f64 > 2.0 * by_chance + 1.0 || self.low == 0
     }
 
-    /// The delay just before was nearly the longest ever seen, and the link was full.
-    fn at_the_top(&self, event: &Event) -> bool {
-        let place = self.line.step_at(event.at_s);
-        let near = place.saturating_sub(1)..(place + 2).min(self.full.len());
-        let full = self.full[near].iter().any(|full| *full);
+    /// A queue stood just before.
+    fn queued(&self, event: &Event) -> bool {
         let margin = (QUEUE * self.line.least_rtt_s)
             .max(LEAST_QUEUE)
             .max(3.0 * self.hints.clock_s);
-        full && self.longest > margin && event.queue_s >= TOP * self.longest
+        event.queue_s > margin
+    }
+
+    /// As much was in flight as the path holds, where that is known: less makes no queue.
+    fn filled(&self, event: &Event) -> bool {
+        !self.capacity.is_told()
+            || self.hints.shared
+            || self.flight_at(event) >= FILLS * self.capacity.byte_per_s * self.line.least_rtt_s
+    }
+
+    /// Most that was in flight just before, bytes.
+    fn flight_at(&self, event: &Event) -> f64 {
+        let place = self.line.step_at(event.at_s);
+        let near = place.saturating_sub(1)..(place + 1).min(self.line.steps.len());
+        let most = self.line.steps[near].iter().map(|step| step.flight).max();
+        most.unwrap_or(0) as f64
     }
 
     /// So many segments at once, and so many more than else, that only a queue which a growing window overran drops them.
     fn burst(&self, event: &Event) -> bool {
-        let place = self.line.step_at(event.at_s);
-        let flight = self.line.steps[place.saturating_sub(1)..(place + 1).min(self.line.steps.len())]
-            .iter()
-            .map(|step| step.flight)
-            .max()
-            .unwrap_or(0) as f64;
+        let flight = self.flight_at(event);
         let segment = f64::from(self.hints.segment.max(1));
         let others: u64 = self
             .line
@@ -124,13 +133,20 @@ impl<'a> Crowd<'a> {
             .sum();
         let sent: u64 = self.line.steps.iter().map(|step| step.fresh + step.resent).sum();
         let expected = others as f64 * flight / (sent as f64 - flight).max(segment);
-        let held = flight >= FILLS * self.capacity.byte_per_s * self.line.least_rtt_s;
-        held && event.segments as f64 >= BURST && event.segments as f64 >= BURST * (expected + 1.0)
+        self.filled(event)
+            && event.segments as f64 >= BURST
+            && event.segments as f64 >= BURST * (expected + 1.0)
     }
 }
 
-/// Share of the longest delay from which a queue is full.
+/// Share of the longest queue from which a queue is full.
 const TOP: f64 = 0.85;
+/// Share of the losses that must be so.
+const MOSTLY: f64 = 0.67;
+/// Share of the overflows that may be random losses by chance.
+const FALSE: f64 = 0.2;
+/// The same where the flow's own load explains its losses.
+const FOLLOWING: f64 = 0.5;
 /// Delay above the least, as a share of the least round trip, from which a queue stands.
 const QUEUE: f64 = 0.02;
 /// The same, seconds.

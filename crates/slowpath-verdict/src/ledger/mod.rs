@@ -23,6 +23,7 @@ mod words;
 use serde::{Deserialize, Serialize};
 
 use crate::limit::{Flag, Limit};
+use crate::verdict::Interval;
 
 pub use booking::book;
 pub use capacity::{Capacity, CapacityIs};
@@ -46,6 +47,9 @@ pub struct Ledger {
     pub entries: Vec<Entry>,
     /// The ledger in a sentence: every part of a tenth or more.
     pub sentence: String,
+    /// What held most of each stretch of time, in order.
+    #[serde(skip)]
+    pub spans: Vec<Interval>,
 }
 
 /// One part of a transfer's time.

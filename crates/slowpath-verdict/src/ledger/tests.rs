@@ -41,6 +41,7 @@ fn flow(kilobytes: &[u64], queued: bool) -> Timeline {
         answers: false,
         steps,
         events: Vec::new(),
+        train_rate: None,
     }
 }
 
@@ -59,6 +60,7 @@ fn loss(at_s: f64, queue_s: f64) -> Event {
         kind: Happening::Loss,
         segments: 1,
         queue_s,
+        longer: 0.0,
         timeout: false,
         local: false,
     }
@@ -175,6 +177,75 @@ fn what_a_policer_lets_through_is_no_capacity() {
     let ledger = book(&line, &policed, Some(RATE));
     adds_up(&ledger);
     assert_eq!(ledger.limit(), Some(Limit::Policed));
+}
+
+#[test]
+fn trains_tell_a_capacity_that_was_never_filled() {
+    let mut line = flow(&[40; 100], false);
+    line.train_rate = Some(RATE);
+    for step in &mut line.steps {
+        step.full_s = RTT;
+    }
+    let ledger = book(&line, &hints(), None);
+    adds_up(&ledger);
+    assert_eq!(
+        (ledger.capacity_is, ledger.limit()),
+        (CapacityIs::Measured, Some(Limit::ReceiverWindow))
+    );
+    assert!(
+        (ledger.lost_to(Limit::ReceiverWindow).unwrap() - 6.0).abs() < 0.3,
+        "{ledger:#?}"
+    );
+}
+
+/// A queue of a tenth of the path overflows in slow start although the path is not full; a later loss without a queue is
+/// random.
+#[test]
+fn an_overflow_of_a_short_queue_and_a_random_loss_are_told_apart() {
+    let mut kilobytes = vec![0, 10, 20, 40];
+    kilobytes.extend([30; 30]);
+    kilobytes.extend([15; 30]);
+    let mut line = flow(&kilobytes, false);
+    line.train_rate = Some(RATE);
+    let overflow = Event {
+        segments: 9,
+        ..loss(line.start_of(3), 0.01)
+    };
+    let random = Event {
+        longer: 0.9,
+        ..loss(line.start_of(34), 0.0)
+    };
+    line.events = vec![overflow, random];
+    let ledger = book(&line, &hints(), None);
+    adds_up(&ledger);
+    let of = |cause: Limit| ledger.entries.iter().filter(move |entry| entry.cause == cause);
+    assert!(
+        of(Limit::BottleneckBandwidth).any(|entry| entry.flags == [Flag::ShortQueue] && entry.time_s > 2.0),
+        "{ledger:#?}"
+    );
+    assert_eq!(of(Limit::RandomLoss).map(|entry| entry.segments).max(), Some(1));
+}
+
+/// What a policer lets through makes no full link, whatever its bursts do to the round trip.
+#[test]
+fn a_queue_before_a_policer_is_no_full_link() {
+    let mut line = flow(&[100; 60], true);
+    line.events = (1..60)
+        .map(|place| Event {
+            longer: 0.5,
+            ..loss(line.start_of(place), 0.001)
+        })
+        .collect();
+    let policed = Hints {
+        policed: Some(RATE),
+        ..hints()
+    };
+    let ledger = book(&line, &policed, None);
+    adds_up(&ledger);
+    assert!(
+        ledger.time_of(Limit::BottleneckBandwidth) < 0.1 * ledger.duration_s,
+        "{ledger:#?}"
+    );
 }
 
 #[test]
