@@ -210,6 +210,9 @@ pub(crate) struct ConfigArgs {
     /// Model or version, where they differ: rtx2000, or what `ssh -V` prints
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
+    /// Only what the lines mean: simulate nothing
+    #[arg(long)]
+    pub(crate) lines_only: bool,
     /// Form of the answer
     #[arg(long, value_enum, default_value_t = ConfigFormat::Text)]
     pub(crate) format: ConfigFormat,

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use slowpath::devices;
+use slowpath::devices::{self, expected, expected::Expected};
 
 use crate::args::{ConfigArgs, ConfigFormat};
 use crate::exit::{self, Failure};
@@ -16,9 +16,17 @@ pub(crate) fn config(args: &ConfigArgs) -> Result<u8, Failure> {
         read(&args.file).map_err(|error| Failure::usage(slowpath::input::problem(&args.file, &error)))?;
     let language = devices::language(args.system.as_deref(), &bytes).map_err(Failure::usage)?;
     let reading = devices::reading(language, args.model.as_deref(), &name, &bytes);
+    let expected = if args.lines_only {
+        Expected::default()
+    } else {
+        expected::expected(&reading, args.model.as_deref(), &bytes)
+    };
     terminal::print(|out| match args.format {
-        ConfigFormat::Text => devices::write_text(&reading, terminal::style(), out),
-        ConfigFormat::Json => devices::write_json(&reading, out),
+        ConfigFormat::Text => {
+            devices::write_text(&reading, terminal::style(), out)?;
+            expected::write_text(&expected, terminal::style(), out)
+        }
+        ConfigFormat::Json => devices::write_json(&reading, &expected, out),
     })?;
     Ok(exit::DONE)
 }

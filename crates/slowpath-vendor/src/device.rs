@@ -5,6 +5,7 @@ mod rtx;
 
 use slowpath_scenario::device::{DeviceElements, DeviceUse};
 
+use crate::cisco;
 use crate::reading::{Config, Language, Reading, read_for};
 
 /// Why a device cannot be put on a path.
@@ -52,6 +53,11 @@ pub fn elements(device: &DeviceUse, bytes: &[u8]) -> Result<(DeviceElements, Rea
         }
     };
     Ok((elements, reading))
+}
+
+/// The names of a policy's classes, with the numbers that they have among a device's elements.
+pub fn class_names(config: &cisco::Config, policy: &cisco::PolicyMap) -> Vec<(u8, String)> {
+    ios::names(config, policy)
 }
 
 fn unknown_port<'p>(device: &DeviceUse, known: impl Iterator<Item = &'p String>) -> DeviceError {

@@ -113,6 +113,22 @@ pub enum Trap {
     TosKeepsPrecedence,
     /// Window scaling is removed from passing handshakes.
     WindowScaleRemoved,
+    /// Another line of the same option holds instead.
+    NoEffect {
+        /// The option.
+        option: String,
+        /// The line that holds.
+        winner: usize,
+        /// Whether the first value wins; else the last.
+        first_wins: bool,
+    },
+    /// The reader does not know the setting, but one that is nearly spelled like it.
+    Misspelt {
+        /// As written.
+        word: String,
+        /// What was probably meant.
+        meant: String,
+    },
     /// OpenSSH refuses hexadecimal marks from 9.8.
     IpQosHex {
         /// The word.
@@ -210,6 +226,14 @@ impl Trap {
                 "The router takes window scaling out of passing handshakes: every connection gets at most 65535 bytes per \
                  round trip. Turn it off."
                     .to_owned()
+            }
+            Self::NoEffect { option, winner, first_wins } => format!(
+                "This {option} has no effect: the {} value wins, which is that of line {winner}. Change that line, and \
+                 remove this one.",
+                if *first_wins { "first" } else { "last" }
+            ),
+            Self::Misspelt { word, meant } => {
+                format!("There is no setting `{word}` known here. Did you mean `{meant}`?")
             }
             Self::IpQosHex { word, decimal } => {
                 format!("OpenSSH 9.8 and later refuse {word}. Write {decimal}.")

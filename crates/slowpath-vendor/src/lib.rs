@@ -38,4 +38,4 @@ pub mod text;
 
 pub use finding::{Finding, Trap};
 pub use reading::{Counts, Language, Line, LineState, Reading, guess, read, read_for};
-pub use remedy::{Remedy, remedies, remedy, remedy_of};
+pub use remedy::{Remedy, remedies, remedies_of, remedy, remedy_of};

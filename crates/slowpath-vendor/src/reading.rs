@@ -319,7 +319,18 @@ const MARKS: [(&[&str], Language); 5] = [
         Language::Sysctl,
     ),
     (
-        &["qdisc ", "class htb", "class fq", "class tbf", "class hfsc"],
+        &[
+            "qdisc ",
+            "class htb",
+            "class fq",
+            "class tbf",
+            "class hfsc",
+            "tc qdisc ",
+            "tc class ",
+            "tc filter ",
+            "sudo tc ",
+            "tc -",
+        ],
         Language::Tc,
     ),
 ];
@@ -383,6 +394,14 @@ impl Notes {
                 && line.text.split_whitespace().any(|part| part == word)
         };
         self.lines.iter().rev().find(fits).map(|line| line.number)
+    }
+
+    /// Takes back what was said of a line: it has no effect, and why.
+    pub(crate) fn hidden(&mut self, number: usize, why: &str) {
+        if let Some(line) = self.lines.iter_mut().find(|line| line.number == number) {
+            line.state = LineState::Doubtful;
+            why.clone_into(&mut line.meaning);
+        }
     }
 
     /// Keeps a finding; `line` is where it shows.

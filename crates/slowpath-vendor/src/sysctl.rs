@@ -5,7 +5,9 @@
 //! Source: `Documentation/networking/ip-sysctl.rst` and `Documentation/admin-guide/sysctl/net.rst`.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
+use slowpath_scenario::diagnostic::suggestion;
 use slowpath_scenario::host::EcnMode;
 
 use crate::finding::Trap;
@@ -75,40 +77,33 @@ fn setting(key: &str, value: &str, notes: &mut Notes) -> Outcome {
             ))
             .sets("qdisc")
         }
-        "net.ipv4.tcp_rmem" => match triple(value) {
+        "net.ipv4.tcp_rmem" => match sizes(value, RMEM) {
             Some(sizes) => {
-                settings.rmem = Some(sizes);
-                let low = sizes[2] < LONG_PATH_BUFFER;
-                let outcome = Outcome::modelled(format!(
-                    "receive buffers grow to {} bytes: about {} bytes per round trip",
-                    sizes[2],
-                    sizes[2] / 2
-                ))
-                .sets("rmem");
-                if low {
-                    outcome.trap(small(key, sizes[2]))
-                } else {
-                    outcome
-                }
+                let [.., most] = sizes.receive();
+                settings.rmem = Some(sizes.receive());
+                buffers(
+                    key,
+                    &sizes,
+                    most,
+                    &format!("receive buffers {{}}: about {} bytes per round trip", most / 2),
+                )
+                .sets("rmem")
             }
-            None => Outcome::refused("three rising numbers of bytes"),
+            None => Outcome::refused("one to three numbers of bytes above 0: least, first, most"),
         },
-        "net.ipv4.tcp_wmem" => match triple(value) {
+        "net.ipv4.tcp_wmem" => match sizes(value, WMEM) {
             Some(sizes) => {
-                settings.wmem = Some(sizes);
-                let low = sizes[2] < LONG_PATH_BUFFER;
-                let outcome = Outcome::modelled(format!(
-                    "send buffers grow to {} bytes: at most that many bytes per round trip",
-                    sizes[2]
-                ))
-                .sets("wmem");
-                if low {
-                    outcome.trap(small(key, sizes[2]))
-                } else {
-                    outcome
-                }
+                let [.., most] = sizes.send();
+                settings.wmem = Some(sizes.send());
+                buffers(
+                    key,
+                    &sizes,
+                    most,
+                    "send buffers {}: at most that many bytes per round trip",
+                )
+                .sets("wmem")
             }
-            None => Outcome::refused("three rising numbers of bytes"),
+            None => Outcome::refused("one to three numbers of bytes above 0: least, first, most"),
         },
         "net.core.rmem_max" => match number(value) {
             Some(bytes) => {
@@ -252,8 +247,26 @@ fn setting(key: &str, value: &str, notes: &mut Notes) -> Outcome {
         {
             Outcome::not_modelled("details of TCP that are modelled with their defaults only")
         }
+        key if unknown_tcp(key) => misspelt(key),
         key if IGNORED.iter().any(|start| key.starts_with(start)) => Outcome::ignored(),
         _ => Outcome::unrecognised(),
+    }
+}
+
+/// Whether a key is one of TCP's that no kernel has.
+fn unknown_tcp(key: &str) -> bool {
+    key.strip_prefix("net.ipv4.")
+        .is_some_and(|name| name.starts_with("tcp_") && !TCP.contains(&name))
+}
+
+fn misspelt(key: &str) -> Outcome {
+    let name = key.strip_prefix("net.ipv4.").unwrap_or(key);
+    match suggestion(name, TCP.iter().copied()) {
+        Some(meant) => Outcome::unrecognised().trap(Trap::Misspelt {
+            word: key.to_owned(),
+            meant: format!("net.ipv4.{meant}"),
+        }),
+        None => Outcome::unrecognised(),
     }
 }
 
@@ -268,14 +281,80 @@ fn off(on: bool, outcome: Outcome, key: &str, what: &str) -> Outcome {
     }
 }
 
-fn small(key: &str, most: u64) -> Trap {
-    Trap::SlowsLongPaths {
-        key: key.to_owned(),
-        what: format!(
-            "its third value of {most} bytes is below the kernel's default and bounds every connection that sets no buffer"
-        ),
+/// The three values of `tcp_rmem` or `tcp_wmem`: least, first, most.
+///
+/// The kernel asks of each only that it is above 0, and takes fewer than three: the others stay as they are. A
+/// buffer starts at the second value and grows to the third. With a third below the second, a receive buffer stays at
+/// the second and a send buffer gets the third (Linux 6.18, measured: with `4096 87380 65536` the receive buffer is 87380
+/// bytes throughout, with `4096 200000 65536` the send buffer 65536).
+struct Sizes {
+    values: [u64; 3],
+    /// How many of them are written; the rest are the kernel's own.
+    written: usize,
+}
+
+impl Sizes {
+    /// The values as they come to hold for receive buffers.
+    fn receive(&self) -> [u64; 3] {
+        let [least, first, most] = self.values;
+        [least, first, most.max(first)]
+    }
+
+    /// The values as they come to hold for send buffers.
+    fn send(&self) -> [u64; 3] {
+        let [least, first, most] = self.values;
+        [least, first.min(most), most]
     }
 }
+
+fn sizes(value: &str, defaults: [u64; 3]) -> Option<Sizes> {
+    let written: Vec<u64> = value.split_whitespace().map(number).collect::<Option<_>>()?;
+    let fits = (1..=3).contains(&written.len()) && written.iter().all(|size| *size > 0);
+    fits.then(|| {
+        let mut values = defaults;
+        values[..written.len()].copy_from_slice(&written);
+        Sizes {
+            values,
+            written: written.len(),
+        }
+    })
+}
+
+/// What sizes of a connection's buffers mean, with `{}` in `meaning` for how large they get.
+fn buffers(key: &str, sizes: &Sizes, most: u64, meaning: &str) -> Outcome {
+    let [_, first, third] = sizes.values;
+    let grows = if third < first {
+        format!("stay at {most} bytes, since the third value is below the second")
+    } else {
+        format!("grow to {most} bytes")
+    };
+    let mut meaning = meaning.replace("{}", &grows);
+    if sizes.written < 3 {
+        let _ = write!(
+            meaning,
+            "; {} of three values are written, the kernel's own stand for the others",
+            sizes.written
+        );
+    }
+    let outcome = Outcome::modelled(meaning);
+    if most >= LONG_PATH_BUFFER {
+        return outcome;
+    }
+    outcome.trap(Trap::SlowsLongPaths {
+        key: key.to_owned(),
+        what: if third < first {
+            format!("buffers cannot grow, so every connection that sets none has {most} bytes")
+        } else {
+            format!(
+                "its third value of {most} bytes is below the kernel's default and bounds every connection that sets no buffer"
+            )
+        },
+    })
+}
+
+/// Linux's own `tcp_rmem` and `tcp_wmem` on a machine with much memory (6.6).
+const RMEM: [u64; 3] = [4_096, 131_072, 6_291_456];
+const WMEM: [u64; 3] = [4_096, 16_384, 4_194_304];
 
 fn flag(value: &str) -> Option<bool> {
     match value {
@@ -283,11 +362,6 @@ fn flag(value: &str) -> Option<bool> {
         "1" => Some(true),
         _ => None,
     }
-}
-
-fn triple(value: &str) -> Option<[u64; 3]> {
-    let sizes: Vec<u64> = value.split_whitespace().map(number).collect::<Option<_>>()?;
-    <[u64; 3]>::try_from(sizes).ok().filter(|sizes| sizes.is_sorted())
 }
 
 /// Below this a buffer limit is smaller than any kernel's default.
@@ -302,6 +376,31 @@ const NOT_MODELLED_TCP: &[&str] = &[
     "tcp_comp_sack_slack_ns", "tcp_thin_linear_timeouts", "tcp_workaround_signed_windows", "tcp_app_win", "tcp_ecn_fallback",
     "tcp_ecn_option", "tcp_ecn_option_beacon", "tcp_backlog_ack_defer", "tcp_shrink_window", "tcp_pingpong_thresh",
     "tcp_autocorking", "tcp_fastopen", "tcp_low_latency", "tcp_rto_min_us", "tcp_rto_max_ms", "tcp_rcvbuf_low_rtt",
+];
+
+/// TCP's settings of Linux 2.6.32 to 6.18, by name (`/proc/sys/net/ipv4`).
+#[rustfmt::skip]
+const TCP: &[&str] = &[
+    "tcp_abc", "tcp_abort_on_overflow", "tcp_adv_win_scale", "tcp_allowed_congestion_control", "tcp_app_win",
+    "tcp_autocorking", "tcp_available_congestion_control", "tcp_available_ulp", "tcp_backlog_ack_defer", "tcp_base_mss",
+    "tcp_challenge_ack_limit", "tcp_child_ehash_entries", "tcp_comp_sack_delay_ns", "tcp_comp_sack_nr",
+    "tcp_comp_sack_rtt_percent", "tcp_comp_sack_slack_ns", "tcp_congestion_control", "tcp_cookie_size",
+    "tcp_default_init_rwnd", "tcp_dma_copybreak", "tcp_dsack", "tcp_early_demux", "tcp_early_retrans", "tcp_ecn",
+    "tcp_ecn_fallback", "tcp_ecn_option", "tcp_ecn_option_beacon", "tcp_ehash_entries", "tcp_fack", "tcp_fastopen",
+    "tcp_fastopen_blackhole_timeout_sec", "tcp_fastopen_key", "tcp_fin_timeout", "tcp_frto", "tcp_frto_response",
+    "tcp_fwmark_accept", "tcp_invalid_ratelimit", "tcp_keepalive_intvl", "tcp_keepalive_probes", "tcp_keepalive_time",
+    "tcp_l3mdev_accept", "tcp_limit_output_bytes", "tcp_low_latency", "tcp_max_orphans", "tcp_max_reordering",
+    "tcp_max_ssthresh", "tcp_max_syn_backlog", "tcp_max_tw_buckets", "tcp_mem", "tcp_migrate_req", "tcp_min_rtt_wlen",
+    "tcp_min_snd_mss", "tcp_min_tso_segs", "tcp_moderate_rcvbuf", "tcp_mtu_probe_floor", "tcp_mtu_probing",
+    "tcp_no_metrics_save", "tcp_no_ssthresh_metrics_save", "tcp_notsent_lowat", "tcp_orphan_retries",
+    "tcp_pacing_ca_ratio", "tcp_pacing_ss_ratio", "tcp_pingpong_thresh", "tcp_plb_cong_thresh", "tcp_plb_enabled",
+    "tcp_plb_idle_rehash_rounds", "tcp_plb_rehash_rounds", "tcp_plb_suspend_rto_sec", "tcp_probe_interval",
+    "tcp_probe_threshold", "tcp_rcvbuf_low_rtt", "tcp_recovery", "tcp_reflect_tos", "tcp_reordering",
+    "tcp_retrans_collapse", "tcp_retries1", "tcp_retries2", "tcp_rfc1337", "tcp_rmem", "tcp_rto_max_ms", "tcp_rto_min_us",
+    "tcp_sack", "tcp_shrink_window", "tcp_slow_start_after_idle", "tcp_stdurg", "tcp_syn_linear_timeouts",
+    "tcp_syn_retries", "tcp_synack_retries", "tcp_syncookies", "tcp_thin_dupack", "tcp_thin_linear_timeouts",
+    "tcp_timestamps", "tcp_tso_rtt_log", "tcp_tso_win_divisor", "tcp_tw_recycle", "tcp_tw_reuse", "tcp_tw_reuse_delay",
+    "tcp_window_scaling", "tcp_wmem", "tcp_workaround_signed_windows",
 ];
 
 /// Beginnings of keys without effect on throughput.

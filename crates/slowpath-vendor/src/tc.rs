@@ -1,13 +1,15 @@
-//! The output of Linux `tc qdisc show` and `tc class show`, with or without `-s` and `-d`.
+//! The output of Linux `tc qdisc show` and `tc class show`, with or without `-s` and `-d`, and the commands that make
+//! queues: `tc qdisc add ...`, as they stand in scripts.
 //!
-//! Rates have decimal multiples and bits (`10Mbit`), sizes binary ones and bytes (`15Kb` is 15 KiB in this output).
+//! Rates have decimal multiples and bits (`10Mbit`; `bps` is bytes), sizes binary ones and bytes (`15Kb` is 15 KiB). In a
+//! command, case does not matter, a bare rate is in bit/s, a bare size in bytes and a bare time in microseconds.
 //!
 //! Source: iproute2's `tc/q_*.c` and `tc/tc_util.c`.
 
 use slowpath_units::{BitRate, ByteCount, Duration};
 
 use crate::finding::Trap;
-use crate::reading::{Notes, Outcome};
+use crate::reading::{LineState, Notes, Outcome};
 use crate::text::number;
 
 /// What `tc` printed.
@@ -53,6 +55,8 @@ pub struct Class {
     pub kind: String,
     /// Its number, such as `1:10`.
     pub id: String,
+    /// The interface, where the text says it: commands do, the output of `tc class show` does not.
+    pub device: String,
     /// The class above it; `None` at the root.
     pub parent: Option<String>,
     /// Guaranteed rate.
@@ -73,12 +77,52 @@ impl Config {
             .iter()
             .find(|qdisc| qdisc.device == device && qdisc.parent.is_none())?;
         root.rate.or_else(|| {
-            let mut roots = self
-                .classes
-                .iter()
-                .filter(|class| class.parent.is_none() && class.id.starts_with(&root.handle));
+            let mut roots = self.classes.iter().filter(|class| {
+                class.parent.is_none()
+                    && !root.handle.is_empty()
+                    && class.id.starts_with(&root.handle)
+                    && (class.device.is_empty() || class.device == device)
+            });
             roots.next().and_then(|class| class.ceil.or(class.rate))
         })
+    }
+}
+
+impl Config {
+    /// The classes of a root in which packets wait: those without classes of their own.
+    pub fn leaves<'c>(&'c self, root: &'c Qdisc) -> impl Iterator<Item = &'c Class> {
+        let of_root = move |class: &&Class| {
+            !root.handle.is_empty()
+                && class.id.starts_with(&root.handle)
+                && (class.device.is_empty() || class.device == root.device)
+        };
+        self.classes.iter().filter(of_root).filter(move |class| {
+            !self
+                .classes
+                .iter()
+                .filter(of_root)
+                .any(|other| other.parent.as_deref() == Some(&class.id))
+        })
+    }
+
+    /// The queue of a class on a root's interface; `None` where it is the one that every class has.
+    pub fn below<'c>(&'c self, root: &Qdisc, class: &str) -> Option<&'c Qdisc> {
+        self.qdiscs
+            .iter()
+            .find(|qdisc| qdisc.device == root.device && qdisc.parent.as_deref() == Some(class))
+    }
+
+    /// Takes away what a new queue in this place replaces: at the root, everything on the interface.
+    fn clear(&mut self, device: &str, parent: Option<&str>) {
+        match parent {
+            Some(_) => self
+                .qdiscs
+                .retain(|qdisc| qdisc.device != device || qdisc.parent.as_deref() != parent),
+            None => {
+                self.qdiscs.retain(|qdisc| qdisc.device != device);
+                self.classes.retain(|class| class.device != device);
+            }
+        }
     }
 }
 
@@ -86,25 +130,35 @@ impl Config {
 pub(crate) fn read(text: &str, notes: &mut Notes) -> Config {
     let mut config = Config::default();
     let mut context = String::new();
-    for (index, raw) in text.lines().enumerate() {
+    for Joined { number, text, more } in joined(text) {
+        let raw = text.as_str();
         let line = raw.trim();
-        if line.is_empty() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if let Some(outcome) = command(&words, &mut config) {
+            context.clear();
+            notes.line(number, line, "", outcome);
+            for (further, text) in more {
+                let outcome = Outcome::new(LineState::Ignored, format!("goes on from line {number}"));
+                notes.line(further, &text, "", outcome);
+            }
             continue;
         }
-        let words: Vec<&str> = line.split_whitespace().collect();
+        for (further, text) in more {
+            notes.line(further, &text, "", Outcome::unrecognised());
+        }
         let outcome = match words.as_slice() {
             ["qdisc", kind, handle, rest @ ..] => {
                 let (qdisc, outcome) = qdisc(kind, handle, rest);
                 context = format!("qdisc {kind} {handle} on {}", qdisc.device);
                 config.qdiscs.push(qdisc);
-                notes.line(index + 1, line, "", outcome);
+                notes.line(number, line, "", outcome);
                 continue;
             }
             ["class", kind, id, rest @ ..] => {
                 let (class, outcome) = class(kind, id, rest);
                 context = format!("class {kind} {id}");
                 config.classes.push(class);
-                notes.line(index + 1, line, "", outcome);
+                notes.line(number, line, "", outcome);
                 continue;
             }
             ["Sent", _, "bytes", _, "pkt", "(dropped", dropped, ..] => {
@@ -120,12 +174,172 @@ pub(crate) fn read(text: &str, notes: &mut Notes) -> Config {
             [first, ..] if STATISTICS.contains(first) || raw.starts_with([' ', '\t']) => Outcome::ignored(),
             _ => Outcome::unrecognised(),
         };
-        notes.line(index + 1, line, &context, outcome);
+        notes.line(number, line, &context, outcome);
     }
     config
 }
 
+/// A line of a script, which a backslash at its end lets go on in the next.
+struct Joined {
+    /// Its number, from 1.
+    number: usize,
+    text: String,
+    /// The lines that it goes on in.
+    more: Vec<(usize, String)>,
+}
+
+fn joined(text: &str) -> Vec<Joined> {
+    let mut lines: Vec<Joined> = Vec::new();
+    let mut open = false;
+    for (index, raw) in text.lines().enumerate() {
+        let line = raw.trim();
+        if line.is_empty() || line.starts_with('#') {
+            open = false;
+            continue;
+        }
+        let part = line.strip_suffix('\\').map_or(line, str::trim_end);
+        match lines.last_mut().filter(|_| open) {
+            Some(first) => {
+                first.text.push(' ');
+                first.text.push_str(part);
+                first.more.push((index + 1, line.to_owned()));
+            }
+            // What is indented in the output belongs to the line above.
+            None => lines.push(Joined {
+                number: index + 1,
+                text: raw.strip_suffix('\\').unwrap_or(raw).to_owned(),
+                more: Vec::new(),
+            }),
+        }
+        open = line.ends_with('\\');
+    }
+    lines
+}
+
+/// Carries a `tc` command out on what was read so far; `None` for a line that is none.
+fn command(words: &[&str], config: &mut Config) -> Option<Outcome> {
+    let words = match words {
+        ["sudo" | "doas", rest @ ..] => rest,
+        words => words,
+    };
+    let ["tc" | "/sbin/tc" | "/usr/sbin/tc", rest @ ..] = words else {
+        return None;
+    };
+    let options = rest.iter().take_while(|word| word.starts_with('-')).count();
+    let (object, verb, rest) = match &rest[options..] {
+        [object, verb, rest @ ..] => (*object, *verb, rest),
+        _ => return Some(Outcome::unrecognised()),
+    };
+    let sets = matches!(verb, "add" | "replace" | "change" | "chg" | "link" | "a" | "r");
+    let removes = matches!(verb, "del" | "delete" | "d");
+    Some(match object {
+        "qdisc" | "q" if sets => made_qdisc(rest, config),
+        "qdisc" | "q" if removes => {
+            let place = Place::read(rest).0;
+            config.clear(place.device, place.parent.as_deref());
+            Outcome::ignored()
+        }
+        "class" | "c" if sets => made_class(rest, config),
+        "class" | "c" if removes => {
+            let place = Place::read(rest).0;
+            let id = place.id;
+            config
+                .classes
+                .retain(|class| class.id != id || class.device != place.device);
+            Outcome::ignored()
+        }
+        "filter" | "f" if sets => {
+            Outcome::not_modelled("which packets a class gets; what a filter matches is not followed")
+        }
+        "filter" | "f" | "actions" | "chain" => Outcome::ignored(),
+        "qdisc" | "q" | "class" | "c" if matches!(verb, "show" | "list" | "ls" | "s") => Outcome::ignored(),
+        _ => Outcome::unrecognised(),
+    })
+}
+
+/// Where a command puts a queue or class.
+#[derive(Debug, Default)]
+struct Place<'w> {
+    device: &'w str,
+    /// `None` at the root.
+    parent: Option<String>,
+    /// The handle of a queue or the number of a class.
+    id: String,
+}
+
+impl<'w> Place<'w> {
+    /// Reads a command's place; what follows is the kind and its own words.
+    fn read<'r>(words: &'r [&'w str]) -> (Self, &'r [&'w str]) {
+        let mut place = Self::default();
+        let mut rest = words;
+        loop {
+            rest = match rest {
+                ["dev", device, tail @ ..] => {
+                    place.device = device;
+                    tail
+                }
+                ["parent", parent, tail @ ..] => {
+                    place.parent = Some((*parent).to_owned());
+                    tail
+                }
+                ["handle" | "classid", id, tail @ ..] => {
+                    (*id).clone_into(&mut place.id);
+                    tail
+                }
+                ["root", tail @ ..] => tail,
+                ["estimator" | "est", _, _, tail @ ..] => tail,
+                _ => return (place, rest),
+            };
+        }
+    }
+}
+
+fn made_qdisc(words: &[&str], config: &mut Config) -> Outcome {
+    let (place, rest) = Place::read(words);
+    let Some((kind, own)) = rest.split_first() else {
+        return Outcome::refused("the kind of the queue is missing, such as `fq` or `tbf`");
+    };
+    if place.device.is_empty() {
+        return Outcome::refused("the interface is missing: `dev NAME`");
+    }
+    let (mut made, outcome) = qdisc(kind, &place.id, own);
+    place.device.clone_into(&mut made.device);
+    made.parent.clone_from(&place.parent);
+    config.clear(&made.device, made.parent.as_deref());
+    config.qdiscs.push(made);
+    outcome
+}
+
+fn made_class(words: &[&str], config: &mut Config) -> Outcome {
+    let (place, rest) = Place::read(words);
+    let Some((kind, own)) = rest.split_first() else {
+        return Outcome::refused("the kind of the class is missing, such as `htb`");
+    };
+    let (mut made, outcome) = class(kind, &place.id, own);
+    let below_root = config
+        .qdiscs
+        .iter()
+        .any(|qdisc| qdisc.parent.is_none() && Some(&qdisc.handle) == place.parent.as_ref());
+    made.parent = place.parent.filter(|_| !below_root);
+    place.device.clone_into(&mut made.device);
+    if made.kind == "htb" && made.ceil.is_none() {
+        // What is not said is the guaranteed rate.
+        made.ceil = made.rate;
+    }
+    config
+        .classes
+        .retain(|class| class.id != made.id || class.device != made.device);
+    let outcome = match (made.kind.as_str(), made.rate, made.ceil) {
+        ("htb", Some(_), Some(_)) => described_class(&made),
+        _ => outcome,
+    };
+    config.classes.push(made);
+    outcome
+}
+
 fn qdisc(kind: &str, handle: &str, words: &[&str]) -> (Qdisc, Outcome) {
+    // A bare limit is in bytes for these, and in packets for all others.
+    let limit_in_bytes = matches!(kind, "tbf" | "bfifo" | "red");
     let mut qdisc = Qdisc {
         kind: kind.to_owned(),
         handle: handle.to_owned(),
@@ -142,13 +356,15 @@ fn qdisc(kind: &str, handle: &str, words: &[&str]) -> (Qdisc, Outcome) {
                 true
             }
             "rate" | "bandwidth" => set(&mut qdisc.rate, rate(value)),
-            "burst" => set(&mut qdisc.burst, size(value.split('/').next().unwrap_or(""))),
-            "lat" => set(&mut qdisc.latency, time(value)),
+            "burst" | "buffer" | "maxburst" => {
+                set(&mut qdisc.burst, size(value.split('/').next().unwrap_or("")))
+            }
+            "lat" | "latency" => set(&mut qdisc.latency, time(value)),
             "target" => set(&mut qdisc.target, time(value)),
             "limit" => match value
                 .strip_suffix('p')
                 .and_then(number::<u32>)
-                .or_else(|| number::<u32>(value))
+                .or_else(|| number::<u32>(value).filter(|_| !limit_in_bytes))
             {
                 Some(packets) => set(&mut qdisc.limit_packets, Some(packets)),
                 None => set(&mut qdisc.limit_bytes, size(value)),
@@ -245,12 +461,19 @@ fn class(kind: &str, id: &str, words: &[&str]) -> (Class, Outcome) {
             "rate" => set(&mut class.rate, rate(value)),
             "ceil" => set(&mut class.ceil, rate(value)),
             "prio" => set(&mut class.priority, number(value)),
-            "burst" => set(&mut class.burst, size(value.split('/').next().unwrap_or(""))),
+            "burst" | "buffer" | "maxburst" => {
+                set(&mut class.burst, size(value.split('/').next().unwrap_or("")))
+            }
             _ => false,
         };
         rest = if used { &tail[1.min(tail.len())..] } else { tail };
     }
-    let outcome = match (kind, class.rate, class.ceil) {
+    let outcome = described_class(&class);
+    (class, outcome)
+}
+
+fn described_class(class: &Class) -> Outcome {
+    match (class.kind.as_str(), class.rate, class.ceil) {
         ("htb", Some(rate), Some(ceil)) if rate == ceil => {
             Outcome::modelled(format!("{rate} at most, and guaranteed"))
         }
@@ -260,8 +483,7 @@ fn class(kind: &str, id: &str, words: &[&str]) -> (Class, Outcome) {
         ("htb", ..) => Outcome::doubtful("a class whose rates are not to be read"),
         ("fq_codel" | "mq" | "cake" | "fq_pie" | "tbf" | "prio", ..) => Outcome::ignored(),
         _ => Outcome::not_modelled("a class of a discipline that is not followed"),
-    };
-    (class, outcome)
+    }
 }
 
 fn take(place: &mut String, value: &str) -> bool {
@@ -277,45 +499,51 @@ fn set<T>(place: &mut Option<T>, value: Option<T>) -> bool {
     found
 }
 
-/// A rate as `tc` prints it: `10Mbit`, `64Kbit`, `1250Kbps` (bytes).
+/// A rate: `10Mbit`, `64Kbit`, `1250Kbps` (bytes), `1000000` (bits).
 fn rate(word: &str) -> Option<BitRate> {
     let (number, unit) = split(word)?;
-    let scale: u128 = match unit {
-        "bit" => 1,
-        "Kbit" => 1_000,
-        "Mbit" => 1_000_000,
-        "Gbit" => 1_000_000_000,
-        "Tbit" => 1_000_000_000_000,
+    let scale: u128 = match unit.to_ascii_lowercase().as_str() {
+        "bit" | "" => 1,
+        "kbit" => 1_000,
+        "mbit" => 1_000_000,
+        "gbit" => 1_000_000_000,
+        "tbit" => 1_000_000_000_000,
+        "kibit" => 1 << 10,
+        "mibit" => 1 << 20,
+        "gibit" => 1 << 30,
         "bps" => 8,
-        "Kbps" => 8_000,
-        "Mbps" => 8_000_000,
-        "Gbps" => 8_000_000_000,
+        "kbps" => 8_000,
+        "mbps" => 8_000_000,
+        "gbps" => 8_000_000_000,
         _ => return None,
     };
     scaled(number, scale).map(BitRate::new)
 }
 
-/// A size as `tc` prints it: `15Kb`, `1600b`, `32Mb`: bytes with binary multiples.
+/// A size: `15Kb`, `1600b`, `32Mb`, `32kbit`: bytes (bits with `bit`) with binary multiples.
 fn size(word: &str) -> Option<ByteCount> {
     let (number, unit) = split(word)?;
-    let scale: u128 = match unit {
+    let scale: u128 = match unit.to_ascii_lowercase().as_str() {
         "b" | "" => 1,
-        "Kb" | "K" => 1 << 10,
-        "Mb" | "M" => 1 << 20,
-        "Gb" | "G" => 1 << 30,
+        "kb" | "k" => 1 << 10,
+        "mb" | "m" => 1 << 20,
+        "gb" | "g" => 1 << 30,
+        "kbit" => (1 << 10) / 8,
+        "mbit" => (1 << 20) / 8,
+        "gbit" => (1 << 30) / 8,
         _ => return None,
     };
     scaled(number, scale).map(ByteCount::new)
 }
 
-/// A time as `tc` prints it: `50ms`, `5us`, `1.2s`.
+/// A time: `50ms`, `5us`, `1.2s`, `400` (microseconds).
 fn time(word: &str) -> Option<Duration> {
     let (number, unit) = split(word)?;
-    let scale: u128 = match unit {
-        "ns" => 1,
-        "us" => 1_000,
-        "ms" => 1_000_000,
-        "s" => 1_000_000_000,
+    let scale: u128 = match unit.to_ascii_lowercase().as_str() {
+        "ns" | "nsec" | "nsecs" => 1,
+        "us" | "usec" | "usecs" | "" => 1_000,
+        "ms" | "msec" | "msecs" => 1_000_000,
+        "s" | "sec" | "secs" => 1_000_000_000,
         _ => return None,
     };
     scaled(number, scale).map(Duration::from_nanos)

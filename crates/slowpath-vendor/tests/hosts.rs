@@ -4,7 +4,7 @@ use slowpath_scenario::host::EcnMode;
 use slowpath_units::{BitRate, ByteCount, Duration};
 use slowpath_vendor::reading::{Config, read_for};
 use slowpath_vendor::ssh::{IpQos, Mark, Side};
-use slowpath_vendor::{Language, LineState, Reading, Trap, guess, read};
+use slowpath_vendor::{Language, LineState, Reading, Trap, guess, read, remedies_of};
 
 use LineState::{Doubtful, Ignored, Modelled, NotModelled, Unrecognised};
 
@@ -168,7 +168,19 @@ fn sysctl_keys_have_their_meaning() {
                 Modelled,
                 "grow to 4194304",
             ),
-            ("net.ipv4.tcp_rmem = 6291456 4096 1", Doubtful, "rising"),
+            // Accepted by the kernel all the same.
+            (
+                "net.ipv4.tcp_rmem = 4096 87380 65536",
+                Modelled,
+                "receive buffers stay at 87380 bytes",
+            ),
+            (
+                "net.ipv4.tcp_wmem = 4096 200000 65536",
+                Modelled,
+                "send buffers stay at 65536 bytes",
+            ),
+            ("net.ipv4.tcp_rmem = 4096 131072", Modelled, "2 of three values"),
+            ("net.ipv4.tcp_rmem = 4096 0 6291456", Doubtful, "above 0"),
             ("net/ipv4/tcp_sack = 0", Modelled, "round trip each"),
             (
                 "-net.ipv4.tcp_window_scaling = 0",
@@ -216,6 +228,154 @@ fn sysctl_settings_reach_the_host() {
         "{traps:?}"
     );
     assert_eq!(guess(text.as_bytes()), Some(Language::Sysctl));
+}
+
+#[test]
+fn buffers_that_cannot_grow_are_a_finding_and_not_a_refusal() {
+    let reading = read(
+        Language::Sysctl,
+        "sysctl.conf",
+        b"net.ipv4.tcp_rmem = 4096 87380 65536\n",
+    );
+    assert_eq!(reading.settings.rmem, Some([4_096, 87_380, 87_380]));
+    assert_eq!(
+        reading.findings[0].sentence(),
+        "line 1: net.ipv4.tcp_rmem: buffers cannot grow, so every connection that sets none has 87380 bytes. Restore the \
+         default."
+    );
+    let remedy = remedies_of(&reading).remove(0).unwrap();
+    assert_eq!(remedy.lines, ["net.ipv4.tcp_rmem = 4096 131072 6291456"]);
+    let send = read(Language::Sysctl, "x", b"net.ipv4.tcp_wmem = 4096 200000 65536\n");
+    assert_eq!(send.settings.wmem, Some([4_096, 65_536, 65_536]));
+}
+
+#[test]
+fn a_misspelt_setting_is_not_passed_over() {
+    let reading = read(Language::Sysctl, "sysctl.conf", b"net.ipv4.tcp_sakc = 1\n");
+    assert_eq!(reading.lines[0].state, Unrecognised);
+    assert_eq!(
+        reading.findings[0].sentence(),
+        "line 1: There is no setting `net.ipv4.tcp_sakc` known here. Did you mean `net.ipv4.tcp_sack`?"
+    );
+    let remedy = remedies_of(&reading).remove(0).unwrap();
+    assert_eq!(
+        (remedy.lines, remedy.replaces),
+        (vec!["net.ipv4.tcp_sack = 1".to_owned()], vec![1])
+    );
+    let far = read(Language::Sysctl, "sysctl.conf", b"net.ipv4.tcp_frobnicate = 1\n");
+    assert_eq!((far.lines[0].state, far.findings.len()), (Unrecognised, 0));
+}
+
+#[test]
+fn an_ipqos_behind_another_has_no_effect() {
+    let text = "Host *\n  IPQoS cs1\n  Compression no\n  IPQoS none\n";
+    let client = ssh(Some("OpenSSH_9.2p1"), text);
+    let said: Vec<_> = client
+        .findings
+        .iter()
+        .map(slowpath_vendor::Finding::sentence)
+        .collect();
+    assert!(
+        said[0].starts_with("line 2: Transfers are marked cs1 (DSCP 8)."),
+        "{said:?}"
+    );
+    assert!(
+        said[1]
+            .starts_with("line 4: This IPQoS has no effect: the first value wins, which is that of line 2."),
+        "{said:?}"
+    );
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert_eq!(client.line(4).unwrap().state, Doubtful);
+    let remedies: Vec<_> = remedies_of(&client).into_iter().flatten().collect();
+    assert_eq!(
+        (&remedies[0].lines[..], &remedies[0].replaces[..]),
+        (&["IPQoS none".to_owned()][..], &[2][..])
+    );
+    assert_eq!(
+        (remedies[1].lines.len(), &remedies[1].replaces[..]),
+        (0, &[4][..])
+    );
+
+    // A block of its own before `Host *` is no loser; behind it, it is.
+    let blocks = "Host far\n  IPQoS af11\nHost *\n  IPQoS cs1\nHost late\n  IPQoS none\n";
+    let Config::Ssh(blocks) = ssh(None, blocks).config else {
+        panic!()
+    };
+    assert_eq!(blocks.without_effect(), [(6, 4)]);
+
+    // sshd takes the last until 10.3.
+    let server = "UsePAM yes\nIPQoS cs1\nIPQoS none\n";
+    let Config::Ssh(old) = ssh(Some("OpenSSH_9.2p1"), server).config else {
+        panic!()
+    };
+    assert_eq!(old.without_effect(), [(2, 3)]);
+    let Config::Ssh(new) = ssh(Some("OpenSSH_10.3p1"), server).config else {
+        panic!()
+    };
+    assert_eq!(new.without_effect(), [(3, 2)]);
+}
+
+#[test]
+fn tc_commands_are_read_as_what_they_make() {
+    let text = "#!/bin/sh\ntc qdisc del dev eth0 root\nsudo tc qdisc add dev eth0 root handle 1: htb default 20\n\
+        tc class add dev eth0 parent 1: classid 1:1 htb rate 50mbit\n\
+        tc class add dev eth0 parent 1:1 classid 1:20 htb \\\n    rate 20mbit ceil 50mbit\n\
+        tc filter add dev eth0 protocol ip parent 1:0 prio 1 u32 match ip dport 22 0xffff flowid 1:20\n\
+        tc qdisc add dev eth0 parent 1:20 fq_codel\n\
+        tc qdisc add dev eth1 root tbf rate 50mbit burst 32kbit latency 400ms\n\
+        tc qdisc add dev eth2 root tbf rate 6250kbps burst 4000 limit 3000\n\
+        tc qdisc replace dev eth2 root pfifo limit 100\ntc frobnicate\n";
+    let reading = read(Language::Tc, "shape.sh", text.as_bytes());
+    assert_eq!(guess(text.as_bytes()), Some(Language::Tc));
+    let states: Vec<_> = reading
+        .lines
+        .iter()
+        .map(|line| (line.number, line.state))
+        .collect();
+    assert_eq!(
+        states,
+        [
+            (2, Ignored),
+            (3, Modelled),
+            (4, Modelled),
+            (5, Modelled),
+            (6, Ignored),
+            (7, NotModelled),
+            (8, Modelled),
+            (9, Modelled),
+            (10, Modelled),
+            (11, Modelled),
+            (12, Unrecognised),
+        ],
+        "{:?}",
+        reading.lines
+    );
+    assert_eq!(
+        reading.line(9).unwrap().meaning,
+        "packets above 50 Mbit/s and a bucket of 4 KiB wait; packets wait at most 400 ms"
+    );
+    let Config::Tc(config) = &reading.config else {
+        panic!()
+    };
+    assert_eq!(config.rate("eth0"), Some(BitRate::new(50_000_000)));
+    assert_eq!(config.rate("eth1"), Some(BitRate::new(50_000_000)));
+    // The last command of an interface holds.
+    assert_eq!(config.rate("eth2"), None);
+    let last = config.qdiscs.iter().find(|qdisc| qdisc.device == "eth2").unwrap();
+    assert_eq!((last.kind.as_str(), last.limit_packets), ("pfifo", Some(100)));
+    let class = config.classes.iter().find(|class| class.id == "1:20").unwrap();
+    assert_eq!(
+        (class.rate, class.ceil, class.parent.as_deref()),
+        (
+            Some(BitRate::new(20_000_000)),
+            Some(BitRate::new(50_000_000)),
+            Some("1:1")
+        )
+    );
+    assert_eq!(
+        read(Language::Tc, "x", b"tc qdisc add root fq\n").lines[0].state,
+        Doubtful
+    );
 }
 
 /// As iproute2 6.1 prints them.

@@ -5,7 +5,7 @@ use slowpath_scenario::network::QueueSize;
 use slowpath_scenario::{Intervention, Place as Where, Who};
 use slowpath_units::{BitRate, ByteCount};
 use slowpath_vendor::reading::{Config, read, read_for};
-use slowpath_vendor::remedy::{Place, remedies, remedy, remedy_of};
+use slowpath_vendor::remedy::{Place, remedies, remedies_of, remedy, remedy_of};
 use slowpath_vendor::{Language, LineState, Trap};
 
 fn all() -> Vec<(Intervention, &'static [(Language, &'static str)])> {
@@ -359,4 +359,36 @@ fn a_way_out_of_a_trap_leads_out_of_it() {
         }
         assert_eq!(found, *ways, "{text}\n{:?}", reading.findings);
     }
+}
+
+#[test]
+fn two_findings_of_one_line_become_one_change() {
+    let text = "ip tos supersede 1 normal 1\n";
+    let reading = read(Language::Rtx, "router.cfg", text.as_bytes());
+    assert_eq!(reading.findings.len(), 2, "{:?}", reading.findings);
+    let lines: Vec<String> = remedies_of(&reading)
+        .into_iter()
+        .flatten()
+        .flat_map(|remedy| remedy.lines)
+        .collect();
+    // The rule keeps its number and its filter, which is defined.
+    let mut lines = lines;
+    lines.sort();
+    assert_eq!(
+        lines,
+        [
+            "ip filter 1 pass * * * * *",
+            "ip tos supersede 1 normal precedence=0 1"
+        ]
+    );
+
+    // With another filter left, the unknown one goes, and the rule's own number stays.
+    let text = "ip filter 5 pass * * * * *\nip tos supersede 7 normal 5 7\n";
+    let reading = read(Language::Rtx, "router.cfg", text.as_bytes());
+    let changes: Vec<_> = remedies_of(&reading).into_iter().flatten().collect();
+    assert_eq!(changes.len(), 1, "{changes:?}");
+    assert_eq!(
+        (changes[0].lines.join("\n").as_str(), &changes[0].replaces[..]),
+        ("ip tos supersede 7 normal precedence=0 5", &[2][..])
+    );
 }

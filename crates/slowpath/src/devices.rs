@@ -1,11 +1,16 @@
 //! Device configurations read for the hosts of an experiment.
 
+mod cases;
+pub mod expected;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
 use slowpath_report::text::{Style, Tone, wrap};
 use slowpath_scenario::{HostSettings, System};
+
+use self::expected::Expected;
 use slowpath_vendor::{Language, Line, LineState, Reading, Remedy, Trap};
 
 /// What the configuration `text` in `file` sets on a host of `system`; `None` if there is no reader for it.
@@ -69,19 +74,20 @@ pub fn write_text(reading: &Reading, style: Style, out: &mut dyn Write) -> io::R
             }
         }
     }
-    for (number, finding) in reading.findings.iter().enumerate() {
+    let remedies = slowpath_vendor::remedies_of(reading);
+    for (number, (finding, remedy)) in reading.findings.iter().zip(remedies).enumerate() {
         if number == 0 {
             writeln!(out)?;
         }
         style.paragraph(&printable(&finding.sentence()), "! ", "  ", Tone::Care, out)?;
-        let Some(remedy) = slowpath_vendor::remedy_of(reading, finding) else {
+        let Some(remedy) = remedy else {
             continue;
         };
         let replaced: Vec<String> = remedy.replaces.iter().map(usize::to_string).collect();
-        let place = if replaced.is_empty() {
-            "  add:".to_owned()
-        } else {
-            format!("  instead of line {}:", replaced.join(", "))
+        let place = match (replaced.is_empty(), remedy.lines.is_empty()) {
+            (true, _) => "  add:".to_owned(),
+            (false, false) => format!("  instead of line {}:", replaced.join(", ")),
+            (false, true) => format!("  remove line {}", replaced.join(", ")),
         };
         writeln!(out, "{place}")?;
         // To be copied: never wrapped.
@@ -111,16 +117,17 @@ pub fn write_text(reading: &Reading, style: Style, out: &mut dyn Write) -> io::R
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_json(reading: &Reading, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_json(reading: &Reading, expected: &Expected, out: &mut dyn Write) -> io::Result<()> {
     let counts = reading.counts();
     let findings: Vec<_> = reading
         .findings
         .iter()
-        .map(|finding| FindingView {
+        .zip(slowpath_vendor::remedies_of(reading))
+        .map(|(finding, remedy)| FindingView {
             line: finding.line,
             trap: &finding.trap,
             sentence: finding.trap.sentence(),
-            remedy: slowpath_vendor::remedy_of(reading, finding),
+            remedy,
         })
         .collect();
     let document = ConfigView {
@@ -133,6 +140,7 @@ pub fn write_json(reading: &Reading, out: &mut dyn Write) -> io::Result<()> {
             .map(|state| (state.to_string().replace(' ', "-"), counts.of(*state)))
             .collect(),
         findings,
+        expected,
     };
     serde_json::to_writer_pretty(&mut *out, &document)?;
     writeln!(out)
@@ -149,6 +157,7 @@ struct ConfigView<'a> {
     lines: &'a [Line],
     counts: BTreeMap<String, usize>,
     findings: Vec<FindingView<'a>>,
+    expected: &'a Expected,
 }
 
 #[derive(Debug, Serialize)]
@@ -236,7 +245,7 @@ queue class filter 1 1 ip * * udp * *
             "x.cfg",
             b"ip tcp window-size 16384\nfrobnicate\n",
         );
-        write_json(&reading, &mut out).unwrap();
+        write_json(&reading, &Expected::default(), &mut out).unwrap();
         let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
         assert_eq!(document["schema"], CONFIG_SCHEMA);
         assert_eq!(document["system"], "ios");
@@ -247,5 +256,107 @@ queue class filter 1 1 ip * * udp * *
         assert_eq!(finding["trap"], "window-scaling-off");
         assert_eq!(finding["line"], 1);
         assert_eq!(finding["remedy"]["lines"][0], "ip tcp window-size 1048576");
+    }
+
+    /// What the simulator makes of a configuration; every row was simulated.
+    fn given(language: Language, model: Option<&str>, text: &str) -> Expected {
+        let reading = reading(language, model, "router.cfg", text.as_bytes());
+        expected::expected(&reading, model, text.as_bytes())
+    }
+
+    fn row<'e>(expected: &'e Expected, what: &str) -> &'e expected::Row {
+        expected
+            .rows
+            .iter()
+            .find(|row| row.what == what)
+            .unwrap_or_else(|| panic!("{what}: {expected:?}"))
+    }
+
+    #[test]
+    fn classes_of_a_script_get_their_ceilings() {
+        let script = "\
+tc qdisc add dev eth0 root handle 1: htb default 20
+tc class add dev eth0 parent 1: classid 1:1 htb rate 20mbit
+tc class add dev eth0 parent 1:1 classid 1:10 htb rate 4mbit ceil 4mbit
+tc class add dev eth0 parent 1:1 classid 1:20 htb rate 5mbit ceil 20mbit
+tc qdisc add dev eth0 parent 1:20 fq_codel
+tc qdisc add dev eth1 root tbf rate 20mbit burst 4kb limit 3000
+";
+        let given = given(Language::Tc, None, script);
+        assert_eq!(given.rows.len(), 3, "{given:?}");
+        // Payload is 1448 of 1514 bytes of frame.
+        for (what, rate) in [("eth0, class 1:10", 4e6), ("eth0, class 1:20", 20e6)] {
+            let near = row(&given, what).goodput_bit_per_s[0].unwrap();
+            assert!((0.9 * rate..0.957 * rate).contains(&near), "{what}: {near}");
+        }
+        // Two packets of queue are too few for a long round trip, and voice waits behind none.
+        let short = row(&given, "eth1");
+        assert!(short.goodput_bit_per_s[2].unwrap() < 0.5 * 20e6, "{short:?}");
+        assert_eq!(row(&given, "eth0, class 1:20").voice_loss_fraction, Some(0.0));
+    }
+
+    #[test]
+    fn a_router_gives_each_class_its_bandwidth_and_its_tunnel_costs_bytes() {
+        let config = "\
+speed lan2 50m
+queue lan2 type shaping
+queue lan2 class property 1 bandwidth=10m
+queue lan2 class property 2 bandwidth=30m
+tunnel select 1
+ ipsec tunnel 101
+ ipsec sa policy 101 1 esp aes-cbc sha-hmac
+ queue tunnel class filter list 1
+ tunnel enable 1
+queue class filter 1 1 ip * * udp * *
+";
+        let given = given(Language::Rtx, Some("rtx830"), config);
+        let first = row(&given, "lan2, class 1").goodput_bit_per_s[0].unwrap();
+        let second = row(&given, "lan2, class 2 (the default)").goodput_bit_per_s[0].unwrap();
+        // What the shaper counts is the encrypted frame.
+        assert!((0.8 * 10e6..0.93 * 10e6).contains(&first), "{given:?}");
+        assert!((0.8 * 30e6..0.93 * 30e6).contains(&second), "{given:?}");
+        assert!(
+            given.costs[0].starts_with("Tunnel 1 makes 1352 bytes of each packet of 1280:"),
+            "{:?}",
+            given.costs
+        );
+        // What is advised was tried, and gains.
+        for advice in &given.advice {
+            assert!(
+                advice.after_bit_per_s > 1.02 * advice.before_bit_per_s,
+                "{advice:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn advice_is_what_the_model_confirms() {
+        let marked = given(Language::Ssh, Some("OpenSSH_9.2p1"), "Host *\n  IPQoS cs1\n");
+        assert_eq!(marked.advice.len(), 1, "{marked:?}");
+        assert_eq!(
+            (&marked.advice[0].lines[..], &marked.advice[0].replaces[..]),
+            (&["IPQoS none".to_owned()][..], &[2][..])
+        );
+        assert!(marked.advice[0].after_bit_per_s > 10.0 * marked.advice[0].before_bit_per_s);
+        // Without a mark there is nothing to gain, and nothing is advised.
+        let unmarked = given(Language::Ssh, Some("OpenSSH_9.2p1"), "Host *\n  IPQoS none\n");
+        assert!(
+            unmarked.advice.is_empty() && unmarked.rows.len() == 2,
+            "{unmarked:?}"
+        );
+        let mut out = Vec::new();
+        expected::write_text(&marked, Style::default(), &mut out).unwrap();
+        let shown = String::from_utf8(out).unwrap();
+        assert!(shown.contains("+ instead of line 2:"), "{shown}");
+        assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    }
+
+    #[test]
+    fn what_nothing_is_known_of_gives_no_table() {
+        let nothing = given(Language::Rtx, None, "frobnicate\n");
+        assert_eq!(nothing, Expected::default());
+        let mut out = Vec::new();
+        expected::write_text(&nothing, Style::default(), &mut out).unwrap();
+        assert!(out.is_empty());
     }
 }

@@ -132,6 +132,18 @@ fn numbered(policy: &PolicyMap) -> impl Iterator<Item = (u8, &PolicyClass)> {
         })
 }
 
+/// The names of a policy's classes with the numbers that they have on a path.
+pub(super) fn names(config: &Config, policy: &PolicyMap) -> Vec<(u8, String)> {
+    let (_, policy) = nested(config, policy, BitRate::new(1));
+    let mut names: Vec<(u8, String)> = numbered(policy)
+        .map(|(number, class)| (number, class.class.clone()))
+        .collect();
+    if !names.iter().any(|(number, _)| *number == DEFAULT) {
+        names.push((DEFAULT, "class-default".to_owned()));
+    }
+    names
+}
+
 /// What each class takes, in the order in which the device asks.
 fn rules(config: &Config, policy: &PolicyMap) -> Vec<(Match, u8)> {
     numbered(policy)

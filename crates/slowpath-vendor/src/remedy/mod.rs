@@ -11,7 +11,7 @@ use slowpath_scenario::Intervention;
 use crate::reading::{Language, Reading};
 
 pub use linux::linux;
-pub use traps::remedy_of;
+pub use traps::{remedies_of, remedy_of};
 
 /// The minimal change of a configuration that carries an intervention out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

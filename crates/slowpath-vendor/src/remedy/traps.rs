@@ -40,8 +40,16 @@ pub fn remedy_of(reading: &Reading, finding: &Finding) -> Option<Remedy> {
             remedy(vec![format!("queue {interface} type shaping")])
         }
         Trap::UnknownFilter { number } => {
-            let kept = without_word(text?, &number.to_string());
-            remedy(in_context(line?, kept)).replacing(replaces)
+            // Of a list of this filter alone nothing would be left.
+            match without_filter(text?, *number) {
+                Some(kept) => remedy(in_context(line?, kept)).replacing(replaces),
+                None if text?.contains("supersede") => {
+                    let ip = text?.split_whitespace().next().unwrap_or("ip");
+                    remedy(vec![format!("{ip} filter {number} pass * * * * *")])
+                        .note("it matches every packet; name the addresses or ports that are meant")
+                }
+                None => return None,
+            }
         }
         Trap::UnusedFilter { number } => instead(format!("no queue class filter {number}"))
             .note("or put its number into a `class filter list`"),
@@ -76,11 +84,42 @@ pub fn remedy_of(reading: &Reading, finding: &Finding) -> Option<Remedy> {
             .note("each end marks what it sends: an upload follows the client, a download the server"),
         Trap::ExplicitLimitOnly { key } => buffers(reading, key)?,
         Trap::SlowsLongPaths { key, .. } => instead(format!("{key} = {}", kernel_default(key)?)),
+        Trap::NoEffect { .. } => Remedy::new(reading.language, Vec::<String>::new()).replacing(replaces),
+        Trap::Misspelt { word, meant } => instead(text?.replacen(word.as_str(), meant, 1)),
         Trap::Refused { .. }
         | Trap::GuaranteesExceedSpeed { .. }
         | Trap::UnknownClass { .. }
         | Trap::MarkedTransfer { .. } => return None,
     })
+}
+
+/// The change for each finding. Where several concern one line, the last has all of them and the others none, so
+/// that no two contradict each other.
+pub fn remedies_of(reading: &Reading) -> Vec<Option<Remedy>> {
+    let mut now = reading.clone();
+    let mut found: Vec<Option<Remedy>> = Vec::with_capacity(reading.findings.len());
+    for finding in &reading.findings {
+        let remedy = remedy_of(&now, finding);
+        if let Some(remedy) = remedy.as_ref().filter(|remedy| !remedy.replaces.is_empty()) {
+            for earlier in &mut found {
+                if earlier
+                    .as_ref()
+                    .is_some_and(|earlier| earlier.replaces == remedy.replaces)
+                {
+                    *earlier = None;
+                }
+            }
+            let line = remedy.replaces.first().and_then(|number| {
+                let mut lines = now.lines.iter_mut();
+                lines.find(|line| line.number == *number)
+            });
+            if let (Some(line), Some(text)) = (line, remedy.lines.last()) {
+                text.trim().clone_into(&mut line.text);
+            }
+        }
+        found.push(remedy);
+    }
+    found
 }
 
 fn rtx_config(reading: &Reading) -> Option<&rtx::Config> {
@@ -144,9 +183,19 @@ fn in_context(line: &Line, command: String) -> Vec<String> {
     }
 }
 
-fn without_word(line: &str, word: &str) -> String {
-    let kept = line.split_whitespace().filter(|found| *found != word);
-    kept.collect::<Vec<_>>().join(" ")
+/// A line without a filter in its list, which comes after `list` or, in a rewriting rule, after its number and mark;
+/// `None` if no filter is left.
+fn without_filter(line: &str, number: u32) -> Option<String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let list = match words.iter().position(|word| *word == "supersede") {
+        Some(place) => place + 3,
+        None => words.iter().position(|word| *word == "list")? + 1,
+    };
+    let filter = number.to_string();
+    let (head, list) = words.split_at_checked(list)?;
+    let kept: Vec<&str> = list.iter().copied().filter(|word| *word != filter).collect();
+    let numbers = kept.iter().any(|word| word.parse::<u32>().is_ok());
+    numbers.then(|| [head, &kept].concat().join(" "))
 }
 
 /// A line with its hexadecimal numbers in decimal.

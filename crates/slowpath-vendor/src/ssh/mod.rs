@@ -35,8 +35,8 @@ pub struct Config {
     pub version: Version,
     /// Whether it is the output of `ssh -G` or `sshd -T`, which are the values in force.
     pub effective: bool,
-    /// Every `IPQoS` with the block in which it stands (`Host *`, empty outside), in order.
-    pub ip_qos: Vec<(String, IpQos)>,
+    /// Every `IPQoS`, in order.
+    pub ip_qos: Vec<Marking>,
     /// `Ciphers`, the first of the list.
     pub cipher: Option<String>,
     /// `Compression`.
@@ -45,19 +45,64 @@ pub struct Config {
     pub rekey_bytes: Option<u64>,
 }
 
+/// One `IPQoS` line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Marking {
+    /// The number of its line, from 1.
+    pub line: usize,
+    /// The block in which it stands (`Host *`); empty outside.
+    pub block: String,
+    /// What it asks for.
+    pub marks: IpQos,
+}
+
+impl Marking {
+    /// Whether it holds for every destination.
+    fn for_all(&self) -> bool {
+        matches!(self.block.as_str(), "" | "Host *" | "Match all")
+    }
+}
+
 impl Config {
     /// The marks in force outside any block, or the defaults of the version.
     pub fn marks(&self) -> IpQos {
-        let mut all = self
-            .ip_qos
-            .iter()
-            .filter(|(block, _)| block.is_empty() || block == "Host *")
-            .map(|(_, marks)| *marks);
-        let found = match self.side {
-            Side::Server if self.version.last_ip_qos_wins() => all.next_back(),
-            _ => all.next(),
-        };
-        found.unwrap_or_else(|| defaults(&self.version))
+        self.marking()
+            .map_or_else(|| defaults(&self.version), |marking| marking.marks)
+    }
+
+    /// The `IPQoS` line in force outside any block; `None` where the version's defaults are.
+    pub fn marking(&self) -> Option<&Marking> {
+        let mut all = self.ip_qos.iter().filter(|marking| marking.for_all());
+        if self.last_wins() {
+            all.next_back()
+        } else {
+            all.next()
+        }
+    }
+
+    /// `IPQoS` lines that no connection gets, each with the line that holds instead.
+    ///
+    /// A line for every destination hides what stands behind it (for an sshd that takes the last value: before it), in
+    /// its own block or in another; a line in a block hides the rest of that block.
+    pub fn without_effect(&self) -> Vec<(usize, usize)> {
+        let hides = |winner: &&Marking, loser: &Marking| winner.for_all() || winner.block == loser.block;
+        let mut found = Vec::new();
+        for (index, loser) in self.ip_qos.iter().enumerate() {
+            let winner = if self.last_wins() {
+                self.ip_qos[index + 1..]
+                    .iter()
+                    .rev()
+                    .find(|winner| hides(winner, loser))
+            } else {
+                self.ip_qos[..index].iter().find(|winner| hides(winner, loser))
+            };
+            found.extend(winner.map(|winner| (loser.line, winner.line)));
+        }
+        found
+    }
+
+    fn last_wins(&self) -> bool {
+        self.side == Side::Server && self.version.last_ip_qos_wins()
     }
 }
 
@@ -82,7 +127,7 @@ pub(crate) fn read(text: &str, version: Option<&str>, notes: &mut Notes) -> Conf
             notes.line(index + 1, line, "", Outcome::ignored());
             continue;
         }
-        let outcome = option(&key, &arguments, &block, &mut config);
+        let outcome = option(&key, &arguments, (index + 1, &block), &mut config);
         notes.line(index + 1, line, &block, outcome);
     }
     settle(&config, notes);
@@ -100,11 +145,11 @@ fn split(line: &str) -> (String, Vec<String>) {
     (key.to_lowercase(), words(rest))
 }
 
-fn option(key: &str, arguments: &[String], block: &str, config: &mut Config) -> Outcome {
+fn option(key: &str, arguments: &[String], place: (usize, &str), config: &mut Config) -> Outcome {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match (key, arguments.as_slice()) {
-        ("ipqos", [one]) => ip_qos(one, one, block, config),
-        ("ipqos", [interactive, bulk]) => ip_qos(interactive, bulk, block, config),
+        ("ipqos", [one]) => ip_qos(one, one, place, config),
+        ("ipqos", [interactive, bulk]) => ip_qos(interactive, bulk, place, config),
         ("ipqos", _) => Outcome::refused("IPQoS takes one or two marks"),
         ("ciphers", [list]) => {
             let first = list
@@ -168,7 +213,7 @@ fn option(key: &str, arguments: &[String], block: &str, config: &mut Config) -> 
     }
 }
 
-fn ip_qos(interactive: &str, bulk: &str, block: &str, config: &mut Config) -> Outcome {
+fn ip_qos(interactive: &str, bulk: &str, (line, block): (usize, &str), config: &mut Config) -> Outcome {
     let mut traps = Vec::new();
     let mut read = |word: &str| marks::parse(word, &config.version, &mut traps);
     let (first, second) = (read(interactive), read(bulk));
@@ -179,7 +224,11 @@ fn ip_qos(interactive: &str, bulk: &str, block: &str, config: &mut Config) -> Ou
         );
     };
     let marks = IpQos { interactive, bulk };
-    config.ip_qos.push((block.to_owned(), marks));
+    config.ip_qos.push(Marking {
+        line,
+        block: block.to_owned(),
+        marks,
+    });
     let who = match config.side {
         Side::Client => "packets of the client",
         Side::Server => "packets of the server",
@@ -196,11 +245,25 @@ fn ip_qos(interactive: &str, bulk: &str, block: &str, config: &mut Config) -> Ou
 /// What follows from all lines together.
 fn settle(config: &Config, notes: &mut Notes) {
     let marks = config.marks();
-    let line = notes.find("ipqos");
+    let line = config.marking().map(|marking| marking.line);
+    for (loser, winner) in config.without_effect() {
+        notes.hidden(
+            loser,
+            &format!("no effect: line {winner} holds for the same connections"),
+        );
+        notes.finding(
+            Some(loser),
+            Trap::NoEffect {
+                option: "IPQoS".to_owned(),
+                winner,
+                first_wins: !config.last_wins(),
+            },
+        );
+    }
     if let Mark::Tos(tos) = marks.bulk
         && tos != 0
     {
-        let mark = if config.ip_qos.is_empty() {
+        let mark = if line.is_none() {
             format!("{} (the default)", marks.bulk)
         } else {
             marks.bulk.to_string()

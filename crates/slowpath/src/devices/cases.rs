@@ -1,0 +1,421 @@
+//! The uses of a configuration that are worth trying, as experiments.
+
+use slowpath_packet::Protocol;
+use slowpath_packet::mark::Dscp;
+use slowpath_path::{ElementKind, Match, Queue, Rule};
+use slowpath_scenario::HostSettings;
+use slowpath_scenario::device::{DeviceElements, DeviceUse};
+use slowpath_units::{BitRate, Duration};
+use slowpath_vendor::cisco;
+use slowpath_vendor::reading::Config;
+use slowpath_vendor::rtx::{self, Scheduler};
+use slowpath_vendor::ssh::{self, Mark, Side};
+use slowpath_vendor::tc::{self, Qdisc};
+use slowpath_vendor::{Reading, device};
+
+/// The name of the voice stream beside a transfer.
+pub(super) const VOICE: &str = "voice";
+
+/// One use of a configuration.
+pub(super) struct Case {
+    /// What it is, such as `lan2, class 2`.
+    pub(super) what: String,
+    /// The elements that the sender's packets meet before the delay, as an experiment file has them.
+    up: String,
+    /// The tables after the network.
+    rest: String,
+    /// What the configuration sets on a host that names it.
+    pub(super) settings: HostSettings,
+    /// What it does on the path.
+    pub(super) device: Option<DeviceElements>,
+}
+
+impl Case {
+    /// The experiment over a path of this round trip.
+    pub(super) fn experiment(&self, round_trip: Duration) -> String {
+        let each_way = round_trip.nanos() / 2_000;
+        format!(
+            "title = \"what a configuration gives\"\n[network]\nup = [{}{{ delay = \"{each_way} us\" }}]\n\
+             down = [{{ delay = \"{each_way} us\" }}]\n{}",
+            self.up, self.rest
+        )
+    }
+}
+
+/// The uses of a configuration, and what is simulated and assumed, as sentences.
+pub(super) fn of(reading: &Reading, bytes: &[u8]) -> (Vec<Case>, Vec<String>) {
+    let mut assumed = vec![format!(
+        "Simulated: one CUBIC transfer of {SECONDS} s between two Linux hosts; beside it, voice of 50 packets a second marked EF."
+    )];
+    let cases = match &reading.config {
+        Config::Rtx(config) => rtx(config, reading, bytes, &mut assumed),
+        Config::Ios(config) => ios(config, reading, bytes, &mut assumed),
+        Config::Tc(config) => tc(config, &mut assumed),
+        Config::Sysctl(config) if !config.values.is_empty() => {
+            assumed = vec![format!(
+                "Simulated: one transfer of {SECONDS} s over 1 Gbit/s without loss; the other end is a Linux with its defaults."
+            )];
+            sysctl(reading)
+        }
+        Config::Sysctl(_) => Vec::new(),
+        Config::Ssh(config) => {
+            assumed = vec![
+                "Simulated: scp of 32 MiB over 1 Gbit/s. Whether a line treats marks apart cannot be told from here; the \
+                 second row is an example of one that does."
+                    .to_owned(),
+            ];
+            ssh(config)
+        }
+    };
+    (cases, assumed)
+}
+
+/// What a configuration costs besides, as sentences.
+pub(super) fn costs(reading: &Reading) -> Vec<String> {
+    let Config::Rtx(config) = &reading.config else {
+        return Vec::new();
+    };
+    config
+        .tunnels
+        .iter()
+        .filter_map(|(number, tunnel)| {
+            let way = tunnel.encapsulation(config)?;
+            let inner = tunnel.mtu().min(1_500);
+            let outer = way.outer_len(inner);
+            Some(format!(
+                "Tunnel {number} makes {outer} bytes of each packet of {inner}: {:.1} % of the line are its own. TCP's payload is {} \
+                 of them.",
+                100.0 * (1.0 - f64::from(inner) / f64::from(outer)),
+                inner.saturating_sub(40)
+            ))
+        })
+        .collect()
+}
+
+/// A transfer and a voice stream between two hosts.
+fn transfer() -> String {
+    format!(
+        "[workload]\nkind = \"iperf3\"\nname = \"transfer\"\nduration = \"{SECONDS} s\"\n[[background]]\nkind = \"udp\"\n\
+         name = \"{VOICE}\"\nrate = \"68800 bit/s\"\nlength = \"172 B\"\ndscp = \"ef\"\nduration = \"{SECONDS} s\"\n{LARGE}"
+    )
+}
+
+fn rtx(config: &rtx::Config, reading: &Reading, bytes: &[u8], assumed: &mut Vec<String>) -> Vec<Case> {
+    let line = if config.model.has_giga() { GIGABIT } else { FAST };
+    let shaped = config
+        .ports
+        .iter()
+        .filter(|(_, port)| port.scheduler != Scheduler::Fifo || port.speed.is_some());
+    let mut ports: Vec<&String> = shaped.map(|(name, _)| name).collect();
+    if ports.is_empty() && !(config.tunnels.is_empty() && config.peers.is_empty()) {
+        // A tunnel or PPPoE without classes: by the peer's port, or the one that usually leads out.
+        let peer = config.peers.values().find_map(|peer| peer.port.as_ref());
+        ports.extend(peer.or_else(|| config.ports.keys().next_back()));
+    }
+    if ports.is_empty() {
+        return Vec::new();
+    }
+    assumed.push(format!(
+        "Taken: ports of {line}, a router of the same settings at the other end, and all of the transfer in the class of its row."
+    ));
+    ports
+        .into_iter()
+        .flat_map(|port| on_port(reading, bytes, port, &system(&config.model.name), line))
+        .collect()
+}
+
+/// The system of a router whose text may not say its model.
+fn system(model: &str) -> String {
+    if model.is_empty() {
+        "rtx".to_owned()
+    } else {
+        model.to_lowercase()
+    }
+}
+
+fn ios(config: &cisco::Config, reading: &Reading, bytes: &[u8], assumed: &mut Vec<String>) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (name, interface) in &config.interfaces {
+        if interface.output_policy.is_none() {
+            continue;
+        }
+        let line = match name.to_lowercase() {
+            name if name.starts_with("ten") => BitRate::new(10_000_000_000),
+            name if name.starts_with("fast") => FAST,
+            _ => GIGABIT,
+        };
+        cases.extend(on_port(reading, bytes, name, "cisco-ios", line));
+    }
+    if cases.is_empty() {
+        assumed.clear();
+    } else {
+        assumed.push("Taken: all of the transfer in the class of its row.".to_owned());
+    }
+    if config.window.is_some() || config.selective_ack {
+        assumed.push(
+            "Simulated: an FTP download of 10 MiB to the router over 1 Gbit/s without loss. How fast a router stores what it gets is taken from the one of `slowpath run cisco-ftp`.".to_owned(),
+        );
+        cases.push(Case {
+            what: "a file copied to the router".to_owned(),
+            up: "{ rate = \"1 Gbit/s\" }, ".to_owned(),
+            rest: format!(
+                "[workload]\nkind = \"ftp-get\"\nname = \"transfer\"\nsize = \"10 MiB\"\n[hosts.client]\nsystem = \
+                 \"cisco-iosxe\"\nconfig = \"{FILE}\"\n[hosts.server]\n{BUFFERS}"
+            ),
+            settings: reading.settings.clone(),
+            device: None,
+        });
+    }
+    cases
+}
+
+/// A row for each class of a port, or one for the whole port.
+fn on_port(reading: &Reading, bytes: &[u8], port: &str, system: &str, line: BitRate) -> Vec<Case> {
+    let place = DeviceUse {
+        file: reading.name.clone(),
+        system: system.to_owned(),
+        port: port.to_owned(),
+        line,
+        far: true,
+    };
+    let Ok((elements, _)) = device::elements(&place, bytes) else {
+        return Vec::new();
+    };
+    let classes = elements.elements.iter().find_map(|part| match &part.does {
+        ElementKind::Link(link) => match &link.queue {
+            Queue::Classes(classes) => Some(classes),
+            _ => None,
+        },
+        _ => None,
+    });
+    let case = |what: String, device: DeviceElements| Case {
+        what,
+        up: format!(
+            "{{ device = \"{FILE}\", system = \"{system}\", port = \"{port}\", line = \"{} bit/s\" }}, ",
+            line.bits_per_s()
+        ),
+        rest: transfer(),
+        settings: HostSettings::default(),
+        device: Some(device),
+    };
+    let Some(classes) = classes else {
+        return vec![case(port.to_owned(), elements)];
+    };
+    let names = class_names(reading, port);
+    classes
+        .classes
+        .iter()
+        .map(|class| {
+            let name = names
+                .iter()
+                .find(|(number, _)| *number == class.number)
+                .map_or_else(|| format!("class {}", class.number), |(_, name)| name.clone());
+            let default = if class.number == classes.default && !name.contains("default") {
+                " (the default)"
+            } else {
+                ""
+            };
+            case(
+                format!("{port}, {name}{default}"),
+                all_tcp_in(&elements, class.number, &name),
+            )
+        })
+        .collect()
+}
+
+/// What Cisco's classes are called, by the number that they have in the model.
+fn class_names(reading: &Reading, port: &str) -> Vec<(u8, String)> {
+    let Config::Ios(config) = &reading.config else {
+        return Vec::new();
+    };
+    let policy = config
+        .interfaces
+        .get(port)
+        .and_then(|interface| config.policy_maps.get(interface.output_policy.as_ref()?));
+    policy.map_or_else(Vec::new, |policy| device::class_names(config, policy))
+}
+
+/// The device with every TCP packet in one class, whatever its filters say; all else goes where they say.
+fn all_tcp_in(elements: &DeviceElements, class: u8, name: &str) -> DeviceElements {
+    let tcp = |output: u8, class: Option<u8>| Rule {
+        matches: Match {
+            protocols: vec![Protocol::TCP],
+            ..Match::default()
+        },
+        class,
+        output,
+    };
+    let mut elements = elements.clone();
+    for part in &mut elements.elements {
+        if let ElementKind::Classify(classify) = &mut part.does {
+            classify.rules.insert(0, tcp(0, Some(class)));
+        }
+        if let Some(only) = &mut part.only {
+            // `police-NAME`, `mark-NAME`: output 1 passes it by.
+            let own = part.name.split_once('-').is_some_and(|(_, of)| of == name);
+            only.rules.insert(0, tcp(u8::from(!own), None));
+        }
+    }
+    elements
+}
+
+fn sysctl(reading: &Reading) -> Vec<Case> {
+    let case = |what: &str, client: &str, server: &str| Case {
+        what: what.to_owned(),
+        up: "{ rate = \"1 Gbit/s\" }, ".to_owned(),
+        rest: format!(
+            "[workload]\nkind = \"iperf3\"\nname = \"transfer\"\nduration = \"{SECONDS} s\"\n{client}{server}"
+        ),
+        settings: reading.settings.clone(),
+        device: None,
+    };
+    let own = |host: &str| format!("[hosts.{host}]\nsystem = \"linux\"\nconfig = \"{FILE}\"\n");
+    vec![
+        case("this host sends", &own("client"), ""),
+        case("this host receives", "", &own("server")),
+        case("(without these settings)", "", ""),
+    ]
+}
+
+fn ssh(config: &ssh::Config) -> Vec<Case> {
+    let marks = config.marks();
+    let word = |mark: Mark| match mark {
+        Mark::None => "none".to_owned(),
+        Mark::Tos(tos) => tos.to_string(),
+    };
+    let option = format!("IPQoS {} {}", word(marks.interactive), word(marks.bulk));
+    let (direction, options) = match config.side {
+        Side::Client => ("upload", "client_options"),
+        Side::Server => ("download", "server_options"),
+    };
+    let treated = match marks.bulk {
+        Mark::Tos(tos) if tos >> 2 != 0 => Dscp::from_tos(tos),
+        _ => Dscp::CS1,
+    };
+    let case = |what: String, treated: &str| Case {
+        what,
+        up: format!("{treated}{{ rate = \"1 Gbit/s\" }}, "),
+        rest: format!(
+            "[workload]\nkind = \"scp\"\nname = \"transfer\"\nsize = \"32 MiB\"\ndirection = \"{direction}\"\n{options} = \
+             [\"{option}\"]\n"
+        ),
+        settings: HostSettings::default(),
+        device: None,
+    };
+    let police = format!(
+        "{{ police = \"10 Mbit/s\", burst = \"64 KiB\", only = {{ dscp = \"{}\" }} }}, ",
+        treated.value()
+    );
+    vec![
+        case("scp, where marks do not matter".to_owned(), ""),
+        case(format!("scp, where {treated} is policed to 10 Mbit/s"), &police),
+    ]
+}
+
+fn tc(config: &tc::Config, assumed: &mut Vec<String>) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let mut push = |what: String, elements: String| {
+        cases.push(Case {
+            what,
+            up: format!("{elements}{{ rate = \"1 Gbit/s\" }}, "),
+            rest: transfer(),
+            settings: HostSettings::default(),
+            device: None,
+        });
+    };
+    for root in config.qdiscs.iter().filter(|qdisc| qdisc.parent.is_none()) {
+        let device = &root.device;
+        match root.kind.as_str() {
+            "htb" => {
+                for class in config.leaves(root) {
+                    let Some(rate) = class.ceil.or(class.rate) else {
+                        continue;
+                    };
+                    let below = config.below(root, &class.id);
+                    push(
+                        format!("{device}, class {}", class.id),
+                        format!("{{ {}, {} }}, ", rate_of(rate), queue(below)),
+                    );
+                }
+            }
+            "tbf" => {
+                let Some(rate) = root.rate else { continue };
+                let burst = root.burst.map_or(1_600, |burst| burst.bytes().max(1_600));
+                let waits = match (root.limit_bytes, root.latency) {
+                    (Some(limit), _) => format!("\"{} B\"", limit.bytes().max(1_600)),
+                    (None, Some(latency)) => format!("\"{} us\"", latency.nanos() / 1_000),
+                    (None, None) => "\"1000 packets\"".to_owned(),
+                };
+                push(
+                    device.clone(),
+                    format!(
+                        "{{ shape = \"{} bit/s\", burst = \"{burst} B\", queue = {waits} }}, ",
+                        rate.bits_per_s()
+                    ),
+                );
+            }
+            "cake" if root.rate.is_some() => {
+                let rate = root.rate.unwrap_or(GIGABIT);
+                push(
+                    device.clone(),
+                    format!(
+                        "{{ {}, discipline = \"fq-codel\", queue = \"10240 packets\" }}, ",
+                        rate_of(rate)
+                    ),
+                );
+                assumed.push("Taken: cake as FQ-CoDel behind its rate.".to_owned());
+            }
+            "pfifo" | "bfifo" | "fq_codel" | "codel" | "pie" => {
+                push(
+                    format!("{device} (of 1 Gbit/s)"),
+                    format!("{{ {}, {} }}, ", rate_of(GIGABIT), queue(Some(root))),
+                );
+            }
+            _ => {}
+        }
+    }
+    if config.qdiscs.iter().any(|qdisc| qdisc.kind == "htb") {
+        assumed.push("Taken: classes that others leave idle, up to their ceiling; what filters choose is not followed.".to_owned());
+    }
+    cases
+}
+
+fn rate_of(rate: BitRate) -> String {
+    format!("rate = \"{} bit/s\"", rate.bits_per_s())
+}
+
+/// The queue of a discipline as an experiment file has it.
+fn queue(qdisc: Option<&Qdisc>) -> String {
+    let Some(qdisc) = qdisc else {
+        return "queue = \"1000 packets\"".to_owned();
+    };
+    let size = match (qdisc.limit_packets, qdisc.limit_bytes) {
+        (Some(packets), _) => format!("{} packets", packets.max(1)),
+        (None, Some(bytes)) => format!("{} B", bytes.bytes().max(1_600)),
+        (None, None) if qdisc.kind == "fq_codel" => "10240 packets".to_owned(),
+        (None, None) => "1000 packets".to_owned(),
+    };
+    let discipline = match qdisc.kind.as_str() {
+        "fq_codel" => ", discipline = \"fq-codel\"",
+        "codel" => ", discipline = \"codel\"",
+        "pie" | "fq_pie" => ", discipline = \"pie\"",
+        _ => "",
+    };
+    format!("queue = \"{size}\"{discipline}")
+}
+
+/// How long a transfer lasts, in seconds.
+const SECONDS: u32 = 10;
+
+/// The name under which the experiments here know the configuration.
+const FILE: &str = "configuration";
+
+const GIGABIT: BitRate = BitRate::new(1_000_000_000);
+const FAST: BitRate = BitRate::new(100_000_000);
+
+/// Buffers that do not limit a transfer, so that what is shown is the configuration's doing.
+const BUFFERS: &str =
+    "rmem = [\"4096 B\", \"131072 B\", \"33554432 B\"]\nwmem = [\"4096 B\", \"16384 B\", \"33554432 B\"]\n";
+const LARGE: &str = "[hosts.client]\nrmem = [\"4096 B\", \"131072 B\", \"33554432 B\"]\nwmem = [\"4096 B\", \"16384 B\", \
+                     \"33554432 B\"]\n[hosts.server]\nrmem = [\"4096 B\", \"131072 B\", \"33554432 B\"]\nwmem = [\"4096 B\", \
+                     \"16384 B\", \"33554432 B\"]\n";

@@ -1,0 +1,387 @@
+//! What a configuration gives: one transfer over three round trips with a voice stream beside it, from the simulator,
+//! and which of the known remedies makes it better.
+
+use std::io::{self, Write};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde::Serialize;
+use slowpath_record::RunRecord;
+use slowpath_report::quantity::{bit_rate, percent, significant};
+use slowpath_report::results::RunResult;
+use slowpath_report::text::{Style, Tone, columns, left, right, wrap};
+use slowpath_scenario::{Clock, Experiment, Fragments, Plan, PlanOptions};
+use slowpath_units::Duration;
+use slowpath_vendor::Reading;
+
+use super::cases::{self, Case, VOICE};
+use crate::outcome;
+
+/// The round trips for which a configuration is tried.
+pub const ROUND_TRIPS: [Duration; 3] = [
+    Duration::from_millis(10),
+    Duration::from_millis(50),
+    Duration::from_millis(100),
+];
+
+/// What a configuration gives.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Expected {
+    /// What was simulated and what was assumed, as sentences.
+    pub assumed: Vec<String>,
+    /// What one transfer gets, for each use of the configuration.
+    pub rows: Vec<Row>,
+    /// What else the configuration costs, as sentences.
+    pub costs: Vec<String>,
+    /// The remedies that give most, most first; each was tried in the model and makes nothing worse there.
+    pub advice: Vec<Advice>,
+    /// Lines of remedies that were tried and change nothing that is simulated here, or make something worse.
+    pub in_vain: Vec<Vec<String>>,
+}
+
+/// One use of a configuration.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// The use, such as `lan2, class 2`.
+    pub what: String,
+    /// Payload bits per second at the receiver, for each of [`ROUND_TRIPS`]; nothing where the transfer did not end.
+    pub goodput_bit_per_s: [Option<f64>; 3],
+    /// Share of the voice packets that were lost at 50 ms; nothing where none were sent.
+    pub voice_loss_fraction: Option<f64>,
+}
+
+/// A change that was tried.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Advice {
+    /// The lines to write.
+    pub lines: Vec<String>,
+    /// The numbers of the lines that they replace.
+    pub replaces: Vec<usize>,
+    /// The use that gains most.
+    pub what: String,
+    /// At which round trip, in seconds.
+    pub round_trip_s: f64,
+    /// Bits per second before.
+    pub before_bit_per_s: f64,
+    /// Bits per second with it.
+    pub after_bit_per_s: f64,
+}
+
+/// Simulates what `reading` of `bytes` gives; nothing to say where no line of it is modelled.
+pub fn expected(reading: &Reading, model: Option<&str>, bytes: &[u8]) -> Expected {
+    let (cases, mut assumed) = cases::of(reading, bytes);
+    if cases.is_empty() {
+        return Expected::default();
+    }
+    let mut tried = Tried::default();
+    let (rows, refused) = rows(&cases, &mut tried);
+    assumed.extend(refused);
+    let (advice, in_vain) = advice(reading, model, bytes, &rows, &mut tried);
+    Expected {
+        assumed,
+        costs: cases::costs(reading),
+        rows,
+        advice,
+        in_vain,
+    }
+}
+
+/// What was simulated so far: equal plans give equal results, and most remedies leave most uses alone.
+#[derive(Default)]
+struct Tried(Vec<(Plan, Outcome)>);
+
+/// What is kept of one run.
+#[derive(Debug, Clone, Copy, Default)]
+struct Outcome {
+    goodput_bit_per_s: Option<f64>,
+    voice_loss_fraction: Option<f64>,
+}
+
+impl Outcome {
+    fn of(record: &RunRecord, plan: &Plan) -> Self {
+        let result = RunResult::of(&outcome::measured(record, Some(plan)), None);
+        let voice = record.flows.iter().find(|flow| flow.name == VOICE);
+        Self {
+            goodput_bit_per_s: result.complete.then_some(result.goodput_byte_per_s * 8.0),
+            voice_loss_fraction: voice.map(slowpath_record::FlowResult::loss_fraction),
+        }
+    }
+}
+
+impl Tried {
+    fn known(&self, plan: &Plan) -> Option<Outcome> {
+        self.0
+            .iter()
+            .find(|(known, _)| known == plan)
+            .map(|(_, outcome)| *outcome)
+    }
+
+    /// Simulates those of `plans` that are new, on all processors.
+    fn simulate(&mut self, plans: impl Iterator<Item = Plan>) {
+        let mut new: Vec<Plan> = Vec::new();
+        for plan in plans {
+            if self.known(&plan).is_none() && !new.contains(&plan) {
+                new.push(plan);
+            }
+        }
+        let next = AtomicUsize::new(0);
+        let results: Mutex<Vec<Outcome>> = Mutex::new(vec![Outcome::default(); new.len()]);
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        std::thread::scope(|scope| {
+            for _ in 0..threads.min(new.len()) {
+                scope.spawn(|| {
+                    loop {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(plan) = new.get(index) else { break };
+                        if let Ok(record) = crate::simulated::bare("configuration", plan) {
+                            results.lock().expect("no thread panics with the results")[index] =
+                                Outcome::of(&record, plan);
+                        }
+                    }
+                });
+            }
+        });
+        let results = results.into_inner().expect("no thread panics with the results");
+        self.0.extend(new.into_iter().zip(results));
+    }
+}
+
+/// Simulates every case at every round trip; a sentence for each case of which no plan can be made.
+fn rows(cases: &[Case], tried: &mut Tried) -> (Vec<Row>, Vec<String>) {
+    let mut refused = Vec::new();
+    let mut plans: Vec<[Option<Plan>; 3]> = Vec::new();
+    for case in cases {
+        let own = ROUND_TRIPS.map(|round_trip| plan(case, round_trip));
+        if let Some(Err(why)) = own.first() {
+            refused.push(format!("{} cannot be simulated: {why}", case.what));
+        }
+        plans.push(own.map(Result::ok));
+    }
+    tried.simulate(plans.iter().flatten().flatten().cloned());
+    let rows = cases
+        .iter()
+        .zip(&plans)
+        .map(|(case, plans)| {
+            let outcomes = plans.each_ref().map(|plan| tried.known(plan.as_ref()?));
+            Row {
+                what: case.what.clone(),
+                goodput_bit_per_s: outcomes.map(|outcome| outcome?.goodput_bit_per_s),
+                voice_loss_fraction: outcomes[1].and_then(|outcome| outcome.voice_loss_fraction),
+            }
+        })
+        .collect();
+    (rows, refused)
+}
+
+/// The plan of a case.
+///
+/// # Errors
+/// What the configuration makes impossible, such as a rate of 0.
+fn plan(case: &Case, round_trip: Duration) -> Result<Plan, String> {
+    let text = case.experiment(round_trip);
+    let experiment =
+        Experiment::read("configuration", &text, &[]).map_err(|mistakes| mistakes.to_string())?;
+    let mut fragments = Fragments::new();
+    for wanted in experiment.config_files() {
+        fragments.insert(wanted.name.clone(), case.settings.clone());
+    }
+    for wanted in experiment.device_uses() {
+        let device = case.device.clone().ok_or("it names no device")?;
+        fragments.insert_device(wanted.clone(), device);
+    }
+    let options = PlanOptions {
+        variant: "default".to_owned(),
+        repeat: 0,
+        seed: 1,
+        clock: Clock::Simulated,
+        quick: false,
+        size: None,
+    };
+    experiment
+        .plan(&options, &fragments)
+        .map_err(|error| error.to_string())
+}
+
+/// Tries every remedy that is known for this configuration.
+fn advice(
+    reading: &Reading,
+    model: Option<&str>,
+    bytes: &[u8],
+    now: &[Row],
+    tried: &mut Tried,
+) -> (Vec<Advice>, Vec<Vec<String>>) {
+    let (text, _) = slowpath_vendor::text::decode(bytes);
+    let mut helps: Vec<Advice> = Vec::new();
+    let mut in_vain = Vec::new();
+    let remedies = slowpath_vendor::remedies_of(reading).into_iter().flatten();
+    for remedy in remedies
+        .filter(|remedy| !remedy.lines.is_empty())
+        .take(MOST_TRIED)
+    {
+        let changed = with(&text, &remedy.lines, &remedy.replaces);
+        let after = slowpath_vendor::read_for(reading.language, model, &reading.name, changed.as_bytes());
+        let (cases, _) = cases::of(&after, changed.as_bytes());
+        let (after, _) = rows(&cases, tried);
+        let mut best: Option<Advice> = None;
+        let mut worse = false;
+        for (old, new) in pairs(now, &after) {
+            for (place, (before, after)) in old
+                .goodput_bit_per_s
+                .into_iter()
+                .zip(new.goodput_bit_per_s)
+                .enumerate()
+            {
+                let (Some(before), Some(after)) = (before, after) else {
+                    continue;
+                };
+                worse |= after < before * (1.0 - NO_CHANGE);
+                let gain = |advice: &Advice| advice.after_bit_per_s / advice.before_bit_per_s.max(1.0);
+                let found = Advice {
+                    lines: remedy.lines.clone(),
+                    replaces: remedy.replaces.clone(),
+                    what: old.what.clone(),
+                    round_trip_s: ROUND_TRIPS[place].seconds(),
+                    before_bit_per_s: before,
+                    after_bit_per_s: after,
+                };
+                if gain(&found) > best.as_ref().map_or(1.0 + NO_CHANGE, gain) {
+                    best = Some(found);
+                }
+            }
+            let lost = |row: &Row| row.voice_loss_fraction.unwrap_or(0.0);
+            worse |= lost(new) > lost(old) + NO_CHANGE;
+        }
+        match best.filter(|_| !worse) {
+            Some(found) => helps.push(found),
+            None => in_vain.push(remedy.lines),
+        }
+    }
+    helps.sort_by(|a, b| {
+        let gain = |advice: &Advice| advice.after_bit_per_s / advice.before_bit_per_s.max(1.0);
+        gain(b).total_cmp(&gain(a))
+    });
+    helps.truncate(MOST_ADVICE);
+    (helps, in_vain)
+}
+
+/// The same use before and after a change.
+fn pairs<'r>(before: &'r [Row], after: &'r [Row]) -> impl Iterator<Item = (&'r Row, &'r Row)> {
+    before
+        .iter()
+        .filter_map(|old| Some((old, after.iter().find(|new| new.what == old.what)?)))
+}
+
+/// A configuration with some lines in the place of others, or at its end.
+fn with(text: &str, lines: &[String], replaces: &[usize]) -> String {
+    let mut out = String::new();
+    let mut written = false;
+    for (index, line) in text.lines().enumerate() {
+        if !replaces.contains(&(index + 1)) {
+            out.push_str(line);
+            out.push('\n');
+        } else if !written {
+            written = true;
+            out.push_str(&lines.join("\n"));
+            out.push('\n');
+        }
+    }
+    if !written {
+        out.push_str(&lines.join("\n"));
+        out.push('\n');
+    }
+    out
+}
+
+/// Writes the table, what it costs, and what would help.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_text(expected: &Expected, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    if expected.rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let head = [
+        "one transfer, Mbit/s",
+        "over 10 ms",
+        "50 ms",
+        "100 ms",
+        "voice loses",
+    ];
+    let mut table = vec![head.map(str::to_owned).to_vec()];
+    for row in &expected.rows {
+        let mut cells = vec![row.what.clone()];
+        cells.extend(
+            row.goodput_bit_per_s
+                .iter()
+                .map(|goodput| goodput.map_or("-".to_owned(), |bits| significant(bits / 1e6))),
+        );
+        if voice {
+            cells.push(row.voice_loss_fraction.map_or("-".to_owned(), percent));
+        }
+        table.push(cells);
+    }
+    let widths: Vec<usize> = (0..head.len())
+        .map(|column| table.iter().map(|row| columns(&row[column])).max().unwrap_or(0))
+        .collect();
+    for (number, row) in table.iter().enumerate() {
+        let numbers: Vec<String> = (1..row.len())
+            .map(|column| right(&row[column], widths[column]))
+            .collect();
+        let numbers = numbers.join("  ");
+        // A long name has lines of its own, so that none is cut.
+        let room = style.width.saturating_sub(columns(&numbers) + 2).max(12);
+        let mut names = wrap(&row[0], room, "", "  ");
+        let last = names.pop().unwrap_or_default();
+        for name in names {
+            writeln!(out, "{name}")?;
+        }
+        let line = format!("{}  {numbers}", left(&last, widths[0].min(room)));
+        if number == 0 {
+            writeln!(out, "{}", style.bold(&line))?;
+        } else {
+            writeln!(out, "{line}")?;
+        }
+    }
+    for sentence in expected.assumed.iter().chain(&expected.costs) {
+        style.paragraph(sentence, "  ", "  ", Tone::Plain, out)?;
+    }
+    for advice in &expected.advice {
+        let replaced: Vec<String> = advice.replaces.iter().map(usize::to_string).collect();
+        let place = if replaced.is_empty() {
+            "add".to_owned()
+        } else {
+            format!("instead of line {}", replaced.join(", "))
+        };
+        let sentence = format!(
+            "{place}: {} over {:.0} ms becomes {} ({})",
+            bit_rate(advice.before_bit_per_s),
+            advice.round_trip_s * 1e3,
+            bit_rate(advice.after_bit_per_s),
+            advice.what
+        );
+        style.paragraph(&sentence, "+ ", "  ", Tone::Good, out)?;
+        for line in &advice.lines {
+            writeln!(out, "      {}", super::printable(line))?;
+        }
+    }
+    if expected.advice.is_empty() && !expected.in_vain.is_empty() {
+        style.paragraph(
+            "None of the changes above makes these transfers faster in the model.",
+            "  ",
+            "  ",
+            Tone::Plain,
+            out,
+        )?;
+    }
+    Ok(())
+}
+
+/// A difference that is none: of goodputs, and of shares of voice packets.
+const NO_CHANGE: f64 = 0.02;
+
+/// At most so many remedies are tried.
+const MOST_TRIED: usize = 8;
+
+/// At most so many are shown.
+const MOST_ADVICE: usize = 3;
