@@ -301,14 +301,10 @@ pub fn write_text(expected: &Expected, style: Style, out: &mut dyn Write) -> io:
         return Ok(());
     }
     writeln!(out)?;
-    let head = [
-        "one transfer, Mbit/s",
-        "over 10 ms",
-        "50 ms",
-        "100 ms",
-        "voice loses",
-    ];
-    let mut table = vec![head.map(str::to_owned).to_vec()];
+    let voice = expected.rows.iter().any(|row| row.voice_loss_fraction.is_some());
+    let mut head = vec!["one transfer, Mbit/s", "over 10 ms", "50 ms", "100 ms"];
+    head.extend(voice.then_some("voice loses"));
+    let mut table: Vec<Vec<String>> = vec![head.iter().map(|word| (*word).to_owned()).collect()];
     for row in &expected.rows {
         let mut cells = vec![row.what.clone()];
         cells.extend(
