@@ -17,7 +17,7 @@
 
 use slowpath_diagnose::stats::Summary;
 use slowpath_path::{ElementKind, ElementSpec};
-use slowpath_record::{Code, Disturbances, Effect, FigureKind, HealthState, Reason, RunRecord};
+use slowpath_record::{Code, Disturbances, Effect, FigureKind, HealthState, HeldSpan, Reason, RunRecord};
 use slowpath_scenario::{Plan, Stack, Workload};
 use slowpath_sim::EdgeSpec;
 use slowpath_units::{Duration, Time};
@@ -61,6 +61,26 @@ pub fn state(effects: &[Effect], of_datagrams: bool) -> HealthState {
         .unwrap_or_default()
 }
 
+/// Goodputs of so many runs of `twin` that no machine disturbs, with other dice of the path than the run's own and than
+/// those by which [`judge`] judges; `None` if one cannot be computed or does not come to its end.
+pub fn undisturbed(experiment: &str, twin: &Plan, runs: u32) -> Option<Vec<f64>> {
+    let goodput = |number: u32| {
+        let mut dice = twin.clone();
+        dice.seed ^= u64::from(number + 1).wrapping_mul(OTHER_DICE).rotate_left(32);
+        let calm = EdgeSpec {
+            jitter: JITTER,
+            seed: u64::from(number),
+            ..EdgeSpec::default()
+        };
+        let (run, _) = simulated::replay(experiment, &dice, &calm).ok()?;
+        let figures = figures(&run, twin)?;
+        figures
+            .into_iter()
+            .find_map(|(kind, value)| (kind == FigureKind::Goodput).then_some(value))
+    };
+    (0..runs).map(goodput).collect()
+}
+
 /// The effects that decide about a run. What a transfer loses on its way is told beside its goodput, which contains what
 /// that did to it.
 fn decisive(effects: &[Effect], of_datagrams: bool) -> impl Iterator<Item = &Effect> {
@@ -87,6 +107,8 @@ fn replayed(
     let mut planned: Vec<Vec<(FigureKind, f64)>> = Vec::new();
     let mut disturbed: Vec<Vec<(FigureKind, f64)>> = Vec::new();
     let (mut replays, mut shift) = (LEAST_REPLAYS, 0);
+    let start = begins(record, twin, Some(disturbances.jobs_from));
+    let disturbances = since(disturbances, Time::from_nanos(start));
     for number in 0_u32.. {
         if number >= replays {
             break;
@@ -114,8 +136,7 @@ fn replayed(
             replays = u32::try_from(affordable)
                 .unwrap_or(u32::MAX)
                 .clamp(LEAST_REPLAYS, MOST_REPLAYS);
-            shift = begins(&run, twin, None).cast_signed()
-                - begins(record, twin, Some(disturbances.jobs_from)).cast_signed();
+            shift = begins(&run, twin, None).cast_signed() - start.cast_signed();
         }
         let Some(figures) = figures(&run, twin) else {
             return Ok(None);
@@ -144,6 +165,24 @@ fn replayed(
         .filter_map(|kind| effect(kind, &values(&planned, kind), &values(&disturbed, kind)))
         .collect();
     Ok(Some(Replayed { effects, limits }))
+}
+
+/// The disturbances from `start` on. What held up the way to the measured job, a login say, made it begin later, in the
+/// lab as in a replay; but a replay that begins later would meet all other spans too early.
+fn since(disturbances: &Disturbances, start: Time) -> Disturbances {
+    let mut own = disturbances.clone();
+    for wire in &mut own.wires {
+        wire.spans.retain(|span| span.end() > start);
+        for span in wire.spans.iter_mut().filter(|span| span.from < start) {
+            *span = HeldSpan {
+                from: start,
+                length: span.end().since(start),
+                first_in_time: false,
+                ..*span
+            };
+        }
+    }
+    own
 }
 
 /// When the measured job began, in nanoseconds.
@@ -425,6 +464,22 @@ mod tests {
         assert_eq!(goodput(&chance, &chance).state, HealthState::Valid);
         let now_and_then: Vec<f64> = (0..16_u32).map(|n| 100.0 + 12.0 * f64::from(n % 4)).collect();
         assert_eq!(goodput(&chance, &now_and_then).state, HealthState::Invalid);
+    }
+
+    #[test]
+    fn spans_before_the_job_are_no_part_of_its_replay() {
+        let span = |from, length| HeldSpan::from((from, length, 7));
+        let wire = slowpath_record::WireDisturbances {
+            spans: vec![span(10, 5), span(90, 20), span(200, 30)],
+            ..slowpath_record::WireDisturbances::default()
+        };
+        let disturbances = Disturbances {
+            wires: vec![wire],
+            ..Disturbances::default()
+        };
+        let own = since(&disturbances, Time::from_nanos(100));
+        let spans: Vec<(u64, u64, u8)> = own.wires[0].spans.iter().map(|span| (*span).into()).collect();
+        assert_eq!(spans, [(100, 10, 3), (200, 30, 7)]);
     }
 
     #[test]

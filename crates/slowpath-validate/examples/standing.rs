@@ -7,7 +7,8 @@
 //! Both resume what an earlier call left in DIR. With `--keep`, nothing is run: the page is made again from DIR.
 //! With `--simulated`, `twin` runs the simulated clock alone: after a change of the model, in a folder with lab runs.
 //! `noise` writes `docs/validation/noise.md`: lab runs of a machine that is disturbed on purpose (`--kind` names one way,
-//! `--most` how many cells).
+//! `--most` how many cells, `--seed` their dice; after `--minutes` no run begins). Its records keep what the machine did:
+//! with `--keep` they are judged, without the lab; with `--record` not yet. `--verdicts N` does N runs of each variant of `cisco-ftp` instead.
 //! `twin` runs again what the machine disturbed, `--passes` times in all (3), and cells whose result is not certain more
 //! often; only the lab runs that its health accepts count.
 
@@ -17,12 +18,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use slowpath::Clock;
+use slowpath::load::Loaded;
 use slowpath::run::{Event, RunError};
 use slowpath_validate::causes::List;
 use slowpath_validate::cells::PLACES;
-use slowpath_validate::{captures, noise, twin};
+use slowpath_validate::{captures, disturbed_verdicts, noise, twin};
 
 fn main() -> ExitCode {
     match attempt() {
@@ -61,7 +64,7 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         ("twin", rest) => run_twin(&Arguments::read(rest, "twin")?),
         ("captures", rest) => run_captures(&Arguments::read(rest, "captures")?),
         _ => Err(
-            "usage: standing twin|captures|noise [--kind as-is|one-busy|two-busy|stopped]... [--most N] [--list tuned|drawn-N] [--out DIR] [--only PART]... [--places N] [--passes N] [--page FILE] [--keep] [--simulated]"
+            "usage: standing twin|captures|noise [--kind as-is|one-busy|two-busy|stopped]... [--most N] [--seed N] [--minutes N] [--verdicts N] [--record] [--list tuned|drawn-N] [--out DIR] [--only PART]... [--places N] [--passes N] [--page FILE] [--keep] [--simulated]"
                 .into(),
         ),
     }
@@ -114,14 +117,36 @@ fn run_noise(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
             arguments.kinds.clone()
         },
         most: arguments.most,
+        seed: arguments.seed,
+        until: (arguments.minutes).map(|minutes| Instant::now() + Duration::from_secs_f64(minutes * 60.0)),
         program: std::env::current_exe()?,
     };
-    if !arguments.keep {
+    if arguments.verdicts > 0 {
+        let experiment = Loaded::open("cisco-ftp", &[])?;
+        let made = disturbed_verdicts::make(
+            &experiment,
+            arguments.verdicts,
+            &settings,
+            &interrupt(),
+            &mut |event| show(&event),
+        );
+        finished(made)?;
+    } else if !arguments.keep {
         finished(noise::make(&settings, &interrupt(), &mut |event| show(&event)))?;
     }
+    if arguments.record {
+        return Ok(());
+    }
     let scored = noise::score(&settings)?;
-    fs::write(&arguments.page, noise::page(&scored))?;
-    println!("{}: {} runs", arguments.page.display(), scored.len());
+    let judged = disturbed_verdicts::score(&settings)?;
+    let page = noise::page(&scored) + &disturbed_verdicts::page(&judged);
+    fs::write(&arguments.page, page)?;
+    println!(
+        "{}: {} runs, {} verdicts",
+        arguments.page.display(),
+        scored.len(),
+        judged.len()
+    );
     Ok(())
 }
 
@@ -178,6 +203,10 @@ struct Arguments {
     simulated: bool,
     kinds: Vec<noise::Kind>,
     most: usize,
+    seed: u64,
+    minutes: Option<f64>,
+    verdicts: u32,
+    record: bool,
 }
 
 impl Arguments {
@@ -194,6 +223,10 @@ impl Arguments {
             simulated: false,
             kinds: Vec::new(),
             most: 50,
+            seed: 1,
+            minutes: None,
+            verdicts: 0,
+            record: false,
         };
         let mut words = words.iter();
         while let Some(word) = words.next() {
@@ -209,6 +242,9 @@ impl Arguments {
                 "--places" => arguments.places = value()?.parse()?,
                 "--passes" => arguments.passes = value()?.parse()?,
                 "--most" => arguments.most = value()?.parse()?,
+                "--verdicts" => arguments.verdicts = value()?.parse()?,
+                "--seed" => arguments.seed = value()?.parse()?,
+                "--minutes" => arguments.minutes = Some(value()?.parse()?),
                 "--kind" => {
                     let name = value()?;
                     let kind = noise::Kind::ALL.into_iter().find(|kind| kind.name() == name);
@@ -216,6 +252,7 @@ impl Arguments {
                         .kinds
                         .push(kind.ok_or_else(|| format!("there is no disturbance {name}"))?);
                 }
+                "--record" => arguments.record = true,
                 "--keep" => arguments.keep = true,
                 "--simulated" => arguments.simulated = true,
                 other => return Err(format!("unknown argument {other}").into()),

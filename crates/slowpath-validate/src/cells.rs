@@ -266,8 +266,8 @@ name = "{name}"
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
-    pub fn short_plan(&self, clock: Clock, size: ByteCount) -> Result<Plan, CellError> {
-        self.plan_of(clock, 0, 1, Some(size))
+    pub fn short_plan(&self, clock: Clock, seed: u64, size: ByteCount) -> Result<Plan, CellError> {
+        self.plan_of(clock, 0, seed, Some(size))
     }
 
     fn plan_of(

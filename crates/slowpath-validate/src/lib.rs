@@ -5,7 +5,7 @@
 //! * [`twin`]: the same path in both clocks; [`cells`]: which paths; [`explained`]: why some differ.
 //! * [`captures`]: verdicts on labelled captures. [`causes`]: transfers with a known limit; [`bulk`]: their traffic;
 //!   [`taps`]: their captures; [`label`]: what they are labelled with.
-//! * [`noise`]: the lab on a machine that is disturbed on purpose.
+//! * [`noise`]: the lab on a machine that is disturbed on purpose; [`disturbed_verdicts`]: what its runs are said to be limited by.
 //! * [`worker`]: one of these transfers in a process of its own.
 
 #![forbid(unsafe_code)]
@@ -15,6 +15,7 @@ pub mod bulk;
 pub mod captures;
 pub mod causes;
 pub mod cells;
+pub mod disturbed_verdicts;
 pub mod explained;
 pub mod label;
 pub mod noise;

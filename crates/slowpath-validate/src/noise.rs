@@ -7,11 +7,13 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration as StdDuration, Instant};
 
+use slowpath_diagnose::stats::Summary;
 use slowpath_record::{Effect, FigureKind, HealthState, RunRecord};
-use slowpath_scenario::{Captures, Clock};
+use slowpath_scenario::{Captures, Clock, Plan};
 use slowpath_sys::process;
 use slowpath_units::ByteCount;
 
@@ -47,7 +49,8 @@ impl Kind {
         }
     }
 
-    const fn title(self) -> &'static str {
+    /// Its name for people.
+    pub const fn title(self) -> &'static str {
         match self {
             Self::AsIs => "the machine as it is",
             Self::OneBusy => "one processor kept busy",
@@ -56,7 +59,16 @@ impl Kind {
         }
     }
 
-    const fn hogs(self) -> usize {
+    /// First argument of the program that carries out a run.
+    pub(crate) const fn worker(self) -> &'static str {
+        match self {
+            Self::Stopped => "stopped-worker",
+            Self::AsIs | Self::OneBusy | Self::TwoBusy => "worker",
+        }
+    }
+
+    /// Programs that keep a processor busy each.
+    pub(crate) const fn hogs(self) -> usize {
         match self {
             Self::OneBusy => 1,
             Self::TwoBusy => 2,
@@ -76,12 +88,18 @@ pub struct Settings {
     pub kinds: Vec<Kind>,
     /// Most cells of each kind.
     pub most: usize,
+    /// Decides the dice of the paths and when the wire's process is stopped.
+    pub seed: u64,
+    /// No run begins after this time; a later call goes on.
+    pub until: Option<Instant>,
     /// The program that calls [`hog`], [`worker`] and the ordinary worker for these first arguments: `hog`,
     /// `stopped-worker`, `worker`.
     pub program: PathBuf,
 }
 
-/// Runs what is missing of the kinds that are wanted.
+/// Runs what is missing of the kinds that are wanted, each run once and alone.
+///
+/// The records hold what the machine did, and are not judged: [`score`] does that, as often as wanted.
 ///
 /// # Errors
 /// [`RunError`].
@@ -93,24 +111,29 @@ pub fn make(
     for &kind in &settings.kinds {
         let out = settings.out.join(kind.name());
         let folder = Folder::create(&out)?;
-        let worker = if kind == Kind::Stopped {
-            "stopped-worker"
-        } else {
-            "worker"
-        };
         let options = RunOptions {
             clocks: vec![Clock::Lab],
             variants: Vec::new(),
             repeats: None,
-            seed: SEED,
+            seed: settings.seed,
             quick: false,
             capture: true,
             out,
             places: 1,
-            worker: (settings.program.clone(), vec![worker.to_owned()]),
+            worker: (settings.program.clone(), vec![kind.worker().to_owned()]),
         };
         let _hogs = Hogs::start(&settings.program, kind.hogs())?;
-        run::execute("noise", planned(settings), &options, &folder, cancel, observe)?;
+        for cell in chosen(settings) {
+            let plan = plan(&cell, Clock::Lab, settings.seed);
+            let run = Planned::new(run_name(&plan), plan).once();
+            if folder.record(&run.name)?.is_some() {
+                continue;
+            }
+            if settings.until.is_some_and(|until| Instant::now() > until) {
+                return Ok(());
+            }
+            run::execute("noise", vec![run], &options, &folder, cancel, observe)?;
+        }
     }
     Ok(())
 }
@@ -133,28 +156,20 @@ fn chosen(settings: &Settings) -> Vec<Cell> {
         .collect()
 }
 
-fn planned(settings: &Settings) -> Vec<Planned> {
-    let of = |cell: &Cell, clock| {
-        let mut plan = cell
-            .short_plan(clock, ByteCount::new(cell.bytes() / SHORTER))
-            .expect("a cell of the list can be planned");
-        plan.captures = Captures::None;
-        plan
-    };
-    chosen(settings)
-        .iter()
-        .map(|cell| {
-            let plan = of(cell, Clock::Lab);
-            Planned::new(run_name(&plan), plan).with_twin(Some(of(cell, Clock::Simulated)))
-        })
-        .collect()
+/// The run of one cell, shorter than the twin's.
+fn plan(cell: &Cell, clock: Clock, seed: u64) -> Plan {
+    let mut plan = cell
+        .short_plan(clock, seed, ByteCount::new(cell.bytes() / SHORTER))
+        .expect("a cell of the list can be planned");
+    plan.captures = Captures::None;
+    plan
 }
 
 /// Programs that keep processors busy, ended with this value.
-struct Hogs(Vec<Child>);
+pub(crate) struct Hogs(Vec<Child>);
 
 impl Hogs {
-    fn start(program: &Path, count: usize) -> Result<Self, RunError> {
+    pub(crate) fn start(program: &Path, count: usize) -> Result<Self, RunError> {
         let mut hogs = Self(Vec::new());
         for _ in 0..count {
             let child = Command::new(program)
@@ -252,8 +267,10 @@ pub struct Scored {
     pub state: HealthState,
     /// What the size of the disturbances alone says.
     pub by_size: HealthState,
-    /// Goodput against the twin's, less one; absent where the transfer or the replay failed.
+    /// Goodput against the mean of undisturbed runs with other dice, less one; absent where the transfer failed.
     pub truth: Option<f64>,
+    /// By how much one undisturbed run differs from their mean: the standard deviation, as a share.
+    pub chance: Option<f64>,
     /// What the replay says of the goodput.
     pub effect: Option<Effect>,
     /// Longest span and all spans together, in seconds.
@@ -272,11 +289,12 @@ impl Scored {
     }
 }
 
-/// Scores every run in the folders.
+/// Judges and scores every run of the seed in the folders.
 ///
 /// # Errors
 /// [`FolderError`] if a record cannot be read.
 pub fn score(settings: &Settings) -> Result<Vec<Scored>, FolderError> {
+    let cells = cells::all();
     let mut all = Vec::new();
     for kind in Kind::ALL {
         let out = settings.out.join(kind.name());
@@ -284,13 +302,45 @@ pub fn score(settings: &Settings) -> Result<Vec<Scored>, FolderError> {
             continue;
         }
         for (_, record) in Folder::open(&out).records()? {
-            all.push(scored(kind, &record));
+            let cell = cells.iter().find(|cell| cell.name() == record.variant);
+            let Some(cell) = cell.filter(|cell| crate::is_wanted(&cell.name(), &settings.only)) else {
+                continue;
+            };
+            if record.plan_digest == plan(cell, Clock::Lab, settings.seed).digest() {
+                all.push((kind, plan(cell, Clock::Simulated, settings.seed), record));
+            }
         }
     }
-    Ok(all)
+    Ok(on_all_processors(all, |(kind, twin, record)| {
+        scored(kind, &twin, record)
+    }))
 }
 
-fn scored(kind: Kind, record: &RunRecord) -> Scored {
+/// Does the same with every item, in any order, and returns the results in theirs.
+fn on_all_processors<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let places = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let mut results: Vec<Option<R>> = Vec::new();
+    results.resize_with(items.len(), || None);
+    let queue = Mutex::new(items.into_iter().zip(results.iter_mut()));
+    std::thread::scope(|scope| {
+        for _ in 0..places {
+            scope.spawn(|| {
+                loop {
+                    let next = queue.lock().expect("no holder panics").next();
+                    let Some((item, place)) = next else {
+                        return;
+                    };
+                    *place = Some(work(item));
+                }
+            });
+        }
+    });
+    drop(queue);
+    results.into_iter().flatten().collect()
+}
+
+fn scored(kind: Kind, twin: &Plan, mut record: RunRecord) -> Scored {
+    effect::judge(&mut record, twin);
     let health = &record.health;
     let effect = health
         .effects
@@ -298,9 +348,11 @@ fn scored(kind: Kind, record: &RunRecord) -> Scored {
         .find(|effect| effect.figure == FigureKind::Goodput)
         .cloned();
     let own = record.transfers.first().filter(|transfer| transfer.complete);
+    let quiet = effect::undisturbed(&record.experiment, twin, QUIET_RUNS);
+    let quiet = quiet.and_then(|goodputs| Summary::of(&goodputs));
     let truth = own
-        .zip(effect.as_ref())
-        .map(|(transfer, effect)| transfer.goodput_byte_per_s() / effect.planned - 1.0);
+        .zip(quiet.as_ref())
+        .map(|(transfer, quiet)| transfer.goodput_byte_per_s() / quiet.mean - 1.0);
     let spans = record
         .disturbances
         .iter()
@@ -315,9 +367,10 @@ fn scored(kind: Kind, record: &RunRecord) -> Scored {
     Scored {
         kind,
         cell: record.variant.clone(),
-        state: own_state(record),
+        state: health.state,
         by_size: states.map(|reason| reason.state).max().unwrap_or_default(),
         truth,
+        chance: quiet.and_then(|quiet| Some(quiet.deviation? / quiet.mean)),
         effect,
         held_s: (lengths.iter().copied().fold(0.0, f64::max), lengths.iter().sum()),
         steal: health.steal_fraction,
@@ -329,23 +382,12 @@ fn scored(kind: Kind, record: &RunRecord) -> Scored {
     }
 }
 
-/// The health as today's rule has it from the effects that the record holds.
-fn own_state(record: &RunRecord) -> HealthState {
-    let others = record
-        .health
-        .reasons
-        .iter()
-        .filter(|reason| reason.code != slowpath_record::Code::MachineEffect);
-    let others = others.map(|reason| reason.state).max().unwrap_or_default();
-    others.max(effect::state(&record.health.effects, record.transfers.is_empty()))
-}
-
 /// The page of the validation.
 pub fn page(scored: &[Scored]) -> String {
     let mut text = String::from(INTRODUCTION);
     let _ = writeln!(
         text,
-        "| disturbance | runs | truth in the interval | valid, off by more than 5 % | valid | degraded | invalid | the same by size alone | worst truth | longest span |\n|---|---|---|---|---|---|---|---|---|---|"
+        "| disturbance | runs | truth in the interval | valid, off by more than 5 % | valid | degraded | invalid | the same by size alone | worst truth | longest span | taken by other guests, mean and most |\n|---|---|---|---|---|---|---|---|---|---|---|"
     );
     let groups = Kind::ALL
         .into_iter()
@@ -376,7 +418,7 @@ pub fn page(scored: &[Scored]) -> String {
         let longest = own.iter().map(|one| one.held_s.0).fold(0.0, f64::max);
         let _ = writeln!(
             text,
-            "| {title} | {} | {hits} of {told} ({:.0} %) | {lies} | {} | {} | {} | {} / {} / {} | {} | {:.0} ms |",
+            "| {title} | {} | {hits} of {told} ({:.0} %) | {lies} | {} | {} | {} | {} / {} / {} | {} | {:.0} ms | {:.1} % / {:.1} % |",
             own.len(),
             100.0 * hits as f64 / told.max(1) as f64,
             count(HealthState::Valid),
@@ -387,13 +429,15 @@ pub fn page(scored: &[Scored]) -> String {
             size(HealthState::Invalid),
             worst.map_or("-".to_owned(), |worst| format!("{:+.1} %", worst * 100.0)),
             longest * 1e3,
+            own.iter().map(|one| one.steal).sum::<f64>() * 100.0 / own.len() as f64,
+            own.iter().map(|one| one.steal).fold(0.0, f64::max) * 100.0,
         );
     }
     let _ = writeln!(
         text,
         "\n## Every run\n\nTruth and effect are changes of the goodput in per cent; `held` is the longest span and all spans together, in ms.\n\n\
-         | disturbance | cell | truth | effect | give or take | interval | state | by size | held | steal | reasons |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|"
+         | disturbance | cell | truth | chance | effect | give or take | interval | state | by size | held | steal | reasons |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|"
     );
     for one in scored {
         let percent = |share: f64| format!("{:+.2}", share * 100.0);
@@ -412,10 +456,12 @@ pub fn page(scored: &[Scored]) -> String {
         );
         let _ = writeln!(
             text,
-            "| {} | {} | {} | {told} | {} | {} | {:.0} / {:.0} | {:.0} % | {} |",
+            "| {} | {} | {} | {} | {told} | {} | {} | {:.0} / {:.0} | {:.0} % | {} |",
             one.kind.name(),
             one.cell,
             one.truth.map_or("-".to_owned(), percent),
+            one.chance
+                .map_or("-".to_owned(), |chance| format!("{:.2}", chance * 100.0)),
             one.state.name(),
             one.by_size.name(),
             one.held_s.0 * 1e3,
@@ -429,12 +475,13 @@ pub fn page(scored: &[Scored]) -> String {
 
 const INTRODUCTION: &str = "# A disturbed machine\n\n\
 Cells of the twin, transfers a third as long, in the lab of a machine that is disturbed in four ways; written by\n\
-`cargo run --release -p slowpath-validate --example standing -- noise`. The truth is the lab's goodput against that of the same\n\
-run in simulated time, less one: it contains what the two clocks differ by on a quiet machine. The effect is what the\n\
-run's own health says of its goodput, by replaying the recorded spans; the interval is that of one run (95 %).\n\n";
+`cargo run --release -p slowpath-validate --example standing -- noise`. The truth is the lab's goodput against the mean of 32\n\
+undisturbed runs in simulated time, with other dice of the path, less one: so it contains what the two clocks differ by on a quiet\n\
+machine, and the chance of one throw of the dice, whose standard deviation stands beside it. The effect is what the run's own health\n\
+says of its goodput, by replaying the recorded spans; the interval is that of one run (95 %).\n\n";
 
-/// The experiment's seed.
-const SEED: u64 = 1;
+/// Undisturbed runs that the truth is the mean of.
+const QUIET_RUNS: u32 = 32;
 /// By how much the transfers are shorter than the twin's.
 const SHORTER: u64 = 3;
 const SIGKILL: i32 = 9;

@@ -58,6 +58,13 @@ impl Planned {
         self
     }
 
+    /// The same run, beside which nothing runs, and which is not done again when the machine disturbed it.
+    #[must_use]
+    pub const fn once(mut self) -> Self {
+        self.job.alone = true;
+        self
+    }
+
     /// The same run, which takes so many of the [places](RunOptions::places) for paths side by side.
     #[must_use]
     pub const fn taking(mut self, places: usize) -> Self {
