@@ -165,7 +165,7 @@ pub(crate) fn observed(
             handshake: facts.handshake_rtt_s,
         },
         retransmitted_segments: facts.loss.retransmitted_segments,
-        lost_segments: facts.loss.lost_segments,
+        lost_segments: facts.loss.lost_segments + facts.loss.disturbed_segments,
         reordered_segments: facts.loss.reordered,
         spurious_retransmissions: facts.loss.spurious,
         zero_window_s: facts.time.window_closed_s,

@@ -158,8 +158,12 @@ pub struct FlightFacts {
 /// Loss and its repair.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct LossFacts {
-    /// Transmissions that did not arrive, in segments.
+    /// Transmissions that did not arrive, in segments, without those of `disturbed_segments`.
     pub lost_segments: u64,
+    /// The same of those sent while the capture's machine held packets up, or into the crowd that this made: they are no
+    /// evidence of what the path does, and no other field of the loss counts them.
+    #[serde(default)]
+    pub disturbed_segments: u64,
     /// The same in bytes.
     pub lost_bytes: u64,
     /// Lost before the tap of a sender: in its own queues, or missed by the capture.

@@ -249,6 +249,8 @@ fn items(half: &Half, rtt_min: f64, split: &Split) -> Vec<Item> {
         };
         // What the capture missed did pass.
         let passed = if tx.seen() || missed { wire - lost } else { 0 };
+        // A loss in a crowd that the machine of the capture made speaks of no queue, bucket or chance of the path.
+        let lost = if tx.flags.has(TxFlags::CROWDED) { 0 } else { lost };
         let delay = if !queue_before_tap {
             tx.rtt - (rtt_min - split.to_sender) as f32
         } else if tx.release.is_finite() {
@@ -399,6 +401,10 @@ fn losses(half: &Half, split: &Split, rtt: f64, walked: &Walked) -> LossFacts {
         let lost = lost_segments(tx, segment);
         if tx.flags.has(TxFlags::GAP) && split.tap == Tap::Sender {
             out.local_segments += lost;
+            continue;
+        }
+        if tx.flags.has(TxFlags::CROWDED) {
+            out.disturbed_segments += lost;
             continue;
         }
         out.lost_segments += lost;

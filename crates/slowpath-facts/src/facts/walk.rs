@@ -202,7 +202,7 @@ impl Walker<'_> {
                 time.longest_stall_s = time.longest_stall_s.max(silent);
             }
             if retransmission && silent > (1.5 * self.rtt).max(0.19) {
-                self.out.timeouts += 1;
+                self.out.timeouts += u64::from(!tx.flags.has(TxFlags::HELD));
                 self.line.timed_out(self.last_sent.max(self.last_ack), tx.at);
             }
         }
@@ -245,7 +245,7 @@ impl Walker<'_> {
         self.line.sent(tx.at, sent, retransmission, lost, pipe, answers);
         let round = self.round(tx.at);
         round.sent += sent;
-        round.lost += lost;
+        round.lost += if tx.flags.has(TxFlags::CROWDED) { 0 } else { lost };
         round.flight = round.flight.max(flight);
         if rtt.is_finite() {
             round.rtt_s = rtt.min(round.rtt_s);

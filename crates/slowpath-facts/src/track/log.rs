@@ -56,6 +56,9 @@ impl TxFlags {
     pub(crate) const ANSWERS: u16 = 0x100;
     /// Sent while, or right after, the machine of the capture held packets up: the time before it says nothing.
     pub(crate) const HELD: u16 = 0x200;
+    /// Sent while the machine of the capture held packets up, or as soon after that what had gathered may still have been
+    /// in a queue: that it was lost says nothing of the path.
+    pub(crate) const CROWDED: u16 = 0x400;
 
     pub(crate) const fn has(self, bit: u16) -> bool {
         self.0 & bit != 0
@@ -151,12 +154,22 @@ impl Default for TxLog {
 }
 
 impl TxLog {
-    /// Leaves out all times that overlap one of `spans`.
+    /// Leaves out all times that overlap one of `spans`, and the losses of what they crowded together.
+    ///
+    /// What gathers in a span leaves a queue whose link is never idle in as much time again at most.
     pub(crate) fn leave_out(&mut self, spans: &[(i64, i64)]) {
         let mut before = None;
+        let (mut next, mut crowded_until) = (0, i64::MIN);
         for tx in &mut self.entries {
             tx.leave_out(before.unwrap_or(tx.at), spans);
             before = Some(tx.at);
+            while let Some(&(from, to)) = spans.get(next).filter(|span| span.0 <= tx.at) {
+                crowded_until = crowded_until.max(to.saturating_add(to.saturating_sub(from)));
+                next += 1;
+            }
+            if tx.at <= crowded_until {
+                tx.flags.set(TxFlags::CROWDED);
+            }
         }
     }
 
@@ -382,6 +395,23 @@ mod tests {
             packets: 1,
             flags: TxFlags(flags),
         }
+    }
+
+    #[test]
+    fn what_a_span_crowds_together_is_known() {
+        let mut log = TxLog::default();
+        for number in 0..50 {
+            log.push(tx(number, 0), 0);
+        }
+        // The long one still crowds what is sent after the short one.
+        log.leave_out(&[(10, 20), (21, 22), (40, 41)]);
+        let crowded: Vec<u64> = log
+            .entries()
+            .iter()
+            .filter(|tx| tx.flags.has(TxFlags::CROWDED))
+            .map(|tx| tx.number)
+            .collect();
+        assert_eq!(crowded, (10..=30).chain(40..=42).collect::<Vec<u64>>());
     }
 
     #[test]
