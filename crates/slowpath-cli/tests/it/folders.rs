@@ -136,6 +136,30 @@ fn a_changed_file_is_refused() {
     );
 }
 
+/// A rate's recording belongs to the experiment that names it: the text of the experiment stays, its runs do not.
+#[test]
+fn a_changed_recording_of_a_rate_is_refused() {
+    let scratch = Scratch::new("folder-trace");
+    let text = tiny().replace("rate = \"20 Mbit/s\"", "rate = { trace = \"cell.down\" }");
+    assert!(text.contains("cell.down"), "{text}");
+    // A packet of 1500 bytes each millisecond, against one each other.
+    let [old, new] = [("old", "1\n2\n3\n4\n"), ("new", "2\n4\n")].map(|(name, recording)| {
+        let folder = scratch.0.join(name);
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("small.toml"), &text).unwrap();
+        fs::write(folder.join("cell.down"), recording).unwrap();
+        folder.join("small.toml").display().to_string()
+    });
+    let out = scratch.0.join("out");
+    refused(
+        &clocks("a_changed_recording_of_a_rate_is_refused"),
+        &out,
+        &["--variant", "auto", &old],
+        &["--variant", "auto", &new],
+        &["cell.down line 1"],
+    );
+}
+
 /// As after an update of slowpath: the folder's runs are of the same name, but of an older text.
 #[test]
 fn a_changed_built_in_experiment_is_refused() {
