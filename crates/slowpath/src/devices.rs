@@ -2,6 +2,7 @@
 
 mod cases;
 pub mod expected;
+mod shown;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,6 +12,7 @@ use slowpath_report::text::{Style, Tone, wrap};
 use slowpath_scenario::{HostSettings, System};
 
 use self::expected::Expected;
+use self::shown::printable;
 use slowpath_vendor::{Language, Line, LineState, Reading, Remedy, Trap};
 
 /// What the configuration `text` in `file` sets on a host of `system`; `None` if there is no reader for it.
@@ -167,17 +169,6 @@ struct FindingView<'a> {
     trap: &'a Trap,
     sentence: String,
     remedy: Option<Remedy>,
-}
-
-/// Text from a file without what would steer a terminal.
-fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\t' => ' ',
-            c if c.is_control() => char::REPLACEMENT_CHARACTER,
-            c => c,
-        })
-        .collect()
 }
 
 /// Before what a line means, and before the rest of a line that is too long.

@@ -15,6 +15,7 @@ use slowpath_units::Duration;
 use slowpath_vendor::Reading;
 
 use super::cases::{self, Case, VOICE};
+use super::shown::printable;
 use crate::outcome;
 
 /// The round trips for which a configuration is tried.
@@ -358,7 +359,7 @@ pub fn write_text(expected: &Expected, style: Style, out: &mut dyn Write) -> io:
         );
         style.paragraph(&sentence, "+ ", "  ", Tone::Good, out)?;
         for line in &advice.lines {
-            writeln!(out, "      {}", super::printable(line))?;
+            writeln!(out, "      {}", printable(line))?;
         }
     }
     if expected.advice.is_empty() && !expected.in_vain.is_empty() {
