@@ -16,7 +16,6 @@ use slowpath_vendor::Reading;
 
 use super::cases::{self, Case, VOICE};
 use super::shown::printable;
-use crate::outcome;
 
 /// The round trips for which a configuration is tried.
 pub const ROUND_TRIPS: [Duration; 3] = [
@@ -100,7 +99,7 @@ struct Outcome {
 
 impl Outcome {
     fn of(record: &RunRecord, plan: &Plan) -> Self {
-        let result = RunResult::of(&outcome::measured(record, Some(plan)), None);
+        let result = RunResult::of(&plan.measured(record), None);
         let voice = record.flows.iter().find(|flow| flow.name == VOICE);
         Self {
             goodput_bit_per_s: result.complete.then_some(result.goodput_byte_per_s * 8.0),
