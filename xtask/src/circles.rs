@@ -24,18 +24,6 @@ pub(crate) fn faults(tree: &Tree, base: &Path) -> Vec<String> {
     faults
 }
 
-/// What stands in circles in the crate `name`, as sentences: nothing where they are still allowed.
-pub(crate) fn faults_of(name: &str, tree: &Tree, base: &Path) -> Vec<String> {
-    let faults = faults(tree, base);
-    match (NOT_YET.contains(&name), faults.is_empty()) {
-        (false, _) => faults,
-        (true, false) => Vec::new(),
-        (true, true) => vec![format!(
-            "{name} is free of circles of files: take it off the list in xtask/src/circles.rs"
-        )],
-    }
-}
-
 /// Each file with those it stands on.
 fn edges(tree: &Tree) -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
     let mut edges: BTreeMap<PathBuf, BTreeSet<PathBuf>> = BTreeMap::new();
@@ -111,9 +99,6 @@ fn way_back(edges: &BTreeMap<PathBuf, BTreeSet<PathBuf>>, start: &PathBuf) -> Op
     }
     None
 }
-
-/// Crates whose files still stand in circles; each leaves this list for good.
-const NOT_YET: &[&str] = &["slowpath-vendor"];
 
 #[cfg(test)]
 mod tests {

@@ -67,7 +67,7 @@ pub(crate) fn faults(root: &Path) -> Vec<String> {
         let sources = entry.path().join("src");
         let target = if prints { "main.rs" } else { "lib.rs" };
         let tree = Tree::read(&sources.join(target));
-        faults.extend(circles::faults_of(&name, &tree, root));
+        faults.extend(circles::faults(&tree, root));
         let refused = words::refused(&name, SANS_IO.contains(&name.as_str()));
         faults.extend(words::faults(&tree, &refused, root));
     }

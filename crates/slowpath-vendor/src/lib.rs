@@ -28,6 +28,7 @@
 pub mod cisco;
 pub mod device;
 pub mod finding;
+mod notes;
 pub mod reading;
 pub mod remedy;
 pub mod rtx;

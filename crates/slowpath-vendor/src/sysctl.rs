@@ -11,7 +11,7 @@ use slowpath_scenario::diagnostic::suggestion;
 use slowpath_scenario::host::EcnMode;
 
 use crate::finding::Trap;
-use crate::reading::{Notes, Outcome};
+use crate::notes::{Notes, Outcome};
 use crate::text::number;
 
 /// What sysctl settings say about throughput.

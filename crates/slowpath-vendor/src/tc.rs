@@ -9,7 +9,7 @@
 use slowpath_units::{BitRate, ByteCount, Duration};
 
 use crate::finding::Trap;
-use crate::reading::{LineState, Notes, Outcome};
+use crate::notes::{LineState, Notes, Outcome};
 use crate::text::number;
 
 /// What `tc` printed.

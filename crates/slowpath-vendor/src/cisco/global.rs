@@ -2,8 +2,8 @@
 
 use slowpath_packet::Dscp;
 
-use crate::cisco::Config;
-use crate::reading::Outcome;
+use super::config::Config;
+use crate::notes::Outcome;
 use crate::text::number;
 
 pub(super) fn read(words: &[&str], config: &mut Config) -> Outcome {

@@ -2,7 +2,7 @@
 
 use slowpath_units::BitRate;
 
-use crate::reading::Outcome;
+use crate::notes::Outcome;
 use crate::text::number;
 
 /// What a configuration says about one interface.

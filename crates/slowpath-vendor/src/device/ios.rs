@@ -16,8 +16,8 @@ use slowpath_scenario::Standing;
 use slowpath_scenario::device::{DeviceElements, DevicePart, DeviceUse};
 use slowpath_units::{BitRate, ByteCount, Layer};
 
+use super::error::{DeviceError, unknown_port};
 use crate::cisco::{self, Bandwidth, ClassMap, Config, PolicyClass, PolicyMap};
-use crate::device::{DeviceError, unknown_port};
 
 pub(super) fn elements(config: &Config, device: &DeviceUse) -> Result<DeviceElements, DeviceError> {
     let port = config

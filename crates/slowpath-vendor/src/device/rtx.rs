@@ -25,7 +25,7 @@ use slowpath_scenario::Standing;
 use slowpath_scenario::device::{DeviceElements, DevicePart, DeviceUse};
 use slowpath_units::{BitRate, Layer};
 
-use crate::device::{DeviceError, unknown_port};
+use super::error::{DeviceError, unknown_port};
 use crate::rtx::{
     ClassFilter, ClassTarget, Config, DEFAULT_CLASS, FilterAction, IpFilter, Mark, MssLimit, Port, Rewrite,
     Scheduler, Tunnel,

@@ -4,8 +4,8 @@ use slowpath_packet::{Dscp, Ecn};
 use slowpath_scenario::Intervention;
 use slowpath_scenario::network::QueueSize;
 
+use super::change::{Place, Remedy, lines_with};
 use crate::reading::Language;
-use crate::remedy::{Place, Remedy, lines_with};
 
 pub(super) fn ssh(intervention: &Intervention, place: Place<'_>) -> Option<Remedy> {
     let line = match intervention {

@@ -3,8 +3,8 @@
 use slowpath_scenario::Intervention;
 use slowpath_scenario::network::QueueSize;
 
+use super::change::{Place, Remedy, lines_with};
 use crate::reading::{Config, Language};
-use crate::remedy::{Place, Remedy, lines_with};
 
 pub(super) fn ios(intervention: &Intervention, place: Place<'_>) -> Option<Remedy> {
     let interface = place.interface.unwrap_or("GigabitEthernet0/0");

@@ -1,8 +1,8 @@
 //! The minimal change that takes a configuration out of a trap.
 
+use super::change::Remedy;
 use crate::finding::{Finding, Trap};
 use crate::reading::{Config, Language, Line, Reading};
-use crate::remedy::Remedy;
 use crate::rtx;
 
 /// The change in the configuration's own language that does away with a finding; `None` where only its owner can

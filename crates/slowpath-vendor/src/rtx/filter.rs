@@ -2,111 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
-use std::ops::RangeInclusive;
 
 use slowpath_packet::{Dscp, Protocol};
 use slowpath_path::elements::classify::{Addresses, Match};
 
+use super::config::{
+    ClassFilter, ClassTarget, Config, FilterAction, IpFilter, Link, Mark, MssLimit, Ports, Protocols, Rewrite,
+};
+use super::line::{Command, Context, dscp, is_port};
 use crate::finding::Trap;
-use crate::reading::Outcome;
-use crate::rtx::{Command, Config, Context, Link, MssLimit, dscp, is_port};
+use crate::notes::Outcome;
 use crate::text::number;
-
-/// `queue class filter`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClassFilter {
-    /// Where matching packets go.
-    pub target: ClassTarget,
-    /// Whether it is about IPv6.
-    pub ipv6: bool,
-    /// Which packets match.
-    pub matches: Match,
-    /// The condition as written.
-    pub written: String,
-}
-
-/// Where a class filter sends packets.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ClassTarget {
-    /// One class.
-    Class(u16),
-    /// The class that follows from the precedence: precedence plus one, unless mapped.
-    Precedence(Vec<(u8, u16)>),
-    /// The class that follows from the DSCP, by a table that is not published.
-    Dscp,
-}
-
-impl ClassTarget {
-    pub(super) fn describe(&self) -> String {
-        match self {
-            Self::Class(class) => format!("class {class}"),
-            Self::Precedence(_) => "the class of their precedence".to_owned(),
-            Self::Dscp => "the class of their DSCP".to_owned(),
-        }
-    }
-}
-
-impl ClassFilter {
-    pub(super) fn describe(&self) -> String {
-        if self.matches == Match::default() {
-            return if self.ipv6 {
-                "IPv6".to_owned()
-            } else {
-                "IPv4".to_owned()
-            };
-        }
-        format!("\"{}\"", self.written)
-    }
-}
-
-/// `ip filter` and `ipv6 filter`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IpFilter {
-    /// What happens to matching packets.
-    pub action: FilterAction,
-    /// Which packets match.
-    pub matches: Match,
-}
-
-/// What a filter does with a packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FilterAction {
-    /// `pass...`: lets it through.
-    Pass,
-    /// `reject...`: drops it.
-    Reject,
-    /// `restrict...`: lets it through while the line is up.
-    Restrict,
-}
-
-/// `ip tos supersede`, `ip dscp supersede` and `ipv6 dscp supersede`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rewrite {
-    /// What is written.
-    pub set: Mark,
-    /// The filters that choose the packets: the first that matches decides; a rejecting one stops.
-    pub filters: Vec<u32>,
-}
-
-/// What a rewriting rule writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
-    /// The four type-of-service bits, and the precedence if given.
-    Tos {
-        /// 0 to 15.
-        tos: u8,
-        /// 0 to 7.
-        precedence: Option<u8>,
-    },
-    /// The six bits of the DSCP.
-    Dscp(Dscp),
-}
-
-/// The protocols of a filter.
-pub type Protocols = Vec<Protocol>;
-
-/// The ports of a filter.
-pub type Ports = Vec<RangeInclusive<u16>>;
 
 pub(super) fn read(words: &[&str], command: &Command, config: &mut Config, context: &Context) -> Outcome {
     match words {

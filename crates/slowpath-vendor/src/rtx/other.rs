@@ -1,7 +1,8 @@
 //! Commands outside queues, tunnels and IP interfaces.
 
-use crate::reading::Outcome;
-use crate::rtx::{Config, Scheduler, is_port};
+use super::config::{Config, Scheduler};
+use super::line::is_port;
+use crate::notes::Outcome;
 
 pub(super) fn read(words: &[&str], config: &mut Config) -> Outcome {
     match words {

@@ -2,10 +2,12 @@
 
 use slowpath_units::BitRate;
 
+use super::config::{Class, ClassTarget, Config, Scheduler, Share};
+use super::filter::class_filter;
+use super::line::{Context, is_port};
+use super::model::Model;
 use crate::finding::Trap;
-use crate::reading::Outcome;
-use crate::rtx::filter::{ClassTarget, class_filter};
-use crate::rtx::{Class, Config, Context, Model, Scheduler, Share, is_port};
+use crate::notes::Outcome;
 use crate::text::{number, rate};
 
 pub(super) fn read(words: &[&str], config: &mut Config, context: &Context) -> Outcome {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::config::{Config, DEFAULT_CLASS, Peer, Port, Scheduler};
 use crate::finding::Trap;
-use crate::reading::Notes;
-use crate::rtx::{Config, DEFAULT_CLASS, Peer, Port, Scheduler};
+use crate::notes::Notes;
 
 /// Reports settings that contradict each other, lead nowhere, or are known to surprise.
 pub(super) fn settle(config: &Config, notes: &mut Notes) {

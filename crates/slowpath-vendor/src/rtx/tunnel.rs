@@ -2,83 +2,10 @@
 
 use slowpath_packet::overhead::{Cipher, Encapsulation, EspTransform, Integrity, IpVersion};
 
-use crate::reading::Outcome;
-use crate::rtx::{Command, Config, Context, Link, Selected, is_port};
+use super::config::{Config, Kind, SaPolicy};
+use super::line::{Command, Context, Selected, is_port};
+use crate::notes::Outcome;
 use crate::text::number;
-
-/// What a configuration says about a tunnel.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Tunnel {
-    /// `tunnel encapsulation`; ipsec when nothing is written.
-    pub kind: Kind,
-    /// `ipsec tunnel`: the policy that protects it.
-    pub policy: Option<u32>,
-    /// Whether `tunnel endpoint` gives IPv6 addresses.
-    pub over_ipv6: bool,
-    /// `queue tunnel class filter list`.
-    pub filter_list: Vec<u32>,
-    /// What holds for every kind of interface.
-    pub link: Link,
-}
-
-/// How a tunnel encapsulates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Kind {
-    /// ESP in tunnel mode.
-    #[default]
-    Ipsec,
-    /// IP in IP.
-    Ipip,
-    /// IP in UDP.
-    IpUdp,
-    /// IPv4 in IPv6 by address mapping.
-    MapE,
-    /// Another kind, whose bytes are not modelled.
-    Other,
-}
-
-/// `ipsec sa policy`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SaPolicy {
-    /// The gateway that it belongs to.
-    pub gateway: u32,
-    /// Encryption and integrity; `None` for AH, whose bytes are not modelled.
-    pub transform: Option<EspTransform>,
-    /// `anti-replay-check`; the model's default when nothing is written.
-    pub anti_replay: Option<bool>,
-}
-
-impl Tunnel {
-    /// How packets are carried, for exact lengths; `None` where that is not modelled.
-    ///
-    /// The outer header is IPv4, except for kinds that are about IPv6 and between IPv6 endpoints.
-    pub fn encapsulation(&self, config: &Config) -> Option<Encapsulation> {
-        let outer = if self.over_ipv6 {
-            IpVersion::V6
-        } else {
-            IpVersion::V4
-        };
-        match self.kind {
-            Kind::Ipsec => {
-                let transform = config.policies.get(&self.policy?)?.transform?;
-                Some(Encapsulation::Esp {
-                    outer,
-                    transform,
-                    udp: false,
-                })
-            }
-            Kind::Ipip => Some(Encapsulation::Ipip { outer }),
-            Kind::IpUdp => Some(Encapsulation::Udp { outer }),
-            Kind::MapE => Some(Encapsulation::IPV4_IN_IPV6),
-            Kind::Other => None,
-        }
-    }
-
-    /// The MTU of the tunnel in bytes: what is written, or the default of 1280.
-    pub fn mtu(&self) -> u32 {
-        self.link.mtu.unwrap_or(DEFAULT_MTU)
-    }
-}
 
 pub(super) fn read(words: &[&str], command: &Command, config: &mut Config, context: &mut Context) -> Outcome {
     match words {
@@ -287,6 +214,3 @@ fn sa_policy(words: &[&str], config: &mut Config) -> Outcome {
     config.policies.insert(id, policy);
     outcome
 }
-
-/// The reference's default of `ip tunnel mtu`; whether it held on the RTX2000 in 2004 is not known.
-const DEFAULT_MTU: u32 = 1_280;

@@ -13,7 +13,7 @@ pub use marks::{IpQos, Mark, Session, defaults, kind_of};
 pub use version::{Packager, Version};
 
 use crate::finding::Trap;
-use crate::reading::{Notes, Outcome};
+use crate::notes::{Notes, Outcome};
 use crate::text::words;
 
 /// Which program a configuration is for.
