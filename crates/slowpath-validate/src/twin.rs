@@ -13,7 +13,6 @@ use slowpath_verdict::Limit;
 
 use crate::captures::main_verdict;
 use crate::cells::{self, Cell};
-use crate::explained;
 use slowpath::folder::{Folder, FolderError};
 use slowpath::import;
 use slowpath::run::{self, Event, Failed, Planned, RunError, RunOptions, run_name};

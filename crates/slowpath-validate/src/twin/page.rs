@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 
 use slowpath_diagnose::stats;
+use slowpath_verdict::Limit;
 
-use super::Compared;
+use super::{Compared, Side, within};
 use crate::cells::{self, Cell};
+use crate::explained;
 
 /// The page `docs/validation/twin.md`.
 pub fn page(compared: &[Compared]) -> String {
