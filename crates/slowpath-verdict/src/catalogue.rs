@@ -83,6 +83,7 @@ crate::messages! {
         = "The protocol allows {flight} until it is answered: {share} of the bursts begin with the first acknowledgement of one of {answers} messages of the receiving program, without loss or queue, and with the TCP window open.";
     "protocol-window.not.answers" HardlyAnswered { share: Share, answers: Count }
         = "{share} of bursts begin with one of {answers} messages of the other program";
+    "protocol-window.not.silent" NothingAnswered {} = "the receiving program sends nothing that data could wait for";
     "protocol-window.not.ssh" OtherCause {} = "a constant flight has another cause here";
 
     // bottleneck-bandwidth

@@ -51,9 +51,15 @@ fn answered(case: &Case) -> Result<Finding, No> {
             && case.reaches(ANSWERED, clocking.answer_share)
             && case.reaches(ROUNDS, facts.flight.rounds),
         Reason::FlightNotConstant,
-        || Message::HardlyAnswered {
-            share: Share(clocking.answer_share),
-            answers: Count(clocking.answers),
+        || {
+            if clocking.answers == 0 {
+                Message::NothingAnswered {}
+            } else {
+                Message::HardlyAnswered {
+                    share: Share(clocking.answer_share),
+                    answers: Count(clocking.answers),
+                }
+            }
         },
     )?;
     let mut out = Finding::new(
