@@ -255,6 +255,10 @@ queue class filter 1 1 ip * * udp * *
         expected::expected(&reading, model, text.as_bytes())
     }
 
+    fn given_by(model: Option<&str>, text: &str) -> Expected {
+        given(Language::Rtx, model, text)
+    }
+
     fn row<'e>(expected: &'e Expected, what: &str) -> &'e expected::Row {
         expected
             .rows
@@ -310,6 +314,17 @@ queue class filter 1 1 ip * * udp * *
             given.costs[0].starts_with("Tunnel 1 makes 1352 bytes of each packet of 1280:"),
             "{:?}",
             given.costs
+        );
+        assert!(
+            given.assumed[1].contains("ports of 1 Gbit/s"),
+            "{:?}",
+            given.assumed
+        );
+        let old = given_by(Some("rtx2000"), config);
+        assert!(
+            old.assumed[1].contains("ports of 100 Mbit/s"),
+            "{:?}",
+            old.assumed
         );
         // What is advised was tried, and gains.
         for advice in &given.advice {

@@ -1,5 +1,7 @@
 //! What differs from model to model.
 
+use slowpath_units::BitRate;
+
 /// A model of the RTX family, with its firmware revision where the text tells it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Model {
@@ -88,6 +90,16 @@ impl Model {
     /// Whether rates may have the suffix G.
     pub fn has_giga(&self) -> bool {
         !self.is(&["RTX5000", "RTX3500", "RTX1220", "RTX1210", "RTX830"])
+    }
+
+    /// Bits per second of its LAN ports: 100 Mbit/s on the models before 2008, 1 Gbit/s on later ones and where the model
+    /// is not known (the vendor's product pages).
+    pub fn port_rate(&self) -> BitRate {
+        if self.is(&["RTX1000", "RTX1100", "RTX1500", "RTX2000"]) {
+            BitRate::new(100_000_000)
+        } else {
+            BitRate::new(1_000_000_000)
+        }
     }
 
     /// Whether `cbq` and `wfq` exist on PPP; true when the model is not known.

@@ -101,7 +101,7 @@ fn transfer() -> String {
 }
 
 fn rtx(config: &rtx::Config, reading: &Reading, bytes: &[u8], assumed: &mut Vec<String>) -> Vec<Case> {
-    let line = if config.model.has_giga() { GIGABIT } else { FAST };
+    let line = config.model.port_rate();
     let shaped = config
         .ports
         .iter()
