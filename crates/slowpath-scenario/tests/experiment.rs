@@ -111,14 +111,7 @@ fn read(text: &str) -> Experiment {
 }
 
 fn options(variant: &str, clock: Clock) -> PlanOptions {
-    PlanOptions {
-        variant: variant.to_owned(),
-        repeat: 0,
-        seed: 1,
-        clock,
-        quick: false,
-        size: None,
-    }
+    PlanOptions::first(variant, 1, clock)
 }
 
 fn tuned() -> Fragments {

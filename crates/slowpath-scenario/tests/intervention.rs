@@ -16,14 +16,7 @@ fn plan(client: &str, workload: &str, clock: Clock) -> Plan {
          [workload]\n{workload}\n[hosts]\nclient = {{ {client} }}\nserver = {{ congestion_control = \"cubic\" }}\n"
     );
     let experiment = Experiment::read("x.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
-    let options = PlanOptions {
-        variant: "default".to_owned(),
-        repeat: 0,
-        seed: 1,
-        clock,
-        quick: false,
-        size: None,
-    };
+    let options = PlanOptions::first("default", 1, clock);
     experiment.plan(&options, &Fragments::new()).unwrap()
 }
 
@@ -125,14 +118,7 @@ fn the_slowest_link_on_the_way_is_the_bottleneck() {
     let text = "title = \"t\"\n[network]\ndown = [{ name = \"fast\", rate = \"100 Mbit/s\" }, { name = \"slow\", rate = \"10 Mbit/s\" }]\n\
                 up = [{ name = \"back\", rate = \"1 Mbit/s\" }]\n[workload]\nkind = \"ftp-get\"\nsize = \"1 MiB\"\n";
     let experiment = Experiment::read("x.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
-    let options = PlanOptions {
-        variant: "default".to_owned(),
-        repeat: 0,
-        seed: 1,
-        clock: Clock::Simulated,
-        quick: false,
-        size: None,
-    };
+    let options = PlanOptions::first("default", 1, Clock::Simulated);
     let base = experiment.plan(&options, &Fragments::new()).unwrap();
     let change = Intervention::ScaleRate {
         place: Place::Bottleneck(Who::Receiver),
@@ -257,14 +243,7 @@ fn the_algorithms_of_rfcs_are_the_models_alone() {
     let text = "title = \"t\"\n[network]\nboth = [{ delay = \"50 ms\" }]\n[workload]\nkind = \"ftp-get\"\n\
                 size = \"1 MiB\"\n[hosts]\nserver = { congestion_control = \"cubic-rfc9438\" }\n";
     let experiment = Experiment::read("x.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
-    let options = |clock| PlanOptions {
-        variant: "default".to_owned(),
-        repeat: 0,
-        seed: 1,
-        clock,
-        quick: false,
-        size: None,
-    };
+    let options = |clock| PlanOptions::first("default", 1, clock);
     let simulated = experiment
         .plan(&options(Clock::Simulated), &Fragments::new())
         .unwrap();
@@ -381,14 +360,7 @@ kind = "scp"
 size = "1 MiB"
 "#;
     let experiment = Experiment::read("x.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
-    let options = PlanOptions {
-        variant: "default".to_owned(),
-        repeat: 0,
-        seed: 1,
-        clock: Clock::Lab,
-        quick: false,
-        size: None,
-    };
+    let options = PlanOptions::first("default", 1, Clock::Lab);
     let base = experiment.plan(&options, &Fragments::new()).unwrap();
     let names = |plan: &Plan| {
         plan.network

@@ -14,14 +14,7 @@ fn experiment(element: &str) -> Result<Experiment, String> {
 }
 
 fn plan(element: &str, fragments: &Fragments) -> Result<Plan, String> {
-    let options = PlanOptions {
-        variant: "default".to_owned(),
-        repeat: 0,
-        seed: 1,
-        clock: Clock::Simulated,
-        quick: false,
-        size: None,
-    };
+    let options = PlanOptions::first("default", 1, Clock::Simulated);
     experiment(element)?
         .plan(&options, fragments)
         .map_err(|error| error.to_string())

@@ -13,14 +13,7 @@ fn plan(workload: &str) -> Plan {
          [hosts.client]\nsystem = \"linux\"\ncongestion_control = \"cubic\"\n[[variants]]\nname = \"v\"\n"
     );
     let experiment = Experiment::read("t.toml", &text, &[]).unwrap_or_else(|problems| panic!("{problems}"));
-    let options = PlanOptions {
-        variant: "v".into(),
-        repeat: 0,
-        seed: 1,
-        clock: Clock::Simulated,
-        quick: false,
-        size: None,
-    };
+    let options = PlanOptions::first("v", 1, Clock::Simulated);
     experiment
         .plan(&options, &Fragments::new())
         .unwrap_or_else(|problem| panic!("{problem}"))

@@ -47,14 +47,7 @@ fn run(test: &str, jobs: &str) -> Option<RunRecord> {
          {jobs}\n"
     );
     let experiment = Experiment::read("x.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
-    let options = PlanOptions {
-        variant: "default".to_owned(),
-        repeat: 0,
-        seed: 1,
-        clock: Clock::Lab,
-        quick: false,
-        size: None,
-    };
+    let options = PlanOptions::first("default", 1, Clock::Lab);
     let plan = experiment.plan(&options, &Fragments::new()).unwrap();
     let place = std::env::temp_dir().join(format!("slowpath-real-{test}-{}", std::process::id()));
     let scratch = Scratch(place.clone());

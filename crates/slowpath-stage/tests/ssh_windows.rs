@@ -11,14 +11,7 @@ fn copy(kind: &str, direction: &str) -> f64 {
          \"{kind}\"\nsize = \"200 MiB\"\ndirection = \"{direction}\"\n[[variants]]\nname = \"v\"\n"
     );
     let experiment = Experiment::read("x.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
-    let options = PlanOptions {
-        variant: "v".to_owned(),
-        repeat: 0,
-        seed: 1,
-        clock: Clock::Simulated,
-        quick: false,
-        size: None,
-    };
+    let options = PlanOptions::first("v", 1, Clock::Simulated);
     let plan = experiment.plan(&options, &Fragments::new()).unwrap();
     let record = slowpath_stage::simulated::bare("t", &plan).unwrap();
     let [transfer] = record.transfers.as_slice() else {

@@ -214,14 +214,7 @@ mod tests {
     }
 
     fn first_run(name: &str, clock: Clock) -> PlanOptions {
-        PlanOptions {
-            variant: name.to_owned(),
-            repeat: 0,
-            seed: 1,
-            clock,
-            quick: false,
-            size: None,
-        }
+        PlanOptions::first(name, 1, clock)
     }
 
     fn judged(mut variants: Vec<Variant>) -> Vec<Option<Limit>> {

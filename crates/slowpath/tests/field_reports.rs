@@ -7,14 +7,7 @@ use slowpath_scenario::figure::{Figure, FigureValue};
 
 fn compute(experiment: &str, variant: &str) -> (RunRecord, Vec<Figure>) {
     let loaded = Loaded::open(experiment, &[]).unwrap_or_else(|error| panic!("{error}"));
-    let options = PlanOptions {
-        variant: variant.to_owned(),
-        repeat: 0,
-        seed: 1,
-        clock: Clock::Simulated,
-        quick: false,
-        size: None,
-    };
+    let options = PlanOptions::first(variant, 1, Clock::Simulated);
     let plan = loaded
         .experiment
         .plan(&options, &loaded.fragments)

@@ -19,14 +19,7 @@ fn plan(variant: &str) -> Plan {
 
 fn whole_plan(variant: &str) -> Plan {
     let loaded = Loaded::open("rtx2000-tunnel-qos", &[]).unwrap_or_else(|error| panic!("{error}"));
-    let options = PlanOptions {
-        variant: variant.to_owned(),
-        repeat: 0,
-        seed: 1,
-        clock: Clock::Simulated,
-        quick: false,
-        size: None,
-    };
+    let options = PlanOptions::first(variant, 1, Clock::Simulated);
     loaded
         .experiment
         .plan(&options, &loaded.fragments)

@@ -20,14 +20,7 @@ fn run(name: &str, workload: &str) -> RunRecord {
         "title = \"t\"\n[network]\nboth = [{{ rate = \"50 Mbit/s\" }}, {{ delay = \"50 ms\" }}]\n[workload]\n{workload}\n"
     );
     let experiment = Experiment::read("x.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
-    let options = PlanOptions {
-        variant: "default".to_owned(),
-        repeat: 0,
-        seed: 1,
-        clock: Clock::Simulated,
-        quick: false,
-        size: None,
-    };
+    let options = PlanOptions::first("default", 1, Clock::Simulated);
     let plan = experiment.plan(&options, &Fragments::new()).unwrap();
     let place = std::env::temp_dir().join(format!("slowpath-jobs-{name}-{}", std::process::id()));
     let scratch = Scratch(place.clone());

@@ -37,14 +37,7 @@ congestion_control = "{control}"
 "#
     );
     let experiment = Experiment::read("x.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
-    let options = PlanOptions {
-        variant: "default".to_owned(),
-        repeat: 0,
-        seed: 7,
-        clock: Clock::Simulated,
-        quick: false,
-        size: None,
-    };
+    let options = PlanOptions::first("default", 7, Clock::Simulated);
     let plan = experiment.plan(&options, &Fragments::new()).unwrap();
     let place = std::env::temp_dir().join(format!("slowpath-verdicts-{name}-{}", std::process::id()));
     let scratch = Scratch(place.clone());

@@ -108,14 +108,7 @@ fn said(transfer: &Transfer, scratch: &Path) -> String {
     let folder = Folder::create(&place).unwrap();
     let experiment = Experiment::read(&transfer.name, &transfer.document, &[])
         .unwrap_or_else(|errors| panic!("{errors}\n{}", transfer.document));
-    let options = PlanOptions {
-        variant: "default".to_owned(),
-        repeat: 0,
-        seed: 7,
-        clock: Clock::Simulated,
-        quick: false,
-        size: None,
-    };
+    let options = PlanOptions::first("default", 7, Clock::Simulated);
     let plan = experiment.plan(&options, &Fragments::new()).unwrap();
     let record = simulated::run("verdicts", &plan, &transfer.name, true, &folder)
         .unwrap_or_else(|error| panic!("{}: {error}", transfer.name));

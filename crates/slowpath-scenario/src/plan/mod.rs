@@ -163,6 +163,20 @@ pub struct PlanOptions {
     pub size: Option<ByteCount>,
 }
 
+impl PlanOptions {
+    /// The first run of a variant, at the experiment's own size.
+    pub fn first(variant: &str, seed: u64, clock: Clock) -> Self {
+        Self {
+            variant: variant.to_owned(),
+            repeat: 0,
+            seed,
+            clock,
+            quick: false,
+            size: None,
+        }
+    }
+}
+
 impl Plan {
     /// The host called `name`.
     pub fn host(&self, name: &str) -> Option<&HostPlan> {

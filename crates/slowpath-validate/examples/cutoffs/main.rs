@@ -71,14 +71,7 @@ impl Seen {
             let folder = Folder::create(&place)?;
             let experiment = Experiment::read(&transfer.name, &transfer.document, &[])
                 .map_err(|errors| errors.to_string())?;
-            let options = PlanOptions {
-                variant: "default".to_owned(),
-                repeat: 0,
-                seed: 7,
-                clock: Clock::Simulated,
-                quick: false,
-                size: None,
-            };
+            let options = PlanOptions::first("default", 7, Clock::Simulated);
             let plan = experiment.plan(&options, &Fragments::new())?;
             let record = simulated::run("cutoffs", &plan, &transfer.name, true, &folder)?;
             for capture in &record.captures {

@@ -121,14 +121,7 @@ type Scored = Result<[Score; 2], String>;
 fn simulate(drawn: &draw::Drawn) -> Result<(Truth, Watcher), String> {
     let text = |error: &dyn std::fmt::Display| format!("{}: {error}", drawn.name);
     let experiment = Experiment::read(&drawn.name, &drawn.document, &[]).map_err(|error| text(&error))?;
-    let options = PlanOptions {
-        variant: "default".to_owned(),
-        repeat: 0,
-        seed: 7,
-        clock: Clock::Simulated,
-        quick: false,
-        size: None,
-    };
+    let options = PlanOptions::first("default", 7, Clock::Simulated);
     let plan = experiment
         .plan(&options, &Fragments::new())
         .map_err(|error| text(&error))?;

@@ -134,14 +134,7 @@ deadline = "40 s"
         let name = self.name();
         let experiment = Experiment::read(&name, &self.document(), &[])
             .map_err(|mistakes| CellError::Document(Box::new(mistakes)))?;
-        let options = PlanOptions {
-            variant: name,
-            repeat: 0,
-            seed,
-            clock: Clock::Lab,
-            quick: false,
-            size: None,
-        };
+        let options = PlanOptions::first(&name, seed, Clock::Lab);
         Ok(experiment.plan(&options, &Fragments::new())?)
     }
 
