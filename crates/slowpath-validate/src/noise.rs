@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration as StdDuration, Instant};
 
@@ -20,6 +19,7 @@ use slowpath_units::ByteCount;
 use crate::cells::{self, Cell};
 use slowpath::effect;
 use slowpath::folder::{Folder, FolderError};
+use slowpath::processors;
 use slowpath::run::{self, Event, Planned, RunError, RunOptions, run_name};
 
 /// What disturbs the lab.
@@ -311,32 +311,10 @@ pub fn score(settings: &Settings) -> Result<Vec<Scored>, FolderError> {
             }
         }
     }
-    Ok(on_all_processors(all, |(kind, twin, record)| {
-        scored(kind, &twin, record)
+    Ok(processors::each(all.len(), &|index| {
+        let (kind, twin, record) = &all[index];
+        scored(*kind, twin, record.clone())
     }))
-}
-
-/// Does the same with every item, in any order, and returns the results in theirs.
-fn on_all_processors<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let places = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let mut results: Vec<Option<R>> = Vec::new();
-    results.resize_with(items.len(), || None);
-    let queue = Mutex::new(items.into_iter().zip(results.iter_mut()));
-    std::thread::scope(|scope| {
-        for _ in 0..places {
-            scope.spawn(|| {
-                loop {
-                    let next = queue.lock().expect("no holder panics").next();
-                    let Some((item, place)) = next else {
-                        return;
-                    };
-                    *place = Some(work(item));
-                }
-            });
-        }
-    });
-    drop(queue);
-    results.into_iter().flatten().collect()
 }
 
 fn scored(kind: Kind, twin: &Plan, mut record: RunRecord) -> Scored {

@@ -12,7 +12,7 @@ use slowpath_report::text::{Style, Tone, wrap};
 use slowpath_scenario::{HostSettings, System};
 
 use self::expected::Expected;
-use self::shown::printable;
+use self::shown::{place, printable};
 use slowpath_vendor::{Language, Line, LineState, Reading, Remedy, Trap};
 
 /// What the configuration `text` in `file` sets on a host of `system`; `None` if there is no reader for it.
@@ -85,13 +85,8 @@ pub fn write_text(reading: &Reading, style: Style, out: &mut dyn Write) -> io::R
         let Some(remedy) = remedy else {
             continue;
         };
-        let replaced: Vec<String> = remedy.replaces.iter().map(usize::to_string).collect();
-        let place = match (replaced.is_empty(), remedy.lines.is_empty()) {
-            (true, _) => "  add:".to_owned(),
-            (false, false) => format!("  instead of line {}:", replaced.join(", ")),
-            (false, true) => format!("  remove line {}", replaced.join(", ")),
-        };
-        writeln!(out, "{place}")?;
+        let colon = if remedy.lines.is_empty() { "" } else { ":" };
+        writeln!(out, "  {}{colon}", place(&remedy.lines, &remedy.replaces))?;
         // To be copied: never wrapped.
         for line in &remedy.lines {
             writeln!(out, "      {}", printable(line))?;
@@ -255,10 +250,6 @@ queue class filter 1 1 ip * * udp * *
         expected::expected(&reading, model, text.as_bytes())
     }
 
-    fn given_by(model: Option<&str>, text: &str) -> Expected {
-        given(Language::Rtx, model, text)
-    }
-
     fn row<'e>(expected: &'e Expected, what: &str) -> &'e expected::Row {
         expected
             .rows
@@ -304,30 +295,26 @@ tunnel select 1
  tunnel enable 1
 queue class filter 1 1 ip * * udp * *
 ";
-        let given = given(Language::Rtx, Some("rtx830"), config);
-        let first = row(&given, "lan2, class 1").goodput_bit_per_s[0].unwrap();
-        let second = row(&given, "lan2, class 2 (the default)").goodput_bit_per_s[0].unwrap();
+        let new = given(Language::Rtx, Some("rtx830"), config);
+        let first = row(&new, "lan2, class 1").goodput_bit_per_s[0].unwrap();
+        let second = row(&new, "lan2, class 2 (the default)").goodput_bit_per_s[0].unwrap();
         // What the shaper counts is the encrypted frame.
-        assert!((0.8 * 10e6..0.93 * 10e6).contains(&first), "{given:?}");
-        assert!((0.8 * 30e6..0.93 * 30e6).contains(&second), "{given:?}");
+        assert!((0.8 * 10e6..0.93 * 10e6).contains(&first), "{new:?}");
+        assert!((0.8 * 30e6..0.93 * 30e6).contains(&second), "{new:?}");
         assert!(
-            given.costs[0].starts_with("Tunnel 1 makes 1352 bytes of each packet of 1280:"),
+            new.costs[0].starts_with("Tunnel 1 makes 1352 bytes of each packet of 1280:"),
             "{:?}",
-            given.costs
+            new.costs
         );
-        assert!(
-            given.assumed[1].contains("ports of 1 Gbit/s"),
-            "{:?}",
-            given.assumed
-        );
-        let old = given_by(Some("rtx2000"), config);
+        assert!(new.assumed[1].contains("ports of 1 Gbit/s"), "{:?}", new.assumed);
+        let old = given(Language::Rtx, Some("rtx2000"), config);
         assert!(
             old.assumed[1].contains("ports of 100 Mbit/s"),
             "{:?}",
             old.assumed
         );
         // What is advised was tried, and gains.
-        for advice in &given.advice {
+        for advice in &new.advice {
             assert!(
                 advice.after_bit_per_s > 1.02 * advice.before_bit_per_s,
                 "{advice:?}"

@@ -2,13 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use slowpath_capture::{InPlace, OpenError, PacketReader, ReadAhead};
-use slowpath_facts::{Analyzer, Part, Side, Tap};
+use slowpath_facts::{Analyzer, Side, Tap};
 use slowpath_record::packets::Conversations;
 use slowpath_record::{CaptureRef, Code, HealthState, Origin, Reason, RunRecord, TransferResult};
 use slowpath_sys::held_file::HeldFile;
@@ -16,6 +13,7 @@ use slowpath_units::Time;
 use slowpath_verdict::Analysis;
 
 use crate::analyzed::Analyzed;
+use crate::processors;
 
 /// Why a capture could not be analysed.
 #[derive(Debug, thiserror::Error)]
@@ -204,40 +202,11 @@ impl ReadCapture {
         let (conversations, summary) = (self.reader.conversations(), self.reader.summary());
         let observed = self
             .analyzer
-            .finish_spread(conversations, &summary, beside_each_other);
+            .finish_spread(conversations, &summary, processors::each);
         let mut analysis = Analysis::of(observed);
         analysis.capture.file = self.file;
         analysis
     }
-}
-
-/// Does `work` for every number below `count` on as many threads as there are processors.
-fn beside_each_other(count: usize, work: &(dyn Fn(usize) -> Part + Sync)) -> Vec<Part> {
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(count);
-    let next = AtomicUsize::new(0);
-    let take_turns = || {
-        let mut done = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= count {
-                break done;
-            }
-            done.push((index, work(index)));
-        }
-    };
-    let mut done = thread::scope(|scope| {
-        // Where the system gives no thread, this one does all.
-        let others: Vec<_> = (1..threads)
-            .filter_map(|_| thread::Builder::new().spawn_scoped(scope, take_turns).ok())
-            .collect();
-        let mut done = take_turns();
-        for other in others {
-            done.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        }
-        done
-    });
-    done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, part)| part).collect()
 }
 
 /// Opens a capture, in place where that can be done; `-` is standard input.

@@ -18,7 +18,7 @@
 //! * [`shell`]: any program over an emulated path; [`explain`]: what a capture says, with what would help.
 //! * [`devices`]: what configurations mean.
 //! * [`doctor`]: what this machine permits.
-//! * [`sweep`]: ranges of settings in simulated time.
+//! * [`sweep`]: ranges of settings in simulated time; [`processors`]: work on all of them.
 //! * [`dossier`]: what a reader needs beside the figures.
 
 #![forbid(unsafe_code)]
@@ -41,6 +41,7 @@ pub mod listing;
 pub mod load;
 pub mod outcome;
 pub mod probes;
+pub mod processors;
 pub mod prove;
 pub mod report;
 pub mod run;

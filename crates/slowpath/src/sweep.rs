@@ -1,7 +1,6 @@
 //! One experiment over ranges of settings, in simulated time, on all cores.
 
 use std::io::{self, Write};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde::Serialize;
@@ -17,6 +16,7 @@ use slowpath_units::{BitRate, ByteCount, Duration, Ratio};
 
 use crate::load::{LoadError, Loaded};
 use crate::outcome;
+use crate::processors;
 
 /// The version of the form of `sweep.json`.
 pub const SCHEMA: &str = "slowpath/sweep/1";
@@ -242,36 +242,22 @@ fn compute(
     cancel: &AtomicBool,
     observe: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Vec<Run>, Error> {
-    let next = AtomicUsize::new(0);
     let done = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<Result<Run, Error>>>> = Mutex::new(jobs.iter().map(|_| None).collect());
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(jobs.len()) {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some((_, plan)) = jobs.get(index) else { break };
-                    if cancel.load(Ordering::Relaxed) {
-                        break;
-                    }
-                    let result = crate::simulated::bare(experiment, plan)
-                        .map(|record| Run::of(&record, plan))
-                        .map_err(|error| Error::Run {
-                            place: crate::run::run_name(plan),
-                            error: error.to_string(),
-                        });
-                    results.lock().expect("no thread panics with the results")[index] = Some(result);
-                    observe(done.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
-                }
-            });
+    let results = processors::each(jobs.len(), &|index| {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
         }
+        let (_, plan) = &jobs[index];
+        let result = crate::simulated::bare(experiment, plan)
+            .map(|record| Run::of(&record, plan))
+            .map_err(|error| Error::Run {
+                place: crate::run::run_name(plan),
+                error: error.to_string(),
+            });
+        observe(done.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
+        result
     });
-    let results = results.into_inner().expect("no thread panics with the results");
-    results
-        .into_iter()
-        .map(|result| result.unwrap_or(Err(Error::Interrupted)))
-        .collect()
+    results.into_iter().collect()
 }
 
 impl Run {

@@ -2,8 +2,6 @@
 //! and which of the known remedies makes it better.
 
 use std::io::{self, Write};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
 use slowpath_record::RunRecord;
@@ -15,7 +13,8 @@ use slowpath_units::Duration;
 use slowpath_vendor::Reading;
 
 use super::cases::{self, Case, VOICE};
-use super::shown::printable;
+use super::shown::{place, printable};
+use crate::processors;
 
 /// The round trips for which a configuration is tried.
 pub const ROUND_TRIPS: [Duration; 3] = [
@@ -65,6 +64,13 @@ pub struct Advice {
     pub before_bit_per_s: f64,
     /// Bits per second with it.
     pub after_bit_per_s: f64,
+}
+
+impl Advice {
+    /// How many times as fast it makes the transfer.
+    fn gain(&self) -> f64 {
+        self.after_bit_per_s / self.before_bit_per_s.max(1.0)
+    }
 }
 
 /// Simulates what `reading` of `bytes` gives; nothing to say where no line of it is modelled.
@@ -124,24 +130,11 @@ impl Tried {
                 new.push(plan);
             }
         }
-        let next = AtomicUsize::new(0);
-        let results: Mutex<Vec<Outcome>> = Mutex::new(vec![Outcome::default(); new.len()]);
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        std::thread::scope(|scope| {
-            for _ in 0..threads.min(new.len()) {
-                scope.spawn(|| {
-                    loop {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(plan) = new.get(index) else { break };
-                        if let Ok(record) = crate::simulated::bare("configuration", plan) {
-                            results.lock().expect("no thread panics with the results")[index] =
-                                Outcome::of(&record, plan);
-                        }
-                    }
-                });
-            }
+        let results = processors::each(new.len(), &|index| {
+            let plan = &new[index];
+            crate::simulated::bare("configuration", plan)
+                .map_or_else(|_| Outcome::default(), |record| Outcome::of(&record, plan))
         });
-        let results = results.into_inner().expect("no thread panics with the results");
         self.0.extend(new.into_iter().zip(results));
     }
 }
@@ -189,16 +182,8 @@ fn plan(case: &Case, round_trip: Duration) -> Result<Plan, String> {
         let device = case.device.clone().ok_or("it names no device")?;
         fragments.insert_device(wanted.clone(), device);
     }
-    let options = PlanOptions {
-        variant: "default".to_owned(),
-        repeat: 0,
-        seed: 1,
-        clock: Clock::Simulated,
-        quick: false,
-        size: None,
-    };
     experiment
-        .plan(&options, &fragments)
+        .plan(&PlanOptions::first("default", 1, Clock::Simulated), &fragments)
         .map_err(|error| error.to_string())
 }
 
@@ -235,7 +220,6 @@ fn advice(
                     continue;
                 };
                 worse |= after < before * (1.0 - NO_CHANGE);
-                let gain = |advice: &Advice| advice.after_bit_per_s / advice.before_bit_per_s.max(1.0);
                 let found = Advice {
                     lines: remedy.lines.clone(),
                     replaces: remedy.replaces.clone(),
@@ -244,7 +228,7 @@ fn advice(
                     before_bit_per_s: before,
                     after_bit_per_s: after,
                 };
-                if gain(&found) > best.as_ref().map_or(1.0 + NO_CHANGE, gain) {
+                if found.gain() > best.as_ref().map_or(1.0 + NO_CHANGE, Advice::gain) {
                     best = Some(found);
                 }
             }
@@ -256,10 +240,7 @@ fn advice(
             None => in_vain.push(remedy.lines),
         }
     }
-    helps.sort_by(|a, b| {
-        let gain = |advice: &Advice| advice.after_bit_per_s / advice.before_bit_per_s.max(1.0);
-        gain(b).total_cmp(&gain(a))
-    });
+    helps.sort_by(|a, b| b.gain().total_cmp(&a.gain()));
     helps.truncate(MOST_ADVICE);
     (helps, in_vain)
 }
@@ -343,14 +324,9 @@ pub fn write_text(expected: &Expected, style: Style, out: &mut dyn Write) -> io:
         style.paragraph(sentence, "  ", "  ", Tone::Plain, out)?;
     }
     for advice in &expected.advice {
-        let replaced: Vec<String> = advice.replaces.iter().map(usize::to_string).collect();
-        let place = if replaced.is_empty() {
-            "add".to_owned()
-        } else {
-            format!("instead of line {}", replaced.join(", "))
-        };
         let sentence = format!(
-            "{place}: {} over {:.0} ms becomes {} ({})",
+            "{}: {} over {:.0} ms becomes {} ({})",
+            place(&advice.lines, &advice.replaces),
             bit_rate(advice.before_bit_per_s),
             advice.round_trip_s * 1e3,
             bit_rate(advice.after_bit_per_s),
