@@ -86,8 +86,120 @@ impl Dice {
     }
 }
 
+/// Which transfers are drawn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// One to three things at once.
+    Mixed,
+    /// A program that sends at a pace of its own.
+    Paced,
+    /// A link whose rate varies.
+    Varying,
+}
+
+/// The transfer of a kind with this number, always the same.
+pub(crate) fn draw_of(kind: Kind, number: u64) -> Drawn {
+    match kind {
+        Kind::Mixed => draw(number),
+        Kind::Paced => paced(number),
+        Kind::Varying => varying(number),
+    }
+}
+
+/// A program's pace on a path that could carry more, with or without a few losses.
+fn paced(number: u64) -> Drawn {
+    let mut dice = Dice(0x0070_6163_6564_0000_u64 ^ number.wrapping_mul(0xd134_2543_de82_ef95));
+    let control = dice.of(&["reno", "cubic", "cubic", "bic", "bbr"]);
+    let (kbit, rtt_ms) = (dice.between(2_000, 100_000), dice.between(8, 200));
+    let holds = (kbit * rtt_ms / 8).max(6_000);
+    let queue = (holds * dice.between(30, 300) / 100).max(20_000);
+    let rate = kbit * (10 + dice.below(70)) / 100;
+    let length = dice.of(&["2 KiB", "8 KiB", "16 KiB", "64 KiB", "128 KiB"]);
+    let loss = dice.of(&["", "", "{ loss = \"0.02 %\" }, "]);
+    let link = format!("{loss}{{ rate = \"{kbit} kbit/s\", queue = \"{queue} B\" }}");
+    let workload =
+        format!("kind = \"iperf3\"\nduration = \"10 s\"\nrate = \"{rate} kbit/s\"\nlength = \"{length}\"\n");
+    let said = format!("pace of {rate} kbit/s, {length} at a time");
+    plain(number, control, (kbit, rtt_ms), &link, &workload, &said)
+}
+
+/// A transfer that does nothing but fill a link whose rate varies.
+fn varying(number: u64) -> Drawn {
+    let mut dice = Dice(0x7661_7279_696e_6700_u64 ^ number.wrapping_mul(0xd134_2543_de82_ef95));
+    let control = dice.of(&["reno", "cubic", "cubic", "bic", "bbr"]);
+    let (kbit, rtt_ms) = (dice.between(3_000, 60_000), dice.between(15, 120));
+    let queue = (kbit * rtt_ms / 8 * dice.between(60, 400) / 100).max(30_000);
+    let (rate, said) = if number % 4 < 2 {
+        let low = kbit * dice.between(15, 60) / 100;
+        let stay = [dice.between(200, 3_000), dice.between(200, 3_000)];
+        let rate = format!(
+            "{{ markov = [{{ rate = \"{kbit} kbit/s\", stay = \"{} ms\" }}, {{ rate = \"{low} kbit/s\", stay = \"{} ms\" }}] }}",
+            stay[0], stay[1]
+        );
+        (rate, format!("levels of {kbit} and {low} kbit/s"))
+    } else {
+        let steps: Vec<String> = (0..=dice.below(6))
+            .map(|step| {
+                let rate = kbit * dice.between(20, 100) / 100;
+                let from = if step == 0 {
+                    0
+                } else {
+                    step * 1_700 + dice.below(900)
+                };
+                format!("{{ from = \"{from} ms\", rate = \"{rate} kbit/s\" }}")
+            })
+            .chain([format!(
+                "{{ from = \"{} ms\", rate = \"{} kbit/s\" }}",
+                11_000,
+                kbit / 4
+            )])
+            .collect();
+        (
+            format!("{{ steps = [{}] }}", steps.join(", ")),
+            format!("{} steps", steps.len()),
+        )
+    };
+    let link = format!("{{ rate = {rate}, queue = \"{queue} B\" }}");
+    let workload = "kind = \"iperf3\"\nduration = \"15 s\"\n";
+    plain(number, control, (kbit, rtt_ms), &link, workload, &said)
+}
+
+/// A transfer with nothing but a path and a job.
+fn plain(
+    number: u64,
+    control: &str,
+    (kbit, rtt_ms): (u64, u64),
+    link: &str,
+    workload: &str,
+    said: &str,
+) -> Drawn {
+    let quarter = rtt_ms as f64 / 4.0;
+    let mut document = format!(
+        "title = \"A drawn transfer\"\ncaptures = \"hosts\"\n\n[network]\n\
+         up = [{{ delay = \"{quarter} ms\" }}, {link}, {{ delay = \"{quarter} ms\" }}]\n\
+         down = [{{ delay = \"{quarter} ms\" }}, {{ delay = \"{quarter} ms\" }}]\n\n[workload]\n{workload}"
+    );
+    for host in ["client", "server"] {
+        let _ = write!(
+            document,
+            "\n[hosts.{host}]\nsystem = \"linux\"\ncongestion_control = \"{control}\"\n"
+        );
+    }
+    Drawn {
+        name: format!("{number} {control} {kbit} kbit/s {rtt_ms} ms: {said}"),
+        document,
+        path: Path {
+            kbit,
+            rtt_ms,
+            bbr: control == "bbr",
+            ..Path::default()
+        },
+        causes: Vec::new(),
+    }
+}
+
 /// The transfer with this number, always the same.
-pub(crate) fn draw(number: u64) -> Drawn {
+fn draw(number: u64) -> Drawn {
     let mut dice = Dice(0x006c_6564_6765_7220_u64 ^ number.wrapping_mul(0xd134_2543_de82_ef95));
     let control = dice.of(&["reno", "cubic", "cubic", "bic", "bbr"]);
     let mut path = Path {

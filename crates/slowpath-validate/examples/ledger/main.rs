@@ -1,6 +1,8 @@
 //! Scores the ledger on drawn transfers against what the model knows held them: `docs/validation/ledger.md`.
 //!
-//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out] [COUNT] [--only NUMBER]`
+//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|paced|varying] [COUNT] [--only NUMBER]`
+//!
+//! `paced` and `varying` score verdicts alone, on programs with a pace of their own and links whose rate varies.
 
 #![allow(clippy::cast_sign_loss)] // counts and shares, none negative
 
@@ -19,8 +21,9 @@ use slowpath_facts::Analyzer;
 use slowpath_record::packets::CaptureSummary;
 use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
 use slowpath_sim::{Recorder, Simulation};
-use slowpath_verdict::{Analysis, Connection, Interval, Limit};
+use slowpath_verdict::{Analysis, Connection, Flag, Interval, Limit};
 
+use draw::Kind;
 use truth::{Held, Truth, Watcher};
 
 fn main() -> ExitCode {
@@ -66,6 +69,12 @@ struct Score {
     /// Highest rate over the true capacity, whatever it is called.
     seen: String,
     verdict: Limit,
+    /// What the looks alone and the ledger alone come to.
+    alone: [Limit; 2],
+    /// The verdict's flags and sentence.
+    flags: Vec<Flag>,
+    sentence: String,
+    clocking: String,
     truth: Truth,
     said: Held,
     /// What the ledger says over time.
@@ -73,6 +82,25 @@ struct Score {
     /// What befell it, for people.
     events: String,
     removal: Option<Removal>,
+}
+
+impl Score {
+    /// Whether this limit holds the transfer for half of the time or more.
+    fn is_mostly(&self, limit: Limit) -> bool {
+        let total: f64 = self.truth.held.values().sum();
+        self.truth
+            .held
+            .get(&limit)
+            .is_some_and(|time| *time >= 0.5 * total)
+    }
+
+    /// Whether this limit holds the transfer longest, or within a tenth of the duration of that.
+    fn may_be(&self, limit: Limit) -> bool {
+        let held = &self.truth.held;
+        let total: f64 = held.values().sum();
+        let most = held.values().copied().fold(0.0, f64::max);
+        held.get(&limit).is_some_and(|time| *time >= most - 0.1 * total)
+    }
 }
 
 fn attempt() -> Result<(), Box<dyn Error>> {
@@ -84,14 +112,16 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         [flag, number] if flag == "--only" => Some(number.parse()?),
         _ => None,
     };
-    let odd = match half.as_str() {
-        "development" => 0,
-        "held-out" => 1,
-        other => return Err(format!("{other}: write development or held-out").into()),
+    let (kind, step, odd) = match half.as_str() {
+        "development" => (Kind::Mixed, 2, 0),
+        "held-out" => (Kind::Mixed, 2, 1),
+        "paced" => (Kind::Paced, 1, 0),
+        "varying" => (Kind::Varying, 1, 0),
+        other => return Err(format!("{other}: write development, held-out, paced or varying").into()),
     };
     let numbers: Vec<u64> = match only {
         Some(number) => vec![number],
-        None => (0..count).map(|index| 2 * index + odd).collect(),
+        None => (0..count).map(|index| step * index + odd).collect(),
     };
     let results = Mutex::new(BTreeMap::new());
     let next = AtomicU64::new(0);
@@ -101,7 +131,7 @@ fn attempt() -> Result<(), Box<dyn Error>> {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed) as usize;
                     let Some(number) = numbers.get(index) else { break };
-                    let drawn = draw::draw(*number);
+                    let drawn = draw::draw_of(kind, *number);
                     let scored = score(&drawn);
                     if let Ok(mut results) = results.lock() {
                         results.insert(*number, (drawn, scored));
@@ -111,8 +141,66 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         }
     });
     let results = results.into_inner().map_err(|_| "a thread failed")?;
-    report(&results, only.is_some());
+    match kind {
+        Kind::Mixed => report(&results, only.is_some()),
+        Kind::Paced => verdicts(&results, only.is_some(), (Limit::SenderApplication, None)),
+        Kind::Varying => verdicts(
+            &results,
+            only.is_some(),
+            (Limit::BottleneckBandwidth, Some(Flag::VariableRate)),
+        ),
+    }
     Ok(())
+}
+
+/// How many verdicts are the one that was drawn, and carry its flag.
+fn verdicts(
+    results: &BTreeMap<u64, (draw::Drawn, Scored)>,
+    whole: bool,
+    (limit, flag): (Limit, Option<Flag>),
+) {
+    let (mut right, mut count) = ([0; 2], 0);
+    for (drawn, scored) in results.values() {
+        match scored {
+            Err(error) => println!("failed {error}"),
+            // What was drawn holds most of the time, as the model knows it: a program catches up what it was held back.
+            Ok(scores) if !scores[0].is_mostly(limit) => println!(
+                "other {} | true: {} | {}",
+                drawn.name,
+                words(&scores[0].truth.held),
+                scores[0].verdict
+            ),
+            Ok(scores) => {
+                count += 1;
+                for ((score, place), right) in scores.iter().zip(["sender", "receiver"]).zip(&mut right) {
+                    let good = score.verdict == limit && flag.is_none_or(|flag| score.flags.contains(&flag));
+                    *right += u32::from(good);
+                    println!(
+                        "{} {place:8} {} | true: {} | said: {} | capacity {} | {} {:?}: {} | {}",
+                        if good { "ok   " } else { "WRONG" },
+                        drawn.name,
+                        words(&score.truth.held),
+                        words(&score.said),
+                        score.seen,
+                        score.verdict,
+                        score.flags,
+                        score.sentence,
+                        score.clocking,
+                    );
+                }
+                if whole {
+                    println!("{}\n{}", drawn.document, scores[0].events);
+                    beside(scores);
+                }
+            }
+        }
+    }
+    println!(
+        "{} transfers, of which {count} are mostly {limit}: {} right at the sender, {} at the receiver",
+        results.len(),
+        right[0],
+        right[1]
+    );
 }
 
 type Scored = Result<[Score; 2], String>;
@@ -245,6 +333,16 @@ fn compare(connection: &Connection, truth: &Truth, path: &draw::Path) -> Score {
         adrift: (time / ledger.duration_s.max(1e-9) - 1.0).abs(),
         seen: format!("{:.2}", ledger.capacity_bit_per_s.unwrap_or(0.0) / true_rate),
         verdict: connection.verdict.limit,
+        alone: [
+            slowpath_verdict::cuts::compared(&connection.facts, &connection.surroundings).0,
+            ledger.limit().unwrap_or(Limit::Unknown),
+        ],
+        flags: connection.verdict.flags.clone(),
+        sentence: connection.headline().to_owned(),
+        clocking: format!(
+            "{:?} plateau {:.2} {}",
+            connection.facts.clocking, connection.facts.flight.plateau_share, connection.facts.loss.episodes
+        ),
         truth: truth.clone(),
         said,
         series: ledger.spans.clone(),
@@ -296,7 +394,7 @@ fn report(results: &BTreeMap<u64, (draw::Drawn, Scored)>, whole: bool) {
                         None => "?    ",
                     };
                     println!(
-                        "{mark} {:3.0} % {place:8} {} | true: {} | said: {} | capacity {} {} | verdict {}",
+                        "{mark} {:3.0} % {place:8} {} | true: {} | said: {} | capacity {} {} | verdict {} {:?}",
                         score.right * 100.0,
                         drawn.name,
                         words(&score.truth.held),
@@ -306,6 +404,7 @@ fn report(results: &BTreeMap<u64, (draw::Drawn, Scored)>, whole: bool) {
                             .map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
                         score.seen,
                         score.verdict,
+                        score.alone,
                     );
                 }
             }
@@ -330,6 +429,17 @@ fn report(results: &BTreeMap<u64, (draw::Drawn, Scored)>, whole: bool) {
         let near = told.iter().filter(|ratio| (*ratio - 1.0).abs() <= 0.05).count();
         confusion(&scores);
         removals(&scores);
+        let named = |of: &dyn Fn(&Score) -> Limit| {
+            let right = scores.iter().filter(|score| score.may_be(of(score))).count();
+            let unknown = scores.iter().filter(|score| of(score).is_undecided()).count();
+            format!("{right} right, {unknown} unknown")
+        };
+        println!(
+            "{place}: verdicts that name what holds most: {}; looks alone: {}; ledger alone: {}",
+            named(&|score| score.verdict),
+            named(&|score| score.alone[0]),
+            named(&|score| score.alone[1]),
+        );
         println!(
             "{place}: {} transfers; time charged to the right cause: mean {:.1} %, median {:.1} % (unseen others counted as the link: {:.1} %); unknown {:.1} %; dominant cause right {:.1} %, wrong {:.1} %; capacity told in {}, within 5 % in {:.1} % of these; worst sum {:.4}",
             scores.len(),
