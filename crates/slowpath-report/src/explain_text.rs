@@ -196,7 +196,7 @@ fn answer(
     } else {
         Tone::Plain
     };
-    let sentence = wrap(&v.sentence, style.width, "", "");
+    let sentence = wrap(c.headline(), style.width, "", "");
     let mut left = MOST_LINES.saturating_sub(sentence.len());
     for line in sentence {
         writeln!(out, "{}", style.tone(tone, &style.bold(&line)))?;

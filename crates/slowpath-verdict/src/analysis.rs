@@ -7,6 +7,7 @@ use std::ops::{Deref, DerefMut};
 use serde::{Deserialize, Serialize};
 use slowpath_facts::{Capture, CaptureFacts};
 
+use crate::booked;
 use crate::case::FRAME_OVERHEAD;
 use crate::hints::hints;
 use crate::judge::judge;
@@ -65,9 +66,9 @@ pub struct Connection {
 impl Connection {
     /// Judges a connection.
     pub fn of(seen: slowpath_facts::Connection) -> Self {
-        let (verdict, intervals) = judge(&seen.facts, &seen.surroundings);
         let basis = hints(&seen.facts, &seen.surroundings);
         let ledger = ledger::book(&seen.facts.timeline, &basis, None);
+        let (verdict, intervals) = judge(&seen.facts, &seen.surroundings, &ledger);
         Self {
             seen,
             verdict,
@@ -77,11 +78,24 @@ impl Connection {
         }
     }
 
-    /// Books the ledger again for a path whose capacity is known: `rate_bit_per_s` counts Ethernet frames with FCS.
+    /// What is said of it first: every part of a tenth or more of its time, where there are several and the verdict is among
+    /// them; else the verdict's sentence.
+    pub fn headline(&self) -> &str {
+        let mixed = self.ledger.parts() > 1 && booked::agrees(self.verdict.limit, &self.ledger);
+        if mixed {
+            &self.ledger.sentence
+        } else {
+            &self.verdict.sentence
+        }
+    }
+
+    /// Books the ledger again, and judges by it, for a path whose capacity is known: `rate_bit_per_s` counts Ethernet frames with FCS.
     pub fn with_capacity(&mut self, rate_bit_per_s: f64) {
         let segment = f64::from(self.facts.segment_size.max(1));
         let payload = rate_bit_per_s / 8.0 * segment / (segment + FRAME_OVERHEAD);
         self.ledger = ledger::book(&self.seen.facts.timeline, &self.basis, Some(payload));
+        let judged = judge(&self.seen.facts, &self.seen.surroundings, &self.ledger);
+        (self.verdict, self.intervals) = judged;
     }
 }
 

@@ -276,9 +276,13 @@ impl Case<'_> {
     }
 
     pub(crate) fn ethernet_rate(&self) -> f64 {
-        // Payload to Ethernet frames with FCS.
+        self.frames(self.busy_rate() * 8.0)
+    }
+
+    /// The rate of Ethernet frames with FCS that carry this rate of payload, in the same unit.
+    pub(crate) fn frames(&self, payload: f64) -> f64 {
         let segment = f64::from(self.facts.segment_size.max(1));
-        self.busy_rate() * 8.0 * (segment + FRAME_OVERHEAD) / segment
+        payload * (segment + FRAME_OVERHEAD) / segment
     }
 }
 

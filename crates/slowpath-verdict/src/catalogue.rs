@@ -18,6 +18,9 @@ crate::messages! {
     "not.without-loss" NothingLost {} = "nothing was lost";
     "not.window-scale" ScaleUnknown {} = "the window's scale is not known: the handshake was not recorded";
 
+    // What the ledger alone says of a limit.
+    "ledger.time" TimeWentTo { cause: Name, time: Span } = "For {time} the {cause} held the transfer.";
+
     // receiver-window
     "receiver-window" WindowFull { window: Size, held: Share, rtt: Span, allows: Rate }
         = "The receiver's window of {window} is full {held} of the time: with a round trip of {rtt} it allows {allows}, whatever the path could carry.";
@@ -34,6 +37,8 @@ crate::messages! {
         = "The receiving program takes only {rate}: the window shrinks from {from} to {to} and is closed {closed} of the time. A larger window or another path would not help.";
     "receiver-application.steps" ReaderTakesInSteps { rate: PayloadRate, step: Size, period: Span, from: Size, to: Size, closed: Share }
         = "The receiving program takes only {rate}, in steps of {step} every {period}: the window shrinks from {from} to {to} and is closed {closed} of the time. A larger window or another path would not help.";
+    "receiver-application.stopped" ReaderStopped { length: Span, at: Span }
+        = "The receiving program stopped reading once, for {length} from {at} on: the window closed, and nothing could be sent. Else it took what arrived.";
     "receiver-application.not.closed" NeverClosed { closed: Span, held: Share }
         = "the window was closed {closed} and full {held} of the time";
     "receiver-application.not.constant" WindowStayed { ratio: Share }
@@ -49,6 +54,8 @@ crate::messages! {
         = "The sending program pauses: {idle} of the time nothing is in flight although the window is open ({pauses} pauses, the longest {longest}).";
     "sender-application.rhythm" OwnRhythm { rate: PayloadRate, clocked: Share }
         = "The sending program provides {rate} and no more: data leaves at its own rhythm, not when acknowledgements arrive ({clocked} of bursts), in pieces smaller than a segment, with the window open.";
+    "sender-application.pace" OwnPace { rate: PayloadRate }
+        = "The sending program gives {rate} and no more: more had been in flight before, the window has room, and no queue builds.";
     "sender-application.not.idle" HardlyIdle { idle: Share } = "nothing was in flight only {idle} of the time";
     "sender-application.not.rhythm" Clocked { clocked: Share, short: Share }
         = "{clocked} of bursts follow an acknowledgement at once, {short} of packets are smaller than a segment";
@@ -91,6 +98,10 @@ crate::messages! {
         = "The transfer fills a link or shaper of {rate}: delay grows with the backlog, up to {queued} ({size}) above the empty path's {base}.";
     "bottleneck-bandwidth.despite-losses" Unslowed { rate: Rate, episodes: Count }
         = "The transfer runs at {rate}, hardly less at any time, in spite of {episodes} episodes of losses: they do not slow this sender, so the rate is the path's.";
+    "bottleneck-bandwidth.varying" FillsVaryingLink { low: Rate, high: Rate, queued: Span, base: Span }
+        = "The transfer fills a link whose rate varies, between {low} and {high} at its losses: the lower the rate, the longer the delay of the full queue, up to {queued} above the empty path's {base}.";
+    "link.follows-rate" DelayFollowsRate {} = "the delay at losses is the longer, the lower the transfer's rate: the link's own rate varies";
+    "link.ignores-rate" DelayIgnoresRate {} = "the delay at losses does not follow the transfer's rate";
     "bottleneck-bandwidth.not.alone" FlowsAtOnce { flows: Count } = "{flows} flows between these hosts were active at the same time";
     "bottleneck-bandwidth.not.slowed" RateFalls { rate: Rate } = "the rate falls to {rate} after losses";
     "link.not.used" LinkHardlyUsed { rate: Rate, used: Share } = "the link of {rate} is used only {used}";
@@ -140,6 +151,7 @@ crate::messages! {
         = "no rate and bucket explain the losses (error {error}, spread {spread})";
     "policed.not.small" BucketTooSmall { bucket: Size, samples: Count }
         = "a bucket of {bucket} with {samples} delays beside it is too little to tell";
+    "policed.not.spaced" ArrivesAtItsRate { rate: Rate } = "data arrive no faster than {rate}, as behind a link";
     "policed.not.delay" DelayGrows { step: Share } = "the delay grows by {step} of what a queue of that size would add";
 
     // random-loss
@@ -182,6 +194,8 @@ crate::messages! {
     // slow-start
     "slow-start" StillGrowing { rounds: Count, rtt: Span }
         = "The transfer ended after {rounds} round trips of {rtt}, while the congestion window was still growing: the path was never used.";
+    "slow-start.early" EndedEarly { segments: Count }
+        = "Slow start ended at {segments} segments in flight, before the path was full and without a loss; from there the window grew slowly.";
     "slow-start.not.short" LongEnough { rounds: Count } = "the transfer took {rounds} round trips";
     "slow-start.not.quiet" PathInUse { episodes: Count, rtt: Span }
         = "losses in {episodes} episodes and a round trip of {rtt} show a path in use";

@@ -6,7 +6,7 @@ pub use crate::cut::{Compared, Cut};
 
 use crate::case::Case;
 use crate::cut::Watch;
-use crate::judge::of_case;
+use crate::judge::by_looks;
 use crate::limit::Limit;
 use crate::limits::{ORDER, SHARED};
 
@@ -26,9 +26,9 @@ pub fn all() -> Vec<Cut> {
     out
 }
 
-/// Every comparison that judging a flow comes to, and the limit found.
+/// Every comparison that judging a flow by the looks comes to, and the limit that they find.
 pub fn compared(facts: &FlowFacts, around: &Surroundings) -> (Limit, Vec<Compared>) {
     let watch = Watch::default();
-    let (verdict, _) = of_case(&Case::of(facts, around).watched(&watch));
-    (verdict.limit, watch.into_inner())
+    let limit = by_looks(&Case::of(facts, around).watched(&watch));
+    (limit, watch.into_inner())
 }

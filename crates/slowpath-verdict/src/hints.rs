@@ -6,8 +6,8 @@ use crate::case::{Case, EXPLAINED, FRAME_OVERHEAD, IDLE_SHARE_ALONE, RTT_SAMPLES
 use crate::ledger::Hints;
 use crate::limit::Limit;
 use crate::limits::{
-    mtu_black_hole, policed, protocol_window, receiver_application, reordering, send_buffer,
-    sender_application, shared_bottleneck, unknown,
+    bottleneck_bandwidth, mtu_black_hole, policed, protocol_window, receiver_application, reordering,
+    send_buffer, sender_application, shared_bottleneck, unknown, varying,
 };
 use crate::look::Look;
 
@@ -33,15 +33,19 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
     });
     let constant = constant.filter(|_| !idle);
     let reader = first(&[receiver_application::LOOK]).is_some();
+    let policed = first(&[policed::LOOK])
+        .and_then(|found| found.parameters.rate_bit_per_s)
+        .or_else(|| policed_behind(facts, around))
+        .map(|rate| payload(facts, rate));
     Hints {
         segment: facts.segment_size,
         clock_s: around.clock_s,
         at_sender: facts.tap == Tap::Sender,
+        at_receiver: facts.tap == Tap::Receiver,
         window_known: facts.window.scale_known > 0,
-        policed: first(&[policed::LOOK])
-            .and_then(|found| found.parameters.rate_bit_per_s)
-            .or_else(|| policed_behind(facts, around))
-            .map(|rate| payload(facts, rate)),
+        policed,
+        fills: first(&[bottleneck_bandwidth::LOOK, bottleneck_bandwidth::DESPITE_LOSSES]).is_some(),
+        varies: varying::rates(&case).is_some(),
         slow_reader: reader,
         constant_bytes: match &constant {
             Some(found) if found.limit != Limit::SenderApplication => {
@@ -54,7 +58,7 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         answered: facts.clocking.answers > 2
             && facts.clocking.answers * 2 >= facts.time.idle_pauses
             && case.below(protocol_window::ANSWER_BYTES, facts.clocking.answer_bytes_share),
-        disorder: first(&[reordering::LOOK]).is_some(),
+        disorder: policed.is_none() && first(&[reordering::LOOK]).is_some(),
         shared: first(&[shared_bottleneck::CROWDED]).is_some()
             || around.flows > 1 && around.overlap > IDLE_SHARE_ALONE.value,
         delay_rate: (case.reaches(EXPLAINED, own.delay.explained)

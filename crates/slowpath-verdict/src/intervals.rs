@@ -1,9 +1,28 @@
 //! Which limit held when: round trips labelled and joined.
 
 use crate::case::Case;
+use crate::ledger::Ledger;
 use crate::limit::Limit;
 use crate::verdict::Interval;
 use slowpath_facts::Round;
+
+/// What held most of each stretch of time by the ledger; one of less than two steps gives way to its neighbours.
+pub(crate) fn of_ledger(case: &Case, ledger: &Ledger) -> Vec<Interval> {
+    let mut shortest = 2.0 * case.facts.timeline.step_s;
+    let mut out = absorb(&ledger.spans, shortest);
+    while out.len() > INTERVALS {
+        shortest *= 2.0;
+        out = absorb(&out, shortest);
+    }
+    // What is short at the beginning has no neighbour before it.
+    if let [first, second, ..] = out.as_mut_slice()
+        && first.to_s - first.from_s < shortest
+    {
+        second.from_s = first.from_s;
+        out.remove(0);
+    }
+    out
+}
 
 /// Labels round trips and joins neighbours; a label that lasts less than two of them gives way to its neighbours.
 pub(crate) fn intervals(case: &Case, limit: Limit) -> Vec<Interval> {

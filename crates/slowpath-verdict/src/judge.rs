@@ -2,37 +2,57 @@
 
 use slowpath_facts::{FlowFacts, Surroundings};
 
+use crate::booked;
 use crate::case::{Case, trust};
 use crate::catalogue::Message;
 use crate::finding::{Finding, No};
 use crate::intervals;
+use crate::ledger::Ledger;
 use crate::limit::{Limit, Reason};
 use crate::limits::{ORDER, unknown};
 use crate::look::{Certainty, Look};
 use crate::message::named;
 use crate::verdict::{Evidence, Interval, Rejected, Verdict};
 
-/// Judges one flow.
-pub(crate) fn judge(facts: &FlowFacts, around: &Surroundings) -> (Verdict, Vec<Interval>) {
-    of_case(&Case::of(facts, around))
-}
-
-/// Judges one flow as its limits look at it.
-pub(crate) fn of_case(case: &Case) -> (Verdict, Vec<Interval>) {
-    let (look, found) = first(case);
-    let intervals = intervals::intervals(case, found.limit);
+/// Judges one flow, whose ledger says where its time went.
+pub(crate) fn judge(facts: &FlowFacts, around: &Surroundings, ledger: &Ledger) -> (Verdict, Vec<Interval>) {
+    let case = Case::of(facts, around);
+    let (look, found) = first(&case);
+    let limit = booked::settle(&case, (look, &found), ledger);
+    let (look, mut found) = if limit == found.limit {
+        (look, found)
+    } else {
+        of_limit(&case, limit, ledger)
+    };
+    booked::add(&case, &mut found, ledger);
+    let agrees = booked::agrees(limit, ledger);
+    let intervals = if agrees {
+        intervals::of_ledger(&case, ledger)
+    } else {
+        intervals::intervals(&case, limit)
+    };
+    let share = if agrees {
+        ledger.time_of(limit) / ledger.duration_s
+    } else {
+        found.share
+    };
     let verdict = Verdict {
-        limit: found.limit,
+        limit,
         flags: found.flags.clone(),
-        share: found.share.clamp(0.0, 1.0),
-        confidence: (found.confidence * trust(case)).clamp(0.0, 1.0),
+        share: share.clamp(0.0, 1.0),
+        confidence: (found.confidence * trust(&case)).clamp(0.0, 1.0),
         sentence: found.text(),
-        parameters: found.parameters,
-        evidence: evidence(case, look),
-        rejected: rejected(case, found.limit),
+        parameters: found.parameters.without_nothing(),
+        evidence: evidence(&case, look),
+        rejected: rejected(&case, limit),
         next_step: found.next_step.map(|next| next.to_string()),
     };
     (verdict, intervals)
+}
+
+/// The limit that the looks alone come to.
+pub(crate) fn by_looks(case: &Case) -> Limit {
+    first(case).1.limit
 }
 
 /// The finding that counts, and the look that found it; none looked for what is left when nothing shows.
@@ -45,6 +65,17 @@ fn first(case: &Case) -> (Option<&'static Look>, Finding) {
         }
     }
     (None, unknown::undecided(case))
+}
+
+/// What is found of a limit that the ledger names: by its own rule, or by the ledger alone.
+fn of_limit(case: &Case, limit: Limit, ledger: &Ledger) -> (Option<&'static Look>, Finding) {
+    let looks = || ORDER.iter().filter(|look| look.limit == limit);
+    for look in looks() {
+        if let Ok(found) = (look.at)(case) {
+            return (Some(look), found);
+        }
+    }
+    (looks().next(), booked::finding(case, limit, ledger))
 }
 
 fn evidence(case: &Case, look: Option<&Look>) -> Vec<Evidence> {

@@ -19,6 +19,7 @@
 #![allow(clippy::cast_sign_loss)] // statistics that cannot be negative, or that were clamped before
 
 pub mod analysis;
+mod booked;
 mod case;
 pub mod catalogue;
 pub mod compare;

@@ -62,6 +62,9 @@ pub struct Parameters {
     /// Bytes the receiving program took at a time, if it does so in steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drain_step_bytes: Option<u64>,
+    /// How long the receiving program stopped reading, if it did so once and was not slow else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped_s: Option<f64>,
     /// Payload rate of the sending program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_byte_per_s: Option<f64>,
@@ -71,6 +74,24 @@ pub struct Parameters {
     /// Round-trip time with which the rate was limited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_s: Option<f64>,
+}
+
+impl Parameters {
+    /// The same without times and rates of nothing: what was not measured.
+    #[must_use]
+    pub fn without_nothing(mut self) -> Self {
+        for figure in [
+            &mut self.rate_bit_per_s,
+            &mut self.queue_delay_s,
+            &mut self.drain_byte_per_s,
+            &mut self.stopped_s,
+            &mut self.source_byte_per_s,
+            &mut self.rtt_s,
+        ] {
+            *figure = figure.filter(|value| *value > 0.0);
+        }
+        self
+    }
 }
 
 /// One observation that a verdict rests on.

@@ -33,6 +33,41 @@ fn a_small_constant_window_is_the_receivers() {
 }
 
 #[test]
+fn one_long_stop_of_the_reader_is_an_event_and_no_pace() {
+    let seen = run(Transfer {
+        bytes: 12 << 20,
+        buffer: 1 << 20,
+        reader: Some(Reader {
+            unit: 7 << 20,
+            bytes_per_s: 1e9,
+            pause: 5_000 * MS,
+            chunk: 1_460,
+        }),
+        ..Transfer::default()
+    });
+    for records in [&seen.sender, &seen.receiver] {
+        let connection = seen.judge(records);
+        let verdict = &connection.verdict;
+        assert_eq!(verdict.limit, Limit::ReceiverApplication, "{}", verdict.sentence);
+        assert!(
+            verdict.sentence.contains("stopped reading once"),
+            "{}",
+            verdict.sentence
+        );
+        let stopped = verdict.parameters.stopped_s.unwrap();
+        assert!((3.8..5.2).contains(&stopped), "{stopped}");
+        assert_eq!(verdict.parameters.drain_byte_per_s, None);
+        let longest = connection
+            .intervals
+            .iter()
+            .filter(|interval| interval.limit == Limit::ReceiverApplication)
+            .map(|interval| interval.to_s - interval.from_s)
+            .fold(0.0, f64::max);
+        assert!((3.8..5.6).contains(&longest), "{:?}", connection.intervals);
+    }
+}
+
+#[test]
 fn a_slow_store_behind_a_small_buffer_is_the_receiving_program() {
     for (pause, chunk) in [(100, 512), (45, 1460), (200, 4096), (0, 512)] {
         let reader = Reader {

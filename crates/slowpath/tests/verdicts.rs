@@ -6,6 +6,9 @@
 //! analysis or in TCP changes the table on purpose: run with `UPDATE_SNAPSHOT=1`, look at the difference, and say below
 //! what moved and why. A line is what is said today, right or wrong; its first word is the cause by construction.
 //!
+//! The share is how long the ledger gives the limit, where the two agree: less than the whole for a start (the handshake is none of
+//! it), for marks on a link that is full, and for losses that a tap away from the sender sees.
+//!
 //! Wrong today: a link that others fill from the middle on (`bottleneck-bandwidth-17` and `-18`) is taken for a policer with a
 //! bucket of everything before. Cross traffic that never yields is taken for a slower link of one's own.
 

@@ -79,6 +79,27 @@ impl Timeline {
         place.min(self.steps.len().saturating_sub(1))
     }
 
+    /// The longest time for which the window stayed closed: when it began, seconds after the start of the capture, and how
+    /// long it was; `None` if it never closed.
+    pub fn longest_stop(&self) -> Option<(f64, f64)> {
+        let (mut longest, mut run): (Option<(f64, f64)>, (f64, f64)) = (None, (0.0, 0.0));
+        for (place, step) in self.steps.iter().enumerate() {
+            let closed = step.closed_s.min(self.length_of(place));
+            if closed <= 0.0 {
+                run.1 = 0.0;
+                continue;
+            }
+            if run.1 <= 0.0 {
+                run.0 = self.start_of(place) + self.length_of(place) - closed;
+            }
+            run.1 += closed;
+            if longest.is_none_or(|(_, length)| run.1 > length) {
+                longest = Some(run);
+            }
+        }
+        longest
+    }
+
     /// Length of a step: the last one may be shorter.
     pub fn length_of(&self, step: usize) -> f64 {
         (self.to_s - self.start_of(step)).clamp(0.0, self.step_s)

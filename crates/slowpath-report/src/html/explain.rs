@@ -105,7 +105,11 @@ impl ConnectionView {
             direction: format!("{from} → {to}"),
             limit: c.verdict.limit.name(),
             flags: c.verdict.flags.iter().map(|f| flag_name(*f)).collect(),
-            sentence: c.verdict.sentence.clone(),
+            sentence: if c.headline() == c.verdict.sentence {
+                c.verdict.sentence.clone()
+            } else {
+                format!("{} {}", c.headline(), c.verdict.sentence)
+            },
             goodput: bit_rate(c.goodput_bit_per_s),
             duration: seconds(c.duration_s),
             bytes: bytes(c.bytes_delivered as f64),

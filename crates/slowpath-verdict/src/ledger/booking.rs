@@ -458,6 +458,19 @@ impl Booking<'_> {
                 entry.segments = (flight / f64::from(self.hints.segment.max(1))).round() as u64;
             }
         }
+        // One stop of the reader is an event.
+        let closed: f64 = line.steps.iter().map(|step| step.closed_s + step.shrunk_s).sum();
+        if let Some((at_s, length)) = line.longest_stop()
+            && length >= ONE_STOP * closed
+        {
+            let stops = entries
+                .iter_mut()
+                .filter(|entry| entry.cause == Limit::ReceiverApplication && entry.state == State::Window);
+            for entry in stops {
+                entry.event_at_s = Some(at_s);
+                entry.events = 1;
+            }
+        }
         let mut ledger = Ledger {
             duration_s: line.duration_s(),
             capacity_bit_per_s: (self.capacity.byte_per_s > 0.0).then_some(self.capacity.byte_per_s * 8.0),
@@ -468,7 +481,7 @@ impl Booking<'_> {
             sentence: String::new(),
             spans: self.spans,
         };
-        ledger.sentence = words::sentence(&ledger, self.hints);
+        ledger.sentence = words::sentence(&ledger);
         ledger
     }
 }
@@ -522,6 +535,8 @@ const HELD: f64 = 0.7;
 const REACTS: usize = 3;
 /// Share of a step with another cause that says nothing of the congestion window.
 const SOME: f64 = 0.3;
+/// Share of the time with a closed or shrunken window from which one stop of the reader makes all of it.
+const ONE_STOP: f64 = 0.8;
 /// Growth over two steps that slow start makes and nothing else does.
 const DOUBLES: f64 = 1.5;
 /// Share of what the path holds from which slow start has filled it.

@@ -86,7 +86,7 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
     }
     // Trains that leave the link faster than it seems to carry: something else made the delays.
     if let Some(rate) = by_trains
-        && (rate > BEYOND * middle && !hints.shared)
+        && (rate > BEYOND * middle && !hints.shared && !hints.varies)
     {
         return unseen();
     }
@@ -95,7 +95,7 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
         .delay_rate
         .filter(|rate| (rate / middle - 1.0).abs() <= AGREE)
         .unwrap_or(middle);
-    let steady = high - low <= STEADY * middle || sorted.len() < MANY;
+    let steady = !hints.varies && (high - low <= STEADY * middle || sorted.len() < MANY);
     if steady || hints.shared {
         // What others take of a full link is not the link's doing.
         let rate = if hints.shared { rate.max(high) } else { rate };
@@ -138,7 +138,8 @@ fn queued(line: &Timeline, hints: &Hints) -> Vec<bool> {
                 last = step.rtt_s;
             }
             let moving = step.delivered > 0 || step.fresh + step.resent > 0;
-            moving && last - empty > margin
+            // Where packets overtake each other, delays say nothing of a queue.
+            moving && (!hints.disorder || hints.at_receiver) && last - empty > margin
         })
         .collect()
 }

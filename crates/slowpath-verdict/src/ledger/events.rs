@@ -8,22 +8,41 @@ use slowpath_facts::{Event, Happening, Timeline};
 /// Says of each event of a flow what caused it.
 pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec<(Limit, Option<Flag>)> {
     let crowd = Crowd::of(line, hints, capacity);
+    // Where packets come in order, what was sent again without need was sent for a loss near it: the last one, or the first.
+    let mut near = line
+        .events
+        .iter()
+        .find(|event| event.kind == Happening::Loss && !hints.disorder)
+        .map(|event| of_loss(event, hints, &crowd));
     line.events
         .iter()
         .map(|event| match event.kind {
             Happening::Mark => (Limit::EcnCongestion, None),
-            Happening::Needless => (Limit::Reordering, None),
-            Happening::Loss if hints.policed.is_some() && !crowd.at_full_queue => (Limit::Policed, None),
-            Happening::Loss if hints.disorder => (Limit::Reordering, None),
-            Happening::Loss if crowd.overflowed(event) && hints.shared => {
-                (Limit::SharedBottleneck, Some(Flag::ShortQueue))
+            Happening::Needless => near.unwrap_or((Limit::Reordering, None)),
+            Happening::Loss => {
+                let cause = of_loss(event, hints, &crowd);
+                if !hints.disorder {
+                    near = Some(cause);
+                }
+                cause
             }
-            Happening::Loss if crowd.overflowed(event) => {
-                (Limit::BottleneckBandwidth, Some(Flag::ShortQueue))
-            }
-            Happening::Loss => (Limit::RandomLoss, None),
         })
         .collect()
+}
+
+/// Says of a loss what caused it.
+fn of_loss(event: &Event, hints: &Hints, crowd: &Crowd) -> (Limit, Option<Flag>) {
+    if hints.policed.is_some() && !crowd.at_full_queue {
+        (Limit::Policed, None)
+    } else if hints.disorder {
+        (Limit::Reordering, None)
+    } else if crowd.overflowed(event) && hints.shared {
+        (Limit::SharedBottleneck, Some(Flag::ShortQueue))
+    } else if crowd.overflowed(event) {
+        (Limit::BottleneckBandwidth, Some(Flag::ShortQueue))
+    } else {
+        (Limit::RandomLoss, None)
+    }
 }
 
 /// All losses of a flow, to judge one by.
@@ -64,7 +83,10 @@ impl<'a> Crowd<'a> {
             .collect();
         longer.sort_by(f64::total_cmp);
         let all = longer.len() as f64;
-        let part = if hints.losses_follow_load {
+        let part = if hints.losses_ignore_load && !hints.fills && !capacity.is_told() {
+            // The whole of them comes at any queue: a long one before one of them says nothing.
+            0.0
+        } else if hints.losses_follow_load {
             FOLLOWING
         } else {
             FALSE
@@ -91,7 +113,13 @@ impl<'a> Crowd<'a> {
             return true;
         }
         if event.queue_s.is_finite() {
-            self.queued(event) && event.longer <= self.tail
+            self.queued(event)
+                && (self.hints.varies
+                    || event.longer <= self.tail
+                        && (self.hints.losses_follow_load
+                            || self.hints.fills
+                            || self.reaches(FILLS_AT_ALL, event)
+                            || self.several(event)))
         } else {
             self.burst(event)
         }
@@ -105,11 +133,22 @@ impl<'a> Crowd<'a> {
         event.queue_s > margin
     }
 
-    /// As much was in flight as the path holds, where that is known: less makes no queue.
-    fn filled(&self, event: &Event) -> bool {
+    /// So large a share of what the path holds was in flight, where that is known: less makes no queue.
+    fn reaches(&self, share: f64, event: &Event) -> bool {
         !self.capacity.is_told()
             || self.hints.shared
-            || self.flight_at(event) >= FILLS * self.capacity.byte_per_s * self.line.least_rtt_s
+            || self.flight_at(event) >= share * self.capacity.byte_per_s * self.line.least_rtt_s
+    }
+
+    /// Several segments at once, in this event or the one that follows: slow start overruns a short queue before the path
+    /// is full.
+    fn several(&self, event: &Event) -> bool {
+        let near = 2.0 * self.line.least_rtt_s;
+        self.line.events.iter().any(|other| {
+            other.kind == Happening::Loss
+                && (0.0..=near).contains(&(other.at_s - event.at_s))
+                && other.segments >= SEVERAL
+        })
     }
 
     /// Most that was in flight just before, bytes.
@@ -133,7 +172,7 @@ impl<'a> Crowd<'a> {
             .sum();
         let sent: u64 = self.line.steps.iter().map(|step| step.fresh + step.resent).sum();
         let expected = others as f64 * flight / (sent as f64 - flight).max(segment);
-        self.filled(event)
+        self.reaches(FILLS, event)
             && event.segments as f64 >= BURST
             && event.segments as f64 >= BURST * (expected + 1.0)
     }
@@ -155,3 +194,7 @@ const LEAST_QUEUE: f64 = 0.0005;
 const BURST: f64 = 5.0;
 /// Share of what the path holds that must have been in flight for that.
 const FILLS: f64 = 0.8;
+/// Segments lost at once that chance hardly takes.
+const SEVERAL: u64 = 3;
+/// The same for any overflow: below it a burst, not a queue, makes the delay.
+const FILLS_AT_ALL: f64 = 0.4;

@@ -11,10 +11,16 @@ pub struct Hints {
     pub clock_s: f64,
     /// Whether the tap shows what only the sender knows.
     pub at_sender: bool,
+    /// Whether the tap is beside the receiver.
+    pub at_receiver: bool,
     /// Whether the advertised window's scale is known.
     pub window_known: bool,
     /// A token bucket explains the losses: its rate in payload bytes per second.
     pub policed: Option<f64>,
+    /// The link's rate varies, and nobody shares it.
+    pub varies: bool,
+    /// The whole of the transfer looks like one that fills a link of its own.
+    pub fills: bool,
     /// The reader of the data is slow: a full window is its doing.
     pub slow_reader: bool,
     /// What holds a flight that stays constant.

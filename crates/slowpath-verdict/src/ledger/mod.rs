@@ -141,8 +141,10 @@ impl Ledger {
     }
 
     /// What limited the transfer by this account: a ceiling that held for half of the time or more; else the avoidable
-    /// cause that cost most, if that is a fifth of the duration or more; else the link. Without a capacity: the cause
-    /// that held for most of the time.
+    /// cause that cost most, if that is a fifth of the duration or more; else the link, or the start where the transfer
+    /// was hardly more. Without a capacity: the cause that held for most of the time.
+    ///
+    /// Gaps with nothing to send are nobody's loss unless they are most of the transfer.
     pub fn limit(&self) -> Option<Limit> {
         let causes: std::collections::BTreeSet<Limit> =
             self.entries.iter().map(|entry| entry.cause).collect();
@@ -153,16 +155,32 @@ impl Ledger {
                 .max_by(|a, b| a.0.total_cmp(&b.0))
         };
         let (_, longest) = most(&|cause| self.time_of(cause))?;
+        if let Some((time, gaps)) = most(&|cause| self.sum(cause, Entry::is_answer, Entry::time))
+            && time >= GAPS * self.duration_s
+        {
+            return Some(gaps);
+        }
         if self.floor_s.is_none() {
+            let (_, longest) = most(&|cause| self.sum(cause, |entry| !entry.is_answer(), Entry::time))?;
             return Some(longest);
         }
-        let is_ceiling = |cause: Limit| self.ceiling_time_of(cause) >= CEILING * self.duration_s;
+        let is_ceiling =
+            |cause: Limit| self.sum(cause, Entry::is_ceiling, Entry::time) >= CEILING * self.duration_s;
         if let Some(ceiling) = causes.iter().copied().find(|cause| is_ceiling(*cause)) {
             return Some(ceiling);
         }
-        let (lost, costliest) = most(&|cause| self.lost_to(cause).unwrap_or(0.0))?;
+        let (lost, costliest) = most(&|cause| {
+            self.sum(
+                cause,
+                |entry| !entry.is_gap(),
+                |entry| entry.lost_s.unwrap_or(0.0),
+            )
+        })?;
         if lost >= AVOIDABLE * self.duration_s {
             return Some(costliest);
+        }
+        if longest == Limit::SlowStart {
+            return Some(longest);
         }
         let shared = self.time_of(Limit::SharedBottleneck) > self.time_of(Limit::BottleneckBandwidth);
         Some(if shared {
@@ -172,26 +190,45 @@ impl Ledger {
         })
     }
 
-    /// Time that a cause held as a ceiling other than the link, seconds.
-    fn ceiling_time_of(&self, cause: Limit) -> f64 {
-        let ceiling = |entry: &&Entry| {
-            entry.cause == cause
-                && (cause == Limit::Policed
-                    || matches!(
-                        entry.state,
-                        State::Window | State::Buffer | State::Pace | State::Answer | State::Idle
-                    ))
-                && !matches!(cause, Limit::BottleneckBandwidth | Limit::SharedBottleneck)
-        };
-        self.entries
+    /// The sum of `value` over those entries of a cause that `wanted` picks, seconds.
+    fn sum(&self, cause: Limit, wanted: impl Fn(&Entry) -> bool, value: impl Fn(&Entry) -> f64) -> f64 {
+        let of = self
+            .entries
             .iter()
-            .filter(ceiling)
-            .map(|entry| entry.time_s)
-            .sum()
+            .filter(|entry| entry.cause == cause && wanted(entry));
+        of.map(value).sum()
+    }
+}
+
+impl Entry {
+    const fn time(&self) -> f64 {
+        self.time_s
+    }
+
+    /// The sender waited for the other end's program.
+    const fn is_answer(&self) -> bool {
+        matches!(self.state, State::Answer)
+    }
+
+    /// There was nothing to send.
+    const fn is_gap(&self) -> bool {
+        matches!(self.state, State::Answer | State::Idle)
+    }
+
+    /// It held the sender as a ceiling other than the link.
+    const fn is_ceiling(&self) -> bool {
+        let holds = matches!(
+            self.state,
+            State::Window | State::Buffer | State::Pace | State::Idle
+        );
+        let link = matches!(self.cause, Limit::BottleneckBandwidth | Limit::SharedBottleneck);
+        matches!(self.cause, Limit::Policed) || holds && !link
     }
 }
 
 /// Share of the duration from which a ceiling is the limit.
 const CEILING: f64 = 0.5;
+/// Share of the duration from which waiting for answers is the limit.
+const GAPS: f64 = 0.6;
 /// Share of the duration from which what could be avoided is the limit.
 const AVOIDABLE: f64 = 0.2;

@@ -2,12 +2,19 @@
 
 use std::fmt::Write as _;
 
-use super::{CapacityIs, Entry, Hints, Ledger};
+use super::{CapacityIs, Entry, Ledger};
 use crate::limit::{Flag, Limit};
 use slowpath_facts::words::{bits, span};
 
-/// Every part of a tenth or more, the largest first: what the link itself takes, and what each cause costs.
-pub(super) fn sentence(ledger: &Ledger, _hints: &Hints) -> String {
+impl Ledger {
+    /// How many parts the sentence names: those of a tenth of the duration or more.
+    pub fn parts(&self) -> usize {
+        parts(self).len()
+    }
+}
+
+/// The parts of a tenth or more, what the link itself takes first and then the largest: seconds, and what is said of them.
+fn parts(ledger: &Ledger) -> Vec<(f64, String)> {
     let mut groups: Vec<Group> = Vec::new();
     for entry in &ledger.entries {
         let same = |group: &&mut Group| group.cause == entry.cause && group.flags == entry.flags;
@@ -29,6 +36,12 @@ pub(super) fn sentence(ledger: &Ledger, _hints: &Hints) -> String {
         parts.insert(0, (floor, "are the link itself".to_owned()));
     }
     parts.retain(|(time, _)| *time >= TENTH * ledger.duration_s);
+    parts
+}
+
+/// Every part of a tenth or more in a sentence: what the link itself takes, and what each cause costs.
+pub(super) fn sentence(ledger: &Ledger) -> String {
+    let parts = parts(ledger);
     if parts.is_empty() {
         return String::new();
     }
@@ -111,6 +124,9 @@ impl Group {
             Limit::SharedBottleneck => "others had the link".to_owned(),
             Limit::Policed => "a policer dropped what exceeded its rate".to_owned(),
             Limit::ReceiverWindow => "the receiver's window was full".to_owned(),
+            Limit::ReceiverApplication if self.events == 1 => {
+                "the receiving program stopped reading once".to_owned()
+            }
             Limit::ReceiverApplication => "the receiving program did not read".to_owned(),
             Limit::SenderApplication => "the sending program gave no data".to_owned(),
             Limit::SendBuffer => "the sender's buffer was full".to_owned(),

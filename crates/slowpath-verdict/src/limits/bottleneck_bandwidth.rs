@@ -1,12 +1,12 @@
 //! The flow fills a link or shaper.
 
-use super::{full_link, losses, seen};
+use super::{full_link, losses, seen, varying};
 use crate::case::Case;
 use crate::catalogue::Message;
 use crate::finding::{Finding, No, require};
-use crate::limit::{Limit, Reason};
+use crate::limit::{Flag, Limit, Reason};
 use crate::look::{Certainty, Look};
-use crate::message::{Count, Rate};
+use crate::message::{Count, Rate, Span};
 use crate::verdict::Evidence;
 
 /// A full link of the flow's own. Its cut-offs stand with those of a full link, which flows may share, and of losses.
@@ -19,6 +19,9 @@ pub(crate) const LOOK: Look = Look {
     cuts: full_link::CUTS,
 };
 
+/// A full link whose rate varies.
+pub(crate) const VARYING: Look = LOOK.other(Certainty::Measured, varying);
+
 /// The rate stays in spite of losses.
 pub(crate) const DESPITE_LOSSES: Look = LOOK.other(Certainty::Inferred, despite_losses);
 
@@ -30,6 +33,37 @@ fn look(case: &Case) -> Result<Finding, No> {
             flows: Count(case.around.flows.into()),
         }
     })?;
+    Ok(out)
+}
+
+/// Looks for a link whose rate varies: the delay at losses follows the rate.
+fn varying(case: &Case) -> Result<Finding, No> {
+    case.whole()?;
+    let Some([low, high]) = varying::rates(case) else {
+        return Err(No::new(Reason::DelayIgnoresLoad, Message::DelayIgnoresRate {}));
+    };
+    let idle = case.share(case.facts.time.idle_s);
+    let queued = (case.facts.rtt.p95 - case.base_rtt).max(0.0);
+    let [low, high] = [low, high].map(|rate| case.frames(rate * 8.0));
+    let mut out = Finding::new(
+        Limit::BottleneckBandwidth,
+        1.0 - idle,
+        LIKELY,
+        Message::FillsVaryingLink {
+            low: Rate(low),
+            high: Rate(high),
+            queued: Span(queued),
+            base: Span(case.base_rtt),
+        },
+    );
+    out.flags.push(Flag::VariableRate);
+    if full_link::bloats(case, queued) {
+        out.flags.push(Flag::Bufferbloat);
+    }
+    out.parameters.rate_bit_per_s = Some(case.ethernet_rate());
+    out.parameters.queue_delay_s = Some(queued);
+    out.parameters.rtt_s = Some(case.rtt);
+    out.parameters.loss_fraction = Some(case.facts.loss.fraction);
     Ok(out)
 }
 
@@ -66,6 +100,8 @@ fn evidence(case: &Case) -> Vec<Evidence> {
     out
 }
 
+/// Confidence in a rate that varies; chosen.
+const LIKELY: f64 = 0.85;
 /// Confidence in a rate that losses do not change; chosen.
 const CONFIDENCE: f64 = 0.75;
 

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | a window of the receiver | `receiver_window`, `receiver_application`; both lean on `window` |
 //! | the sender and its program | `sender_application`, `send_buffer`, `protocol_window`; all lean on `constant` |
-//! | a link, shaper or policer | `bottleneck_bandwidth` and `shared_bottleneck`, which lean on `full_link`; `policed`, `ecn_congestion` |
+//! | a link, shaper or policer | `bottleneck_bandwidth` and `shared_bottleneck`, which lean on `full_link` and `varying`; `policed`, `ecn_congestion` |
 //! | what the path does whatever the load | `random_loss`, which leans on `losses`; `reordering`, `mtu_black_hole` |
 //! | too little to see | `slow_start`, `capture_loss`, `unknown` |
 
@@ -34,7 +34,8 @@ pub(crate) mod sender_application;
 pub(crate) mod shared_bottleneck;
 pub(crate) mod slow_start;
 pub(crate) mod unknown;
-mod window;
+pub(crate) mod varying;
+pub(crate) mod window;
 
 use crate::cut::Cut;
 use crate::look::Look;
@@ -53,6 +54,7 @@ pub(crate) const ORDER: &[Look] = &[
     reordering::LOOK,
     shared_bottleneck::CROWDED,
     shared_bottleneck::LOOK,
+    bottleneck_bandwidth::VARYING,
     bottleneck_bandwidth::LOOK,
     capture_loss::LOOK,
     unknown::QUEUE_OR_BUCKET,
@@ -76,5 +78,6 @@ pub(crate) const SHARED: &[&[Cut]] = &[
     constant::CUTS,
     full_link::CUTS,
     losses::CUTS,
+    varying::CUTS,
     seen::CUTS,
 ];

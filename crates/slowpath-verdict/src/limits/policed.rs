@@ -1,8 +1,8 @@
 //! A token bucket drops what exceeds its rate, without queueing.
 
-use slowpath_facts::QueueFit;
+use slowpath_facts::{QueueFit, Tap};
 
-use super::seen;
+use super::{seen, varying};
 use crate::case::{BUCKET, Case, EXPLAINED, FIT_LOSSES, IDLE_SHARE_ALONE, NO_QUEUE};
 use crate::catalogue::Message;
 use crate::cut::cuts;
@@ -19,6 +19,8 @@ cuts! {
     SAMPLES: 10.0 between NONE, 831.0;
     /// Highest delay, over the time in which the bucket empties, up to which there is no queue of its size.
     DRAIN: 0.6 between 0.121, NONE;
+    /// The fastest arrivals at the receiver over the bucket's rate from which no link of that rate is before them.
+    ARRIVES: 1.1 between NONE, NONE;
     /// Episodes of losses that leave no doubt.
     EPISODES: 3.0 between 1.00, 4.00;
 }
@@ -113,6 +115,17 @@ fn is_bucket(case: &Case, fit: &QueueFit) -> Result<(), No> {
             spread: Ratio(fit.spread),
         }
     })?;
+    require(varying::rates(case).is_none(), Reason::QueueNotBucket, || {
+        Message::DelayFollowsRate {}
+    })?;
+    let faster = || case.reaches_times(ARRIVES, case.facts.arrival_peak_bit_per_s, fit.rate_bit_per_s);
+    require(
+        case.facts.tap != Tap::Receiver || faster(),
+        Reason::QueueNotBucket,
+        || Message::ArrivesAtItsRate {
+            rate: Rate(fit.rate_bit_per_s),
+        },
+    )?;
     let drain = fit.size_bytes * 8.0 / fit.rate_bit_per_s.max(1.0);
     require(
         case.reaches(BUCKET, fit.size_bytes)

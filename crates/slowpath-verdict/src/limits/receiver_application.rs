@@ -47,8 +47,13 @@ fn look(case: &Case) -> Result<Finding, No> {
     let rhythmic = window.period_s > 0.0 && held_long;
     let step = rhythmic.then(|| (rate * window.period_s).round() as u64);
     let (from, to) = (Size(window.max as f64), Size(window.min as f64));
-    let sentence = match step {
-        Some(step) => Message::ReaderTakesInSteps {
+    let stop = window::one_stop(case);
+    let sentence = match (stop, step) {
+        (Some((at, length)), _) => Message::ReaderStopped {
+            length: Span(length),
+            at: Span(at),
+        },
+        (None, Some(step)) => Message::ReaderTakesInSteps {
             rate: PayloadRate(rate),
             step: Size(step as f64),
             period: Span(window.period_s),
@@ -56,7 +61,7 @@ fn look(case: &Case) -> Result<Finding, No> {
             to,
             closed: Share(closed),
         },
-        None => Message::ReaderTakes {
+        (None, None) => Message::ReaderTakes {
             rate: PayloadRate(rate),
             from,
             to,
@@ -64,8 +69,13 @@ fn look(case: &Case) -> Result<Finding, No> {
         },
     };
     let mut out = Finding::new(Limit::ReceiverApplication, held.max(closed), CONFIDENCE, sentence);
-    out.parameters.drain_byte_per_s = Some(rate);
-    out.parameters.drain_step_bytes = step;
+    // A stop is no pace.
+    if let Some((_, length)) = stop {
+        out.parameters.stopped_s = Some(length);
+    } else {
+        out.parameters.drain_byte_per_s = Some(rate);
+        out.parameters.drain_step_bytes = step;
+    }
     out.parameters.window_bytes = Some(window.full_median);
     out.parameters.rtt_s = Some(case.rtt);
     if !held_long {

@@ -1,6 +1,7 @@
 //! Facts made by hand for the tests of the rules: one transfer, of which a test changes what decides.
 
 use crate::judge::judge;
+use crate::ledger::Ledger;
 use crate::limit::Limit;
 use slowpath_facts::Tap;
 use slowpath_facts::facts::DelayFit;
@@ -52,7 +53,7 @@ pub(super) fn quiet() -> FlowFacts {
 
 /// The limit found, and what is said of it.
 pub(super) fn said(facts: &FlowFacts) -> (Limit, String) {
-    let (verdict, _) = judge(facts, &Surroundings::default());
+    let (verdict, _) = judge(facts, &Surroundings::default(), &Ledger::default());
     let next = verdict.next_step.unwrap_or_default();
     (verdict.limit, format!("{} [{next}]", verdict.sentence))
 }

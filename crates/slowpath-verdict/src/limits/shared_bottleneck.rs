@@ -2,7 +2,7 @@
 
 use slowpath_facts::Tap;
 
-use super::{full_link, seen};
+use super::{full_link, seen, varying};
 use crate::case::{Case, EXPLAINED, IDLE_SHARE_ALONE, OWN_QUEUE, PLATEAU, STANDING_ROUNDS, STANDING_SAMPLES};
 use crate::catalogue::Message;
 use crate::cut::cuts;
@@ -78,6 +78,9 @@ fn crowded(case: &Case) -> Result<Finding, No> {
     // Losses at one backlog of its own are the flow's own doing.
     let own_losses = case.losses_follow_load(&fit) && case.reaches(EXPLAINED, fit.delay_correlation);
     let explained = Share(own.delay.explained.max(fit.delay.explained).max(0.0));
+    require(varying::rates(case).is_none(), Reason::DelayFollowsLoad, || {
+        Message::DelayFollowsRate {}
+    })?;
     // Where packets overtake each other their spacing tells nothing; a flow at one rate has the link for itself.
     require(
         part_of_it && not_own && free && !own_losses && !case.alone_in_disorder(),

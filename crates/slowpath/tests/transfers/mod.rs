@@ -26,6 +26,7 @@ pub(crate) fn transfers() -> Vec<Transfer> {
     shared(&mut list);
     two_causes(&mut list);
     changes(&mut list);
+    varying(&mut list);
     list.0
 }
 
@@ -250,6 +251,18 @@ fn changes(list: &mut List) {
             Limit::RandomLoss
         };
         list.add(limit, control, &Path::new(control, 40, &elements));
+    }
+}
+
+/// Links whose rate jumps between two levels.
+fn varying(list: &mut List) {
+    for (control, kbit, low, rtt) in [("cubic", 20_000, 5_000, 40), ("reno", 10_000, 3_000, 30)] {
+        let queue = kbit * rtt / 8 * 3 / 2;
+        let link = format!(
+            "{{ rate = {{ markov = [{{ rate = \"{kbit} kbit/s\", stay = \"900 ms\" }}, {{ rate = \"{low} kbit/s\", stay = \"700 ms\" }}] }}, queue = \"{queue} B\" }}"
+        );
+        let path = Path::new(control, rtt, &link).job("duration = \"15 s\"\n");
+        list.add(Limit::BottleneckBandwidth, control, &path);
     }
 }
 

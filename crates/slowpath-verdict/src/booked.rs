@@ -1,0 +1,133 @@
+//! One verdict of two accounts: what the looks find in a transfer as a whole, and where the ledger says that its time went.
+//!
+//! [`settle`] says which of the two counts. Where both name the same limit, the finding's sentence and figures stand
+//! beside the ledger's times; where the ledger alone names one, [`finding`] says it in the ledger's words.
+
+use slowpath_facts::Tap;
+
+use crate::case::Case;
+use crate::catalogue::Message;
+use crate::finding::Finding;
+use crate::ledger::{Ledger, State};
+use crate::limit::{Flag, Limit};
+use crate::limits::{random_loss, window};
+use crate::look::{Certainty, Look};
+use crate::message::{Count, PayloadRate, Span, named};
+
+/// The limit that both accounts come to.
+pub(crate) fn settle(case: &Case, (look, found): (Option<&Look>, &Finding), ledger: &Ledger) -> Limit {
+    let Some(booked) = ledger.limit().filter(|booked| !booked.is_undecided()) else {
+        return found.limit;
+    };
+    let at_sender = case.facts.tap == Tap::Sender;
+    let told = ledger.floor_s.is_some();
+    let mostly = ledger.time_of(booked) >= HALF * ledger.duration_s;
+    let follows = match (look.map(|look| look.certainty), found.limit, booked) {
+        // There is nothing to judge by; a full link marks, and the marks hold the sender; others' overflows come at any queue
+        // of one's own, as random losses do.
+        (Some(Certainty::Plain), _, _)
+        | (_, Limit::EcnCongestion, _)
+        | (_, Limit::SharedBottleneck, Limit::RandomLoss) => false,
+        // Nothing shows in the whole of the transfer, but in its parts.
+        (None, _, _) => mostly,
+        (_, Limit::Unknown | Limit::CaptureLoss, _) => told || at_sender && mostly,
+        // A bucket behind a link shows in what leaves the link, which the looks at the whole do not see.
+        (_, Limit::RandomLoss, Limit::Policed) => true,
+        // Losses that slow nobody are none to a full link.
+        (_, Limit::BottleneckBandwidth, Limit::RandomLoss) => told && (random_loss::LOOK.at)(case).is_ok(),
+        // Away from the sender a window that is always full looks like a queue.
+        (_, Limit::ReceiverWindow, Limit::BottleneckBandwidth | Limit::SharedBottleneck) => told && at_sender,
+        (_, _, _) => told,
+    };
+    if follows { booked } else { found.limit }
+}
+
+/// Whether the ledger names the limit, or gives it so much of the time that its intervals and shares do not contradict the
+/// verdict.
+pub(crate) fn agrees(limit: Limit, ledger: &Ledger) -> bool {
+    let of = |limit: Limit| ledger.time_of(limit);
+    let most = ledger
+        .entries
+        .iter()
+        .map(|entry| of(entry.cause))
+        .fold(0.0, f64::max);
+    most > 0.0 && (ledger.limit() == Some(limit) || of(limit) >= HALF * most)
+}
+
+/// Adds to a finding what the ledger says is remarkable about its limit.
+pub(crate) fn add(case: &Case, found: &mut Finding, ledger: &Ledger) {
+    for flag in [Flag::EarlyExit, Flag::ShortQueue, Flag::VariableRate] {
+        // Away from the sender what the program does looks like a rate that varies.
+        let afar = flag == Flag::VariableRate && case.facts.tap != Tap::Sender;
+        let least = if afar { MOSTLY } else { TENTH };
+        let of = ledger
+            .entries
+            .iter()
+            .filter(|entry| entry.cause == found.limit && entry.flags.contains(&flag));
+        let time: f64 = of.map(|entry| entry.time_s).sum();
+        if time >= least * ledger.duration_s && time > 0.0 && !found.flags.contains(&flag) {
+            found.flags.push(flag);
+        }
+    }
+}
+
+/// What the ledger alone says of a limit.
+pub(crate) fn finding(case: &Case, limit: Limit, ledger: &Ledger) -> Finding {
+    let of = |state: State| -> f64 {
+        let of = ledger
+            .entries
+            .iter()
+            .filter(|entry| entry.cause == limit && entry.state == state);
+        of.map(|entry| entry.time_s).sum()
+    };
+    let time = ledger.time_of(limit);
+    let rate = case.facts.bytes as f64 / case.total;
+    let mostly = |state: State| of(state) >= HALF * time;
+    let early = ledger
+        .entries
+        .iter()
+        .find(|entry| entry.cause == limit && entry.flags.contains(&Flag::EarlyExit));
+    let stop = window::one_stop(case);
+    let sentence = match (limit, early, stop) {
+        (Limit::ReceiverApplication, _, Some((at, length))) => Message::ReaderStopped {
+            length: Span(length),
+            at: Span(at),
+        },
+        (Limit::SenderApplication, _, _) if mostly(State::Pace) => Message::OwnPace {
+            rate: PayloadRate(rate),
+        },
+        (Limit::SlowStart, Some(early), _) => Message::EndedEarly {
+            segments: Count(early.segments),
+        },
+        _ => Message::TimeWentTo {
+            cause: named(limit.noun()),
+            time: Span(time),
+        },
+    };
+    let mut out = Finding::new(limit, time / ledger.duration_s.max(LEAST), BOOKED, sentence);
+    out.parameters.rtt_s = (case.rtt > 0.0).then_some(case.rtt);
+    match limit {
+        Limit::ReceiverApplication => out.parameters.stopped_s = stop.map(|(_, length)| length),
+        Limit::SenderApplication => out.parameters.source_byte_per_s = Some(rate),
+        Limit::RandomLoss => out.parameters.loss_fraction = Some(case.facts.loss.fraction),
+        Limit::BottleneckBandwidth => {
+            out.parameters.rate_bit_per_s = ledger
+                .capacity_bit_per_s
+                .filter(|_| ledger.floor_s.is_some())
+                .map(|payload| case.frames(payload));
+        }
+        _ => {}
+    }
+    out
+}
+
+/// Share of the duration from which a part of the ledger counts.
+const TENTH: f64 = 0.1;
+/// The same for a rate that varies, seen away from the sender.
+const MOSTLY: f64 = 0.8;
+/// Share of a cause's time that is most of it.
+const HALF: f64 = 0.5;
+/// No duration is shorter, seconds.
+const LEAST: f64 = 1e-9;
+/// Confidence in what the ledger alone says; chosen.
+const BOOKED: f64 = 0.75;
