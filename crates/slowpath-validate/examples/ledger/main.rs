@@ -74,7 +74,6 @@ struct Score {
     /// The verdict's flags and sentence.
     flags: Vec<Flag>,
     sentence: String,
-    clocking: String,
     truth: Truth,
     said: Held,
     /// What the ledger says over time.
@@ -176,7 +175,7 @@ fn verdicts(
                     let good = score.verdict == limit && flag.is_none_or(|flag| score.flags.contains(&flag));
                     *right += u32::from(good);
                     println!(
-                        "{} {place:8} {} | true: {} | said: {} | capacity {} | {} {:?}: {} | {}",
+                        "{} {place:8} {} | true: {} | said: {} | capacity {} | {} {:?}: {}",
                         if good { "ok   " } else { "WRONG" },
                         drawn.name,
                         words(&score.truth.held),
@@ -185,7 +184,6 @@ fn verdicts(
                         score.verdict,
                         score.flags,
                         score.sentence,
-                        score.clocking,
                     );
                 }
                 if whole {
@@ -339,10 +337,6 @@ fn compare(connection: &Connection, truth: &Truth, path: &draw::Path) -> Score {
         ],
         flags: connection.verdict.flags.clone(),
         sentence: connection.headline().to_owned(),
-        clocking: format!(
-            "{:?} plateau {:.2} {}",
-            connection.facts.clocking, connection.facts.flight.plateau_share, connection.facts.loss.episodes
-        ),
         truth: truth.clone(),
         said,
         series: ledger.spans.clone(),
