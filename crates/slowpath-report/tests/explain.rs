@@ -71,6 +71,7 @@ fn diagnosis_names_the_change_and_claims_no_more_than_was_seen() {
         schema: sample.schema.clone(),
         capture: sample.capture.clone(),
         connections: sample.connections.into_iter().map(|c| c.connection).collect(),
+        job: None,
     };
     let explained = slowpath_report::Explanation::diagnosed(analysis);
     let remedy = &explained.connections[0].remedies[0];

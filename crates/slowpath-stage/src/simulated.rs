@@ -97,9 +97,7 @@ pub(crate) fn replay_limit(
     let mut sink = BesideSender::new(sender(plan, &spec).unwrap_or(0), NoSink);
     let report = Simulation::new(&spec)?.with_edges(edges).run(&mut sink);
     let analysis = sink.analysis();
-    let limit = analysis
-        .main_connection()
-        .map(|main| main.verdict.limit.name().to_owned());
+    let limit = analysis.verdict().map(|verdict| verdict.limit.name().to_owned());
     Ok((record(experiment, plan, &spec, &report), report.events, limit))
 }
 

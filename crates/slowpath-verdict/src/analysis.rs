@@ -10,6 +10,7 @@ use slowpath_facts::{Capture, CaptureFacts};
 use crate::booked;
 use crate::case::FRAME_OVERHEAD;
 use crate::hints::hints;
+use crate::job::{self, Job};
 use crate::judge::judge;
 use crate::ledger::{self, Hints, Ledger};
 use crate::verdict::{Interval, Verdict};
@@ -26,16 +27,33 @@ pub struct Analysis {
     pub capture: Capture,
     /// Connections, those with the most data first.
     pub connections: Vec<Connection>,
+    /// The job of which the connection with the most data is one part; absent where it is alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<Job>,
 }
 
 impl Analysis {
     /// Judges every connection of a capture.
     pub fn of(observed: CaptureFacts) -> Self {
+        let connections: Vec<Connection> = observed.connections.into_iter().map(Connection::of).collect();
         Self {
             schema: SCHEMA.to_owned(),
             capture: observed.capture,
-            connections: observed.connections.into_iter().map(Connection::of).collect(),
+            job: job::of(connections.iter().map(Connection::member)),
+            connections,
         }
+    }
+
+    /// What limited the transfer: the job that the main connection is part of, or that connection.
+    pub fn verdict(&self) -> Option<&Verdict> {
+        let of_main = || self.main_connection().map(|main| &main.verdict);
+        self.job.as_ref().map(|job| &job.verdict).or_else(of_main)
+    }
+
+    /// Where the transfer's time went: that of the job, or of the main connection.
+    pub fn ledger(&self) -> Option<&Ledger> {
+        let of_main = || self.main_connection().map(|main| &main.ledger);
+        self.job.as_ref().map(|job| &job.ledger).or_else(of_main)
     }
 
     /// The connection that moved the most data.
@@ -75,6 +93,14 @@ impl Connection {
             intervals,
             ledger,
             basis,
+        }
+    }
+
+    const fn member(&self) -> job::Member<'_> {
+        job::Member {
+            seen: &self.seen,
+            hints: &self.basis,
+            verdict: &self.verdict,
         }
     }
 

@@ -270,6 +270,20 @@ crate::messages! {
     "dropped.other" OtherCauseOfDrops { cause: Name } = "{cause}";
     "dropped.incomplete" FragmentLost {} = "another fragment of the same packet was lost";
 
+    // Several connections of one job.
+    "job" JobLimited { limit: Name, held: Share, connections: Count, what: Name }
+        = "The job as a whole: {limit}, which held {held} of the time of its {connections} connections. {what}";
+    "job.overflows" JobOverflows { held: Share, connections: Count, what: Name }
+        = "The queue before the link is too short for the job: its connections' bursts overflow it, and making good what is lost took {held} of the time of its {connections} connections. {what}";
+    "job.fills" JobFills { floor: Share, connections: Count, what: Name }
+        = "The job fills the link: its {connections} connections took little longer than the link itself needs, which is {floor} of the time. {what}";
+    "job.waits" JobWaits { held: Share, connections: Count, what: Name }
+        = "What each request needs beside its data is the limit: {held} of the time of the job's {connections} connections passes in handshakes and in waiting for answers. {what}";
+    "job.untold" JobUntold { held: Share, connections: Count, what: Name }
+        = "What {held} of the time of the job's {connections} connections went to cannot be told. {what}";
+    "job.seen" JobSpent { time: Span, cause: Name, state: Name } = "{time} of the job in {cause} ({state})";
+    "job.not" JobHeld { held: Share } = "it held only {held} of the connections' time";
+
     // Runs compared, and what a run's health says.
     "dscp-treatment" MarkTreated { fast: Name, gain: About }
         = "The network treats the mark of these packets differently: with nothing else changed, {fast} is {gain} times as fast.";

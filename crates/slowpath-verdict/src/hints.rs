@@ -66,6 +66,7 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         .then_some(payload(facts, own.delay.rate_bit_per_s)),
         losses_follow_load: fit.is_some_and(|fit| case.losses_follow_load(&fit)),
         losses_ignore_load: fit.is_some_and(|fit| case.losses_ignore_load(&fit)),
+        bursts: false,
         whole,
     }
 }

@@ -9,6 +9,7 @@
 //! * [`limit`]: the vocabulary of limits, flags and reasons.
 //! * [`verdict`]: what limited a connection, with evidence and rejected alternatives.
 //! * [`ledger`]: where the time went; [`span`]: what a limit's rule says of a part of it.
+//! * [`job`]: what limited several connections of one job.
 //! * [`catalogue`]: every sentence, made with [`message`] from a key and typed arguments.
 //! * [`cuts`]: the numbers that decide.
 //! * [`counted`]: what the path's own counters say of datagrams and frames.
@@ -29,6 +30,7 @@ pub mod cuts;
 mod finding;
 mod hints;
 mod intervals;
+pub mod job;
 mod judge;
 pub mod ledger;
 pub mod limit;

@@ -131,3 +131,80 @@ fn objects_go_over_several_connections() {
     assert_eq!(record.health.state, HealthState::Valid, "{:?}", record.health);
     assert!(record.transfers[0].bytes >= 20 << 20, "{:?}", record.transfers);
 }
+
+/// What limited a job of 24 objects, 8 connections at a time, over a path of 100 Mbit/s, or more of a long one.
+fn stored(
+    name: &str,
+    size: &str,
+    round_trip_ms: u32,
+    service: &str,
+    queue: &str,
+) -> slowpath_verdict::job::Job {
+    let half = f64::from(round_trip_ms) / 2.0;
+    let rate = if round_trip_ms > 110 { 900 } else { 100 };
+    let text = format!(
+        r#"title = "t"
+captures = "none"
+[network]
+up = [{{ rate = "{rate} Mbit/s", queue = "{queue}" }}, {{ delay = "{half} ms" }}]
+down = [{{ rate = "100 Mbit/s" }}, {{ delay = "{half} ms" }}]
+[workload]
+kind = "s3-put"
+size = "{size}"
+requests = 24
+concurrency = 8
+reuse = false
+service_time = "{service}"
+deadline = "300 s"
+[hosts.client]
+system = "linux"
+[hosts.server]
+system = "linux"
+"#
+    );
+    let experiment =
+        slowpath_scenario::Experiment::read("x.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let options = slowpath_scenario::PlanOptions::first("default", 7, slowpath::Clock::Simulated);
+    let plan = experiment
+        .plan(&options, &slowpath_scenario::Fragments::new())
+        .unwrap();
+    let place = std::env::temp_dir().join(format!("slowpath-job-{name}-{}", std::process::id()));
+    let folder = slowpath::folder::Folder::create(&place).unwrap();
+    slowpath::simulated::run("t", &plan, name, true, &folder).unwrap();
+    let analysis = folder.analysis(name).unwrap().expect("it was analysed");
+    std::fs::remove_dir_all(&place).unwrap();
+    let job = analysis.job.expect("several connections are a job");
+    println!("{name}: {}", job.verdict.sentence);
+    assert_eq!(job.connections, 24, "{name}");
+    let sum: f64 = job.ledger.entries.iter().map(|entry| entry.time_s).sum();
+    assert!((sum / job.ledger.duration_s - 1.0).abs() < 0.02, "{name}: {sum}");
+    job
+}
+
+/// A job is judged by what its connections did with their time, not by the largest of them.
+#[test]
+fn jobs_of_many_connections_are_judged_as_jobs() {
+    use slowpath_verdict::{Flag, Limit};
+    let limit = |name, size, round_trip, service, queue| {
+        let job = stored(name, size, round_trip, service, queue);
+        let short = job.verdict.flags.contains(&Flag::ShortQueue);
+        (job.verdict.limit, short)
+    };
+    let long = "4000 packets";
+    assert_eq!(
+        limit("small", "256 KiB", 100, "1 ms", long),
+        (Limit::SlowStart, false)
+    );
+    assert_eq!(
+        limit("slow-store", "256 KiB", 20, "2 s", long),
+        (Limit::ProtocolWindow, false)
+    );
+    assert_eq!(
+        limit("full", "8 MiB", 10, "1 ms", long),
+        (Limit::BottleneckBandwidth, false)
+    );
+    assert_eq!(
+        limit("short", "16 MiB", 115, "1 ms", "160 packets"),
+        (Limit::BottleneckBandwidth, true)
+    );
+}

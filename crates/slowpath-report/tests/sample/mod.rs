@@ -427,6 +427,7 @@ pub(crate) fn explanation() -> Explanation {
             },
             ..Capture::default()
         },
+        job: None,
         connections: vec![connection],
     };
     Explanation::with(analysis, |_| {

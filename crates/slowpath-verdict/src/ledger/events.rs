@@ -32,8 +32,13 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
 
 /// Says of a loss what caused it.
 fn of_loss(event: &Event, hints: &Hints, crowd: &Crowd) -> (Limit, Option<Flag>) {
+    let bursts = hints.bursts && hints.policed.is_none() && event.segments as f64 >= BURST;
     if hints.policed.is_some() && !crowd.at_full_queue {
         (Limit::Policed, None)
+    } else if bursts && hints.shared {
+        (Limit::SharedBottleneck, Some(Flag::ShortQueue))
+    } else if bursts {
+        (Limit::BottleneckBandwidth, Some(Flag::ShortQueue))
     } else if hints.disorder {
         (Limit::Reordering, None)
     } else if crowd.overflowed(event) && hints.shared {

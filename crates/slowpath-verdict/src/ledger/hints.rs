@@ -39,6 +39,9 @@ pub struct Hints {
     pub losses_follow_load: bool,
     /// Losses come at any backlog.
     pub losses_ignore_load: bool,
+    /// The losses of all connections of its job come in bursts that chance does not make: bursts are overflows of a queue,
+    /// though it may be too short to show as delay.
+    pub bursts: bool,
     /// What makes the whole of the transfer untellable, or is it: a capture that misses too much, a black hole.
     pub whole: Option<Limit>,
 }

@@ -8,6 +8,7 @@
 //! * [`capacity`]: what the path carries, and how that is known.
 //! * `deficits`: which event made the congestion window small, and what regrowth has paid back of it.
 //! * `events`: what caused a loss.
+//! * `job`: the ledgers of several connections taken together.
 //! * `words`: the ledger in a sentence.
 
 mod account;
@@ -16,6 +17,7 @@ pub mod capacity;
 mod deficits;
 mod events;
 pub(crate) mod hints;
+pub(crate) mod job;
 #[cfg(test)]
 mod tests;
 mod words;
