@@ -66,6 +66,11 @@ impl Issues {
         self.0.borrow_mut().push(diagnostic);
     }
 
+    /// Adds all messages of another collection.
+    pub fn extend(&self, others: Self) {
+        self.0.borrow_mut().extend(others.0.into_inner());
+    }
+
     /// Whether there is an error among the messages.
     pub fn any_error(&self) -> bool {
         self.0.borrow().iter().any(|d| d.severity == Severity::Error)

@@ -74,6 +74,22 @@ impl Experiment {
     /// # Errors
     /// Everything that is wrong with the file, each with its place and what to write instead.
     pub fn read(name: &str, text: &str, overrides: &[(String, String)]) -> Result<Self, Diagnostics> {
+        Self::read_for(name, text, overrides, &[])
+    }
+
+    /// As [`Experiment::read`], where only the `chosen` variants are wanted; empty means all.
+    ///
+    /// What was set must fit the chosen ones. Another one that it does not fit is left out: a key may be one that only some
+    /// variants have, and a value may make no sense beside what others set.
+    ///
+    /// # Errors
+    /// As [`Experiment::read`].
+    pub fn read_for(
+        name: &str,
+        text: &str,
+        overrides: &[(String, String)],
+        chosen: &[String],
+    ) -> Result<Self, Diagnostics> {
         let mut sources = Sources::default();
         let source = sources.add(name, text);
         let issues = Issues::default();
@@ -89,7 +105,8 @@ impl Experiment {
             })
             .collect();
         let whole = Span::new(source, &(0..0));
-        let experiment = read_experiment(&mut root, &set, whole, &sources, &issues);
+        let overlaid = Overlaid { set: &set, chosen };
+        let experiment = read_experiment(&mut root, &overlaid, whole, &sources, &issues);
         if issues.any_error() {
             return Err(issues.into_diagnostics(sources));
         }
@@ -154,16 +171,40 @@ impl Experiment {
     }
 }
 
+/// What was set on the command line, and for which variants; none of them means all.
+struct Overlaid<'a> {
+    set: &'a [(&'a str, Node)],
+    chosen: &'a [String],
+}
+
+impl Overlaid<'_> {
+    /// Whether the variant called `name` is one of those that are wanted.
+    fn is_chosen(&self, name: &str) -> bool {
+        self.chosen.is_empty() || self.chosen.iter().any(|chosen| chosen == name)
+    }
+
+    /// Lays what was set over `table`.
+    fn lay_over(&self, table: &mut Table, issues: &Issues) {
+        for (key, value) in self.set {
+            apply_override(table, key, value, issues);
+        }
+    }
+}
+
 fn read_experiment(
     root: &mut Table,
-    set: &[(&str, Node)],
+    overlaid: &Overlaid<'_>,
     whole: Span,
     sources: &Sources,
     issues: &Issues,
 ) -> Experiment {
     let variants = root.remove("variants");
-    for (key, node) in set {
-        apply_override(root, key, node, issues);
+    let plain = root.clone();
+    if overlaid.chosen.is_empty() || variants.is_none() {
+        overlaid.lay_over(root, issues);
+    } else {
+        // The chosen variants may have what the common part has not.
+        overlaid.lay_over(root, &Issues::default());
     }
     let (title, reference) = {
         let header = Fields::new(root, "", whole, issues);
@@ -208,16 +249,24 @@ fn read_experiment(
         let Some((name, overlay)) = variant_overlay(node, &experiment.variants, issues) else {
             continue;
         };
-        let mut table = root.clone();
-        lay_network(&mut table, &overlay);
-        lay_workload(&mut table, &overlay);
-        table.merge(&overlay);
-        for (key, value) in set {
-            apply_override(&mut table, key, value, issues);
+        let over = |base: &Table| {
+            let mut table = base.clone();
+            lay_network(&mut table, &overlay);
+            lay_workload(&mut table, &overlay);
+            table.merge(&overlay);
+            table
+        };
+        let mut table = over(root);
+        let own = Issues::default();
+        overlaid.lay_over(&mut table, &own);
+        let read = read_variant(&name, node.span, &table, sources, &own);
+        if own.any_error() && !overlaid.is_chosen(&name) {
+            // Its own mistakes count, those of what was set do not.
+            read_variant(&name, node.span, &over(&plain), sources, issues);
+            continue;
         }
-        experiment
-            .variants
-            .extend(read_variant(&name, node.span, &table, sources, issues));
+        issues.extend(own);
+        experiment.variants.extend(read);
     }
     experiment
 }

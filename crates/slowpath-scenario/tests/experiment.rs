@@ -669,3 +669,39 @@ fn windows_sends_a_whole_window_per_round_trip() {
     };
     assert!(bytes > 2 * 61_440, "the next window waits while one is under way");
 }
+
+/// What was set need not fit the variants that nobody asked for.
+#[test]
+fn what_is_set_must_fit_the_chosen_variants_only() {
+    let text = r#"
+        title = "t"
+        [network]
+        up = [{ rate = "1 Gbit/s" }]
+        down = [{ rate = "1 Gbit/s" }]
+        [workload]
+        kind = "iperf3"
+        size = "1 MB"
+        [[variants]]
+        name = "plain"
+        [[variants]]
+        name = "far"
+        network.up = [{ rate = "1 Gbit/s" }, { delay = "10 ms" }]
+    "#;
+    let set = [("network.up[1].delay".to_owned(), "20 ms".to_owned())];
+    let names = |chosen: &[&str]| {
+        let chosen: Vec<String> = chosen.iter().map(|name| (*name).to_owned()).collect();
+        Experiment::read_for("x.toml", text, &set, &chosen).map(|experiment| {
+            let names = experiment.variants.iter().map(|variant| variant.name.clone());
+            names.collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(names(&["far"]).unwrap(), ["far"]);
+    for chosen in [&[][..], &["plain"], &["plain", "far"]] {
+        let said = names(chosen).unwrap_err().to_string();
+        assert!(said.contains("leads nowhere"), "{chosen:?}: {said}");
+    }
+    // A mistake of the file itself is one, whoever is chosen.
+    let broken = text.replace("{ delay = \"10 ms\" }", "{ delay = \"10\" }");
+    let read = Experiment::read_for("x.toml", &broken, &set, &["plain".to_owned()]);
+    assert!(read.is_err());
+}

@@ -91,8 +91,22 @@ impl Loaded {
     /// # Errors
     /// [`LoadError`].
     pub fn open(what: &str, overrides: &[(String, String)]) -> Result<Self, LoadError> {
+        Self::open_for(what, overrides, &[])
+    }
+
+    /// As [`Loaded::open`], where only the `chosen` variants are wanted; empty means all. Others that `overrides` do not
+    /// fit are left out.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub fn open_for(
+        what: &str,
+        overrides: &[(String, String)],
+        chosen: &[String],
+    ) -> Result<Self, LoadError> {
+        let overlaid = (overrides, chosen);
         if let Some(builtin) = catalog::builtin(what) {
-            return Self::builtin(builtin, overrides);
+            return Self::builtin(builtin, overlaid);
         }
         let path = Path::new(what);
         if !path.exists() {
@@ -124,19 +138,19 @@ impl Loaded {
             &path.display().to_string(),
             &text,
             &dossier,
-            overrides,
+            overlaid,
             |file| read(&folder.join(file)),
         )
     }
 
-    fn builtin(builtin: &Builtin, overrides: &[(String, String)]) -> Result<Self, LoadError> {
+    fn builtin(builtin: &Builtin, overlaid: Overlaid<'_>) -> Result<Self, LoadError> {
         let shown = format!("{} (built in)", builtin.name);
         Self::assemble(
             builtin.name,
             &shown,
             builtin.experiment,
             builtin.dossier,
-            overrides,
+            overlaid,
             |file| {
                 let found = builtin.files.iter().find(|(name, _)| *name == file);
                 found
@@ -157,10 +171,10 @@ impl Loaded {
         shown: &str,
         text: &str,
         dossier: &str,
-        overrides: &[(String, String)],
+        (overrides, chosen): Overlaid<'_>,
         file: impl Fn(&str) -> Result<String, LoadError>,
     ) -> Result<Self, LoadError> {
-        let experiment = Experiment::read(shown, text, overrides)
+        let experiment = Experiment::read_for(shown, text, overrides, chosen)
             .map_err(|mistakes| LoadError::Mistakes(Box::new(mistakes)))?;
         let dossier_text = dossier.to_owned();
         let dossier = Dossier::read(dossier).map_err(|source| LoadError::Dossier {
@@ -200,6 +214,9 @@ impl Loaded {
         })
     }
 }
+
+/// What is laid over an experiment file, and the variants that it must fit.
+type Overlaid<'a> = (&'a [(String, String)], &'a [String]);
 
 /// What a device configuration sets on the host that names it.
 fn settings(file: &str, system: System, text: &str) -> Result<HostSettings, LoadError> {

@@ -173,7 +173,7 @@ pub fn run(
             .iter()
             .cloned()
             .partition(|(key, _)| KEYS.contains(&key.as_str()));
-        let loaded = Loaded::open(&options.experiment, &dotted)?;
+        let loaded = Loaded::open_for(&options.experiment, &dotted, &options.variants)?;
         name.clone_from(&loaded.name);
         rate_unit = outcome::rate_unit(&loaded);
         for variant in &loaded.experiment.variants {
@@ -221,7 +221,7 @@ pub fn run(
             .filter(|run| run.complete)
             .map(|run| run.goodput_byte_per_s)
             .collect();
-        point.goodput_byte_per_s = Summary::of(&rates);
+        point.goodput_byte_per_s = Summary::of_rates(&rates);
     }
     Ok(Swept {
         schema: SCHEMA.to_owned(),
@@ -395,8 +395,7 @@ pub fn write_text(swept: &Swept, style: Style, out: &mut dyn Write) -> io::Resul
         row.push(point.variant.clone());
         let goodput = point.goodput_byte_per_s.as_ref();
         row.push(goodput.map_or("none complete".to_owned(), |g| swept.rate_unit.show(g.mean)));
-        let half = goodput.and_then(Summary::half_width);
-        row.push(half.map_or("-".to_owned(), |half| format!("± {}", swept.rate_unit.show(half))));
+        row.push(goodput.map_or("-".to_owned(), |goodput| interval(goodput, swept.rate_unit)));
         let complete = point.runs.iter().filter(|run| run.complete).count();
         row.push(if complete == point.runs.len() {
             complete.to_string()
@@ -431,9 +430,47 @@ pub fn write_text(swept: &Swept, style: Style, out: &mut dyn Write) -> io::Resul
     Ok(())
 }
 
+/// The 95 % interval of a rate: `± half` where its ends lie about as far from the mean, else both ends.
+fn interval(goodput: &Summary, unit: RateUnit) -> String {
+    match (goodput.even_half_width(), goodput.low95.zip(goodput.high95)) {
+        (Some(half), _) => format!("± {}", unit.show(half)),
+        (None, Some((low, high))) => format!("{} to {}", unit.show(low), unit.show(high)),
+        (None, None) => "-".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_interval_of_a_rate_reaches_below_zero() {
+        let goodput = Summary::of_rates(&[1_500_000.0, 3_480_000.0]).unwrap();
+        let text = interval(&goodput, RateUnit::Bytes);
+        assert!(text.contains(" to ") && !text.contains('-'), "{text}");
+        let even = Summary::of_rates(&[1_000_000.0, 1_001_000.0]).unwrap();
+        assert!(interval(&even, RateUnit::Bytes).starts_with("± "));
+    }
+
+    /// A key that only some variants have sweeps those, and an override need not fit the others.
+    #[test]
+    fn only_the_chosen_variants_are_swept() {
+        let options = SweepOptions {
+            experiment: "iperf3-modes".to_owned(),
+            variants: vec!["wired-1g-udp-1m".to_owned()],
+            repeats: Some(1),
+            ..options(&["network.up[3].per_packet=11 us,12 us"])
+        };
+        let swept =
+            run(&options, &AtomicBool::new(false), &|_, _| {}).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(swept.points.len(), 2);
+        assert!(
+            swept
+                .points
+                .iter()
+                .all(|point| point.variant == "wired-1g-udp-1m")
+        );
+    }
 
     fn options(sweeps: &[&str]) -> SweepOptions {
         SweepOptions {
