@@ -70,15 +70,50 @@ impl Label {
     /// `value`, in base units (bytes or bits per second, seconds, bytes, one), in the unit in which the source prints
     /// the figure; `None` where that unit is not known.
     pub fn in_its_unit(&self, value: f64) -> Option<String> {
+        let unit = self.unit()?;
+        Some(format!("{} {}", unit.show(value), unit.name))
+    }
+
+    /// The unit in which the source prints the figure; `None` where that is not known.
+    pub fn unit(&self) -> Option<PrintedUnit> {
         let unit = unit_of(self.printed.as_deref()?)?;
-        let size = UNITS.iter().find(|(name, _)| *name == unit)?.1;
-        let scaled = value / size;
-        let text = if unit == "packets" {
+        let known = UNITS.iter().find(|(name, _)| *name == unit)?;
+        Some(PrintedUnit {
+            name: known.0,
+            size: known.1,
+        })
+    }
+}
+
+/// A unit in which a source prints figures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PrintedUnit {
+    /// As it is printed, such as `MiB/s`.
+    pub name: &'static str,
+    /// What it is in base units.
+    pub size: f64,
+}
+
+impl PrintedUnit {
+    /// A value in base units as a number of this unit: `35.02`.
+    pub fn show(self, value: f64) -> String {
+        let scaled = value / self.size;
+        if self.name == "packets" {
             grouped(scaled, 0)
         } else {
             significant(scaled)
-        };
-        Some(format!("{text} {unit}"))
+        }
+    }
+
+    /// Whether it is one of rates of bytes or bits.
+    pub fn is_rate(self) -> bool {
+        self.name.ends_with("/s")
+    }
+
+    /// A rate in bytes per second as a number of this unit.
+    pub fn show_byte_rate(self, byte_per_s: f64) -> String {
+        let bits = self.name.ends_with("bit/s");
+        self.show(if bits { byte_per_s * 8.0 } else { byte_per_s })
     }
 }
 

@@ -93,6 +93,17 @@ pub fn write_summary(
                 out,
             )?;
         }
+        let open = variant
+            .verdict
+            .as_ref()
+            .filter(|verdict| verdict.limit.is_undecided());
+        if let Some(next) = open
+            .and_then(|verdict| verdict.next_step.as_ref())
+            .filter(|_| !twice)
+        {
+            let next = format!("What would tell: {}.", next.trim_end_matches('.'));
+            style.paragraph(&next, "  ", "  ", Tone::Plain, out)?;
+        }
         if style.verbose {
             write_reasons(variant, style, out)?;
         }
@@ -149,6 +160,7 @@ pub fn write_summary(
         NoteKind::Assumption,
         NoteKind::Excluded,
         NoteKind::Correction,
+        NoteKind::Limitation,
     ];
     let notes: Vec<_> = results
         .notes
@@ -272,12 +284,7 @@ fn write_reasons(variant: &Variant, style: Style, out: &mut dyn Write) -> io::Re
 }
 
 fn legend(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let has = |b: Basis| {
-        results
-            .variants
-            .iter()
-            .any(|v| v.basis == b && v.reference.is_some() && mark(v) == b.mark())
-    };
+    let has = |b: Basis| results.variants.iter().any(|v| mark(v) == b.mark());
     let mut parts = Vec::new();
     if has(Basis::Fitted) {
         parts.push("f = a model parameter was fitted to this figure, it proves nothing");

@@ -3,8 +3,9 @@
 mod sample;
 
 use slowpath_record::{Health, HealthState, Origin};
+use slowpath_report::Label;
 use slowpath_report::quantity::RateUnit;
-use slowpath_report::results::{FlowRow, Twin};
+use slowpath_report::results::{Figure, FlowRow, Reference, Twin, Variant, VariantComparison};
 use slowpath_report::terminal::{write_summary, write_table};
 use slowpath_report::text::{Style, columns};
 
@@ -195,4 +196,91 @@ fn both_clocks_and_flows_stand_side_by_side() {
     let text = String::from_utf8(out).unwrap();
     assert!(text.lines().all(|l| columns(l) <= 80), "{text}");
     sample::golden("both-clocks.txt", &text);
+}
+
+/// Each source's unit stands beside its figure, and what was measured is in it.
+#[test]
+fn rows_keep_the_units_of_their_sources() {
+    let printed = |text: &str| Label {
+        printed: Some(text.to_owned()),
+        ..Label::default()
+    };
+    let mut results = sample::results();
+    results.variants.truncate(4);
+    let set = |variant: &mut Variant, text: &str, byte_per_s: f64| {
+        variant.reference = Some(Reference {
+            goodput_byte_per_s: byte_per_s,
+            label: printed(text),
+            ..Reference::default()
+        });
+        variant.summarize();
+    };
+    set(&mut results.variants[0], "2.917 MiB/s", 3_058_700.0);
+    set(&mut results.variants[1], "151542 B/s", 151_542.0);
+    let [_, _, counted, pinged] = &mut results.variants[..] else {
+        panic!("four variants");
+    };
+    counted.reference = None;
+    counted.figures = vec![Figure {
+        name: "total: packets received".to_owned(),
+        unit: "packet".to_owned(),
+        published: Some(57_130.0),
+        measured: Some(57_193.0),
+        label: printed("57130 packets"),
+        ..Figure::default()
+    }];
+    pinged.reference = None;
+    pinged.figures.clear();
+    pinged.instead = Some("115.4 ms".to_owned());
+    let mut out = Vec::new();
+    write_table(&results, WIDE, &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let row = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name));
+        let words: Vec<&str> = line
+            .unwrap_or_else(|| panic!("{text}"))
+            .split_whitespace()
+            .collect();
+        words.join(" ")
+    };
+    assert!(
+        row("linux").contains("2.917") && row("linux").contains("MiB/s"),
+        "{text}"
+    );
+    assert!(row("iosxe-default").contains("151,542 149,"), "{text}");
+    assert!(row("iosxe-default").contains("B/s"), "{text}");
+    assert!(
+        row("iosxe-tuned").contains("57,130 57,193 packets 1.001"),
+        "{text}"
+    );
+    assert!(row("ios-default").contains("115.4 ms - no transfer"), "{text}");
+}
+
+/// What stands for rows of counted flows is their loss, not their sum.
+#[test]
+fn pairs_of_counted_flows_are_compared_by_what_they_lose() {
+    let mut results = sample::results();
+    let [a, b] = &mut results.variants[..2] else {
+        panic!("two variants");
+    };
+    for (variant, lost) in [(&mut *a, [0.2, 0.21]), (&mut *b, [0.4, 0.0])] {
+        for run in &mut variant.runs {
+            run.flows = ["tcp", "udp"]
+                .iter()
+                .zip(lost)
+                .map(|(name, loss_fraction)| FlowRow {
+                    name: (*name).to_owned(),
+                    loss_fraction,
+                    ..FlowRow::default()
+                })
+                .collect();
+        }
+    }
+    let said = VariantComparison::losses(a, b, RateUnit::Bits).unwrap().sentence;
+    assert!(
+        said.contains("tcp loses 40.0 % instead of 20.0 %, udp loses 0 % instead of 21.0 %"),
+        "{said}"
+    );
+    b.runs.iter_mut().for_each(|run| run.flows.clear());
+    assert!(VariantComparison::losses(a, b, RateUnit::Bits).is_none());
 }

@@ -32,6 +32,7 @@ pub mod devices;
 mod disturbed;
 pub mod doctor;
 pub mod dossier;
+mod echoed;
 pub mod explain;
 pub mod identity;
 pub mod import;

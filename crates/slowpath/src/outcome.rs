@@ -10,11 +10,12 @@ use slowpath_report::results::{
 };
 use slowpath_scenario::figure::{Figure as Published, FigureValue};
 use slowpath_scenario::{Clock, Plan, Standing};
-use slowpath_verdict::{Limit, Verdict};
+use slowpath_verdict::{Analysis, Limit, Verdict};
 
 use crate::analyzed::Analyzed;
 use crate::disturbed;
 use crate::dossier::{ComparisonWish, FigureStanding};
+use crate::echoed;
 use crate::folder::{Folder, FolderError};
 use crate::import;
 use crate::load::Loaded;
@@ -124,7 +125,7 @@ pub fn results(
     results.twins = twins(&results.variants);
     results.scaled = scaled(&results.variants);
     results.environment = environment(runs);
-    results.comparisons = comparisons(&results.variants, &loaded.dossier.comparisons, results.rate_unit);
+    results.comparisons = comparisons(loaded, &results.variants, results.rate_unit);
     results
 }
 
@@ -164,6 +165,10 @@ fn variant_results(
             })
             .collect();
         out.basis_note = (!fitted.is_empty()).then(|| fitted.join("; "));
+        if let Some(echoed) = echoed::of(plan, runs.iter().map(|run| &run.record)) {
+            out.instead = Some(echoed.short);
+            out.answer = Some(echoed.sentence);
+        }
     }
     for figure in &variant.figures {
         let label = Label {
@@ -182,8 +187,8 @@ fn variant_results(
 
 /// What the report says of one run.
 fn run_result(run: &Analyzed, plan: Option<&Plan>) -> RunResult {
-    let verdict = match main_connection(run) {
-        Some(connection) => Some(connection.verdict.clone()),
+    let verdict = match run.analysis.as_ref().and_then(Analysis::verdict) {
+        Some(verdict) => Some(verdict.clone()),
         None => counted::of(&run.record),
     };
     let mut result = RunResult::of(&measured(&run.record, plan), verdict);
@@ -192,7 +197,7 @@ fn run_result(run: &Analyzed, plan: Option<&Plan>) -> RunResult {
     }
     if let Some(connection) = main_connection(run) {
         if result.verdict.is_some() {
-            result.ledger = Some(connection.ledger.clone());
+            result.ledger = run.analysis.as_ref().and_then(Analysis::ledger).cloned();
         }
         result
             .retransmitted_segments
@@ -449,25 +454,33 @@ fn environment(runs: &[Analyzed]) -> Vec<(String, String)> {
 }
 
 /// Every variant against the first of its clock, then the pairs that the dossier wishes for.
-fn comparisons(variants: &[Variant], wishes: &[ComparisonWish], unit: RateUnit) -> Vec<VariantComparison> {
+fn comparisons(loaded: &Loaded, variants: &[Variant], unit: RateUnit) -> Vec<VariantComparison> {
     let mut all = Vec::new();
     for clock in [Origin::Lab, Origin::Simulated] {
         let own: Vec<&Variant> = variants.iter().filter(|variant| variant.clock == clock).collect();
         let Some((first, others)) = own.split_first() else {
             continue;
         };
-        // Simulated runs without chance are done once; then the table says all that a comparison could.
-        let once = |variant: &Variant| clock == Origin::Simulated && variant.runs.len() == 1;
+        // What the experiment does not repeat is repeated for the pairs that it wishes for; of the others the table says
+        // all that a comparison could.
+        let repeats = |variant: &Variant| {
+            let planned = loaded.experiment.variant(&variant.name);
+            planned.is_some_and(|planned| planned.repeats.runs > 1)
+        };
+        let once =
+            |variant: &Variant| clock == Origin::Simulated && (variant.runs.len() == 1 || !repeats(variant));
         all.extend(
             others
                 .iter()
                 .filter(|other| !once(first) || !once(other))
                 .filter_map(|other| VariantComparison::goodput(first, other, unit)),
         );
-        for wish in wishes {
+        for wish in &loaded.dossier.comparisons {
             let find = |name: &str| own.iter().find(|variant| variant.name == name);
             if let (Some(a), Some(b)) = (find(&wish.a), find(&wish.b)) {
-                all.extend(VariantComparison::goodput(a, b, unit));
+                all.extend(
+                    VariantComparison::losses(a, b, unit).or_else(|| VariantComparison::goodput(a, b, unit)),
+                );
             }
         }
     }

@@ -5,7 +5,7 @@ use slowpath_diagnose::stats::{Comparison, Summary};
 use slowpath_verdict::Limit;
 
 use super::variant::Variant;
-use crate::quantity::RateUnit;
+use crate::quantity::{RateUnit, loss};
 
 /// A comparison of two variants.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,43 @@ pub struct VariantComparison {
 }
 
 impl VariantComparison {
+    /// Compares what each of several flows without acknowledgements lost, and the goodput of all together; `None` where the
+    /// variants do not have several flows of the same names.
+    pub fn losses(a: &Variant, b: &Variant, unit: RateUnit) -> Option<Self> {
+        let names = |variant: &Variant| -> Vec<String> {
+            let flows = variant.runs.first().map(|run| run.flows.iter());
+            flows
+                .into_iter()
+                .flatten()
+                .map(|flow| flow.name.clone())
+                .collect()
+        };
+        let flows = names(a);
+        if flows.len() < 2 || names(b) != flows {
+            return None;
+        }
+        let parts: Vec<String> = flows
+            .iter()
+            .filter_map(|flow| {
+                Some(format!(
+                    "{flow} loses {} instead of {}",
+                    loss(lost(b, flow)?),
+                    loss(lost(a, flow)?)
+                ))
+            })
+            .collect();
+        let mut out = Self::goodput(a, b, unit)?;
+        out.sentence = format!(
+            "{} against {}: {}; all together get {} instead of {}.",
+            b.name,
+            a.name,
+            parts.join(", "),
+            unit.show(out.result.b.mean),
+            unit.show(out.result.a.mean)
+        );
+        Some(out)
+    }
+
     /// Compares the goodput of two variants' valid runs; `None` when one has none.
     pub fn goodput(a: &Variant, b: &Variant, unit: RateUnit) -> Option<Self> {
         let result = Comparison::of_rates(&a.rates(), &b.rates())?;
@@ -39,6 +76,18 @@ impl VariantComparison {
             sentence,
         })
     }
+}
+
+/// The share of a flow's packets that were lost, over all runs that count; `None` where no run has such a flow.
+fn lost(variant: &Variant, flow: &str) -> Option<f64> {
+    let shares: Vec<f64> = variant
+        .runs
+        .iter()
+        .filter(|run| run.complete)
+        .flat_map(|run| run.flows.iter().filter(|own| own.name == flow))
+        .map(|flow| flow.loss_fraction)
+        .collect();
+    (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
 }
 
 /// One variant in both clocks.

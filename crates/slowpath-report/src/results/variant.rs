@@ -41,6 +41,9 @@ pub struct Variant {
     /// Further published figures compared: windows, plateaus, rhythms.
     #[serde(default)]
     pub figures: Vec<Figure>,
+    /// What stands in the place of a rate where the variant measures something else: round trips, hops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead: Option<String>,
     /// Set when this variant was shortened: how.
     #[serde(default)]
     pub scaled: Option<String>,
@@ -64,6 +67,7 @@ impl Variant {
             basis: Basis::default(),
             basis_note: None,
             figures: Vec::new(),
+            instead: None,
             scaled: None,
             answer: None,
         }
@@ -115,6 +119,17 @@ impl Variant {
             .or_else(|| self.verdict.as_ref().map(|v| v.sentence.as_str()))
     }
 
+    /// The figure that stands for the variant in a table: its goodput, or where the source gives none, what flows delivered,
+    /// the packets of all of them together, those of one, what one lost, or the time to finish.
+    pub fn main_figure(&self) -> Option<Figure> {
+        let of = |ending: &str| {
+            let mut own = self.figures.iter().filter(|figure| figure.published.is_some());
+            own.find(|figure| figure.name.ends_with(ending)).cloned()
+        };
+        self.headline()
+            .or_else(|| MAIN_FIGURES.iter().find_map(|ending| of(ending)))
+    }
+
     /// The goodput against the reference as a figure; `None` without a reference.
     pub fn headline(&self) -> Option<Figure> {
         let reference = self.reference.as_ref()?;
@@ -134,3 +149,12 @@ impl Variant {
         })
     }
 }
+
+/// Ends of the names of figures that may stand for a variant, the first that there is.
+const MAIN_FIGURES: [&str; 5] = [
+    ": delivered",
+    "total: packets received",
+    ": packets received",
+    ": share lost",
+    "time to finish",
+];

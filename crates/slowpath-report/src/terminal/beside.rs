@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::label::short_label;
 use super::unit::Unit;
 use crate::quantity::{grouped, loss};
-use crate::results::{Results, RunResult};
+use crate::results::{Results, RunResult, Variant};
 use crate::text::{Style, Tone, columns, left, right};
 
 /// Writes published, lab and simulated figures side by side, one line a variant.
@@ -65,9 +65,9 @@ pub(crate) fn shows_flows(run: &RunResult) -> bool {
     run.flows.len() > 1 || run.flows.iter().any(|flow| flow.jitter_s.is_some())
 }
 
-/// Writes each flow's traffic, one line a flow and variant, of the first run.
+/// Writes each flow's traffic, one line a flow and variant, of the first run; what the source says of it stands before it.
 pub(super) fn write_flows(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let rows: Vec<[String; 6]> = results
+    let rows: Vec<[String; COLUMNS]> = results
         .variants
         .iter()
         .filter_map(|variant| Some((variant, variant.runs.first().filter(|run| shows_flows(run))?)))
@@ -77,6 +77,7 @@ pub(super) fn write_flows(results: &Results, style: Style, out: &mut dyn Write) 
                 [
                     if index == 0 { name.clone() } else { String::new() },
                     flow.name.clone(),
+                    published(variant, &flow.name),
                     grouped(flow.sent_packets as f64, 0),
                     grouped(flow.received_packets as f64, 0),
                     loss(flow.loss_fraction),
@@ -85,8 +86,19 @@ pub(super) fn write_flows(results: &Results, style: Style, out: &mut dyn Write) 
             })
         })
         .collect();
-    let head = ["variant", "flow", "sent", "received", "lost", "delivered"].map(str::to_owned);
-    let widths: Vec<usize> = (0..6)
+    let head = [
+        "variant",
+        "flow",
+        "published",
+        "sent",
+        "received",
+        "lost",
+        "delivered",
+    ]
+    .map(str::to_owned);
+    let told = rows.iter().any(|row| row[2] != NOTHING);
+    let shown: Vec<usize> = (0..COLUMNS).filter(|column| *column != 2 || told).collect();
+    let widths: Vec<usize> = (0..COLUMNS)
         .map(|i| {
             rows.iter()
                 .chain([&head])
@@ -95,7 +107,7 @@ pub(super) fn write_flows(results: &Results, style: Style, out: &mut dyn Write) 
                 .unwrap_or(0)
         })
         .collect();
-    let rest: usize = widths[1..].iter().sum::<usize>() + 10;
+    let rest: usize = shown[1..].iter().map(|column| widths[*column] + 2).sum();
     let first = widths[0].min(style.rows.saturating_sub(rest).max(8));
     for (number, row) in [&head].into_iter().chain(&rows).enumerate() {
         let mut line = if columns(&row[0]) > first {
@@ -104,7 +116,7 @@ pub(super) fn write_flows(results: &Results, style: Style, out: &mut dyn Write) 
         } else {
             left(&row[0], first)
         };
-        for i in 1..6 {
+        for &i in &shown[1..] {
             line.push_str("  ");
             line.push_str(&if i == 1 {
                 left(&row[i], widths[i])
@@ -121,3 +133,31 @@ pub(super) fn write_flows(results: &Results, style: Style, out: &mut dyn Write) 
     }
     Ok(())
 }
+
+/// What the source says of the packets of a flow: how many arrived, or which share did not.
+fn published(variant: &Variant, flow: &str) -> String {
+    let own = |unit: &str| {
+        variant.figures.iter().find_map(|figure| {
+            let of_flow = figure.unit == unit && figure.name.strip_prefix(flow)?.starts_with(": ");
+            let value = figure.published.filter(|_| of_flow)?;
+            Some(match unit {
+                "packet" => grouped(value, 0),
+                _ => format!(
+                    "{} lost",
+                    figure.label.printed.clone().unwrap_or_else(|| loss(value))
+                ),
+            })
+        })
+    };
+    let said: Vec<String> = ["packet", "fraction"].into_iter().filter_map(own).collect();
+    if said.is_empty() {
+        NOTHING.to_owned()
+    } else {
+        said.join(", ")
+    }
+}
+
+const COLUMNS: usize = 7;
+
+/// Stands where the source says nothing.
+const NOTHING: &str = "-";

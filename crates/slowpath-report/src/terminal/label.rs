@@ -2,7 +2,7 @@
 
 use slowpath_record::{HealthState, Origin};
 
-use crate::results::{Basis, Results, Variant};
+use crate::results::{Basis, Figure, Results, Variant};
 use crate::text::Tone;
 
 /// A name for the table: where both clocks stand in it, those of simulated time are marked.
@@ -16,16 +16,17 @@ pub(super) fn short_label(results: &Results, variant: &Variant) -> String {
 }
 
 /// The mark behind a ratio: how the figure relates to the model.
-pub(super) fn mark(variant: &Variant) -> &'static str {
-    let curve_fitting = |variant: &Variant| {
-        let reference = variant.reference.as_ref();
-        reference.is_some_and(|reference| reference.label.is_curve_fitting())
-    };
-    if variant.basis == Basis::Fitted && curve_fitting(variant) {
+pub(super) fn figure_mark(figure: &Figure) -> &'static str {
+    if figure.basis == Basis::Fitted && figure.label.is_curve_fitting() {
         CURVE_FITTING
     } else {
-        variant.basis.mark()
+        figure.basis.mark()
     }
+}
+
+/// The mark behind the ratio of a variant's main figure; empty without one.
+pub(super) fn mark(variant: &Variant) -> &'static str {
+    variant.main_figure().as_ref().map_or("", figure_mark)
 }
 
 /// The mark of a figure to which as many parameters were fitted as there are figures.

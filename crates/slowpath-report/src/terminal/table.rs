@@ -3,25 +3,28 @@
 use std::io::{self, Write};
 
 use slowpath_record::Origin;
+use slowpath_verdict::{Flag, Limit, Verdict};
 
-use super::label::{health_cell, health_tone, mark, short_label};
-use super::unit::Unit;
-use crate::results::{NEVER, Results, Variant};
+use super::label::{figure_mark, health_cell, health_tone, short_label};
+use super::unit::Units;
+use crate::results::{Figure, NEVER, Results, Variant};
 use crate::text::{Style, Tone, columns, left, right};
 
 /// Writes the table alone: published, measured with its 95 % interval, ratio, limit, health.
 ///
-/// All rates stand in one unit, so that they can be compared by eye. A mark behind the ratio says that
-/// the figure was fitted (`f`) or predicted (`p`) by a model; what has no mark was measured.
+/// Each figure stands in the unit in which the source prints it: in the heading where all rows have the same, else behind
+/// what was measured, which is in the unit of the published figure beside it. A mark behind the ratio says that
+/// the figure was fitted (`f`) or predicted (`p`) by a model; what has no mark was measured. Health has no column where
+/// every run is a valid one in simulated time.
 ///
 /// # Errors
 ///
 /// Those of `out`.
 pub fn write_table(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let unit = Unit::of(results);
+    let units = Units::of(results);
     let rows: Vec<Row> = answers(results)
         .map(|(variant, instead)| {
-            let mut row = Row::of(variant, &short_label(results, variant), unit);
+            let mut row = Row::of(variant, &short_label(results, variant), units);
             if let Some(lab) = instead {
                 row.cells[5] = format!("lab {}", health_cell(lab));
                 row.tones[5] = health_tone(lab.health());
@@ -32,7 +35,7 @@ pub fn write_table(results: &Results, style: Style, out: &mut dyn Write) -> io::
     let head = Row {
         cells: [
             "variant".into(),
-            format!("published {}", unit.name),
+            format!("published {}", units.heading()).trim_end().to_owned(),
             format!(
                 "{}, 95 % CI",
                 if results.is_simulated() {
@@ -47,14 +50,15 @@ pub fn write_table(results: &Results, style: Style, out: &mut dyn Write) -> io::
         ],
         tones: [Tone::Plain; 6],
     };
-    let published = results.variants.iter().any(|v| v.reference.is_some());
-    let shown: &[usize] = if published {
-        &[0, 1, 2, 3, 4, 5]
-    } else {
-        &[0, 2, 4, 5]
-    };
-    let Some(layout) = Layout::new(shown, &head, &rows, style.rows, unit) else {
-        return write_stacked(shown, &rows, unit, style, out);
+    let published = results.variants.iter().any(|v| v.main_figure().is_some());
+    let doubtful = !results.is_simulated() || rows.iter().any(|row| row.tones[5] != Tone::Good);
+    let mut shown = vec![0, 2, 4];
+    if published {
+        shown = vec![0, 1, 2, 3, 4];
+    }
+    shown.extend(doubtful.then_some(5));
+    let Some(layout) = Layout::new(&shown, &head, &rows, style.rows, units.heading()) else {
+        return write_stacked(&shown, &rows, units.heading(), style, out);
     };
     layout.write(&head, style, true, out)?;
     let rule: usize = layout.widths.iter().sum::<usize>() + layout.gap * (shown.len() - 1);
@@ -98,7 +102,7 @@ fn answers(results: &Results) -> impl Iterator<Item = (&Variant, Option<&Variant
 fn write_stacked(
     shown: &[usize],
     rows: &[Row],
-    unit: Unit,
+    unit: &str,
     style: Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -107,14 +111,14 @@ fn write_stacked(
         let [_, published, measured, ratio, limit, health] = &row.cells;
         let mut parts = vec![match measured.as_str() {
             "-" | NEVER => measured.clone(),
-            figure => format!("{figure} {}", unit.name),
+            figure => format!("{figure} {unit}").trim_end().to_owned(),
         }];
         if shown.contains(&1) && published != "-" {
             parts.push(format!("published {published}"));
             parts.push(format!("ratio {ratio}"));
         }
         parts.push(limit.clone());
-        parts.push(health.clone());
+        parts.extend(shown.contains(&5).then(|| health.clone()));
         style.paragraph(&parts.join(", "), "  ", "    ", row.tones[5], out)?;
     }
     Ok(())
@@ -126,30 +130,28 @@ struct Row {
 }
 
 impl Row {
-    fn of(variant: &Variant, name: &str, unit: Unit) -> Self {
-        let goodput = variant.goodput_byte_per_s.as_ref();
-        let measured = match goodput.map(|g| (g, g.even_half_width(), g.low95.zip(g.high95))) {
-            Some((g, Some(half), _)) => format!("{} ± {}", unit.show(g.mean), unit.show(half)),
-            Some((g, None, Some((low, high)))) => {
-                format!(
-                    "{} ({} to {})",
-                    unit.show(g.mean),
-                    unit.show(low),
-                    unit.show(high)
-                )
-            }
-            Some((g, None, None)) => unit.show(g.mean),
-            None if variant.without_rate() == NEVER => NEVER.to_owned(),
-            None => "-".to_owned(),
+    fn of(variant: &Variant, name: &str, units: Units) -> Self {
+        let figure = variant.main_figure();
+        let printed = figure.as_ref().and_then(|figure| figure.label.unit());
+        let measured = match &figure {
+            Some(figure) if variant.reference.is_none() => shown(figure),
+            _ => rate(variant, units),
         };
-        let reference = variant.reference.as_ref();
-        let ratio = reference.and_then(|r| r.ratio).map_or("-".to_owned(), |r| {
+        let published = match (&variant.reference, &figure) {
+            (Some(reference), _) => Some(units.show_rate(printed, reference.goodput_byte_per_s)),
+            (None, Some(figure)) => figure.published.map(|value| {
+                printed.map_or_else(|| figure.shown().0.unwrap_or_default(), |unit| unit.show(value))
+            }),
+            (None, None) => None,
+        };
+        let ratio = figure.as_ref().and_then(|figure| Some((figure.ratio()?, figure)));
+        let ratio = ratio.map_or("-".to_owned(), |(r, figure)| {
             let decimals = if r >= 10.0 { 1 } else { 3 };
-            let mark = mark(variant);
+            let mark = figure_mark(figure);
             format!("{r:.decimals$}{}{mark}", if mark.is_empty() { "" } else { " " })
         });
         let health = health_cell(variant);
-        let met = variant.headline().and_then(|f| f.met());
+        let met = figure.as_ref().and_then(Figure::met);
         let mut tones = [Tone::Plain; 6];
         tones[3] = match met {
             Some(true) => Tone::Good,
@@ -161,16 +163,18 @@ impl Row {
         } else {
             health_tone(variant.health())
         };
+        let limit = match (&variant.verdict, &variant.instead) {
+            (_, Some(_)) => NO_TRANSFER.to_owned(),
+            (Some(verdict), None) => limit_cell(verdict),
+            (None, None) => "-".to_owned(),
+        };
         Self {
             cells: [
                 format!("{}{}", name, if variant.scaled.is_some() { " *" } else { "" }),
-                reference.map_or("-".to_owned(), |r| unit.show(r.goodput_byte_per_s)),
-                measured,
+                published.unwrap_or_else(|| "-".to_owned()),
+                variant.instead.clone().unwrap_or(measured),
                 ratio,
-                variant
-                    .verdict
-                    .as_ref()
-                    .map_or("-".to_owned(), |v| v.limit.to_string()),
+                limit,
                 health,
             ],
             tones,
@@ -178,25 +182,66 @@ impl Row {
     }
 }
 
+/// What stands under "limited by": the limit's code, or what is remarkable where that says more.
+fn limit_cell(verdict: &Verdict) -> String {
+    let link = matches!(
+        verdict.limit,
+        Limit::BottleneckBandwidth | Limit::SharedBottleneck
+    );
+    if link && verdict.flags.contains(&Flag::ShortQueue) {
+        SHORT_QUEUE.to_owned()
+    } else {
+        verdict.limit.to_string()
+    }
+}
+
+/// What was measured of a figure that is no goodput, with the unit of the published one beside it.
+fn shown(figure: &Figure) -> String {
+    let (_, measured) = figure.shown();
+    let measured = measured.unwrap_or_else(|| "-".to_owned());
+    if figure.unit == "fraction" {
+        format!("{measured} lost")
+    } else {
+        measured
+    }
+}
+
+/// A variant's goodput with its 95 % interval.
+fn rate(variant: &Variant, units: Units) -> String {
+    let printed = variant.headline().and_then(|figure| figure.label.unit());
+    let show = |value: f64| units.show_rate(printed, value);
+    let goodput = variant.goodput_byte_per_s.as_ref();
+    let figure = match goodput.map(|g| (g, g.even_half_width(), g.low95.zip(g.high95))) {
+        Some((g, Some(half), _)) => format!("{} ± {}", show(g.mean), show(half)),
+        Some((g, None, Some((low, high)))) => {
+            format!("{} ({} to {})", show(g.mean), show(low), show(high))
+        }
+        Some((g, None, None)) => show(g.mean),
+        None if variant.without_rate() == NEVER => return NEVER.to_owned(),
+        None => return "-".to_owned(),
+    };
+    format!("{figure}{}", units.behind(printed))
+}
+
 struct Layout<'a> {
     shown: &'a [usize],
     widths: Vec<usize>,
     gap: usize,
-    unit: Unit,
+    unit: &'a str,
 }
 
 impl<'a> Layout<'a> {
     /// Columns as wide as their longest cell; `None` where a row has no room beside its name, however short.
     ///
     /// A name is never cut, since two may begin alike: one that does not fit gets a line of its own.
-    fn new(shown: &'a [usize], head: &Row, rows: &[Row], width: usize, unit: Unit) -> Option<Self> {
+    fn new(shown: &'a [usize], head: &Row, rows: &[Row], width: usize, unit: &'a str) -> Option<Self> {
         // The heading with the unit may stand over two words; only the longer one needs the room.
         let head_width = |i: usize| {
             if i == 1 {
-                9.max(unit.name.len())
+                9.max(unit.len())
             } else if i == 2 && !shown.contains(&1) {
                 // The unit stands below it.
-                columns(&head.cells[i]).max(unit.name.len())
+                columns(&head.cells[i]).max(unit.len())
             } else {
                 columns(&head.cells[i])
             }
@@ -234,7 +279,7 @@ impl<'a> Layout<'a> {
             let (top, below) = match row.cells[i].split_once(' ') {
                 Some((a, b)) if head && i == 1 => (a, b),
                 // Without published figures the unit stands below the measured ones.
-                _ if head && i == 2 && !self.shown.contains(&1) => (row.cells[i].as_str(), self.unit.name),
+                _ if head && i == 2 && !self.shown.contains(&1) => (row.cells[i].as_str(), self.unit),
                 _ if place == 0 && columns(&row.cells[0]) > width => {
                     writeln!(out, "{}", style.tone(row.tones[0], &row.cells[0]))?;
                     ("", "")
@@ -264,3 +309,8 @@ impl<'a> Layout<'a> {
 
 /// Columns for names in a table, at least; longer ones get a line of their own.
 const SHORTEST_NAME: usize = 2;
+
+/// Stands under "limited by" where the queue before the link is so short that its overflows leave the link idle.
+const SHORT_QUEUE: &str = "short-queue";
+/// Stands under "limited by" of a variant that measures round trips or hops.
+const NO_TRANSFER: &str = "no transfer";

@@ -1,7 +1,8 @@
-//! The unit of a table's rates.
+//! The units of a table's figures.
 
+use crate::label::PrintedUnit;
 use crate::quantity::{RateUnit, grouped};
-use crate::results::Results;
+use crate::results::{Results, Variant};
 
 /// One unit for all rates of a table, so that they can be compared by eye.
 #[derive(Clone, Copy)]
@@ -62,5 +63,79 @@ impl Unit {
                 1 + usize::from(self.size > 1e3 && scaled.abs() < 100.0)
             },
         )
+    }
+}
+
+/// The units of a table's rows: each row in the one in which its source prints the figure.
+#[derive(Clone, Copy)]
+pub(super) struct Units {
+    /// The unit of rows whose source prints no rate: that of most others, or else one that suits all.
+    others: Other,
+    /// Whether all rows have one unit, which then stands in the heading.
+    pub(super) one: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Other {
+    Printed(PrintedUnit),
+    Suits(Unit),
+}
+
+impl Units {
+    /// The units of all rows of `results`.
+    pub(super) fn of(results: &Results) -> Self {
+        let own = |variant: &Variant| variant.main_figure().and_then(|figure| figure.label.unit());
+        let rates: Vec<PrintedUnit> = results
+            .variants
+            .iter()
+            .filter_map(own)
+            .filter(|unit| unit.is_rate())
+            .collect();
+        let count = |unit: &PrintedUnit| rates.iter().filter(|other| *other == unit).count();
+        // The first of those that most have.
+        let most = rates.iter().rev().max_by_key(|unit| count(unit));
+        let others = most.map_or(Other::Suits(Unit::of(results)), |unit| Other::Printed(*unit));
+        let same = |variant: &Variant| match (own(variant), others) {
+            (Some(unit), Other::Printed(other)) => unit == other,
+            (None, _) => {
+                let figure = variant.main_figure();
+                let rate = figure.is_none_or(|figure| matches!(figure.unit.as_str(), "byte/s" | "bit/s"));
+                rate && variant.instead.is_none()
+            }
+            (Some(_), Other::Suits(_)) => false,
+        };
+        Self {
+            others,
+            one: results.variants.iter().all(same),
+        }
+    }
+
+    /// The name of the one unit of all rows; empty where each row says its own.
+    pub(super) fn heading(self) -> &'static str {
+        if self.one { self.name() } else { "" }
+    }
+
+    fn name(self) -> &'static str {
+        match self.others {
+            Other::Printed(unit) => unit.name,
+            Other::Suits(unit) => unit.name,
+        }
+    }
+
+    /// A row's rate in bytes per second: the unit is `printed`, where the source prints one.
+    pub(super) fn show_rate(self, printed: Option<PrintedUnit>, byte_per_s: f64) -> String {
+        match (printed.filter(|unit| unit.is_rate()), self.others) {
+            (Some(unit), _) | (None, Other::Printed(unit)) => unit.show_byte_rate(byte_per_s),
+            (None, Other::Suits(unit)) => unit.show(byte_per_s),
+        }
+    }
+
+    /// What stands behind a row's rate: its unit, where the heading has none.
+    pub(super) fn behind(self, printed: Option<PrintedUnit>) -> String {
+        if self.one {
+            return String::new();
+        }
+        let name = printed.map_or(self.name(), |unit| unit.name);
+        format!(" {name}")
     }
 }
