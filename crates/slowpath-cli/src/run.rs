@@ -12,7 +12,7 @@ use slowpath::doctor::Standing;
 use slowpath::folder::Folder;
 use slowpath::load::Loaded;
 use slowpath::run::{Event, Failed, RunError, RunOptions};
-use slowpath::settings::Settings;
+use slowpath::settings::{Call, Settings};
 use slowpath::{Clock, Results};
 
 use crate::args::{self, RunArgs};
@@ -22,8 +22,8 @@ use crate::terminal;
 
 /// Runs an experiment and prints its table.
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
-    let loaded =
-        Loaded::open(&args.experiment, &args.set).map_err(|error| Failure::usage(error.to_string()))?;
+    let loaded = Loaded::open_for(&args.experiment, &args.set, &args.variants)
+        .map_err(|error| Failure::usage(error.to_string()))?;
     terminal::warnings(&loaded);
     for name in &args.variants {
         if loaded.experiment.variant(name).is_none() {
@@ -65,6 +65,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
         options,
         failed: Vec::new(),
         text: args.format == ResultsFormat::Text,
+        call: call(args),
     };
     let results = session.answer(args.clock)?;
     if args.prove {
@@ -76,6 +77,27 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     };
     terminal::results(&results, &out, args.format)?;
     verdict_of(args, &session, &results)
+}
+
+/// What was asked for, so that the results can say how to make them again.
+fn call(args: &RunArgs) -> Call {
+    let clock = match args.clock {
+        args::Clock::Auto => None,
+        args::Clock::Simulated => Some("simulated"),
+        args::Clock::Lab => Some("lab"),
+        args::Clock::Both => Some("both"),
+    };
+    Call {
+        experiment: args.experiment.clone(),
+        clock: clock.map(str::to_owned),
+        variants: args.variants.clone(),
+        repeats: args.repeats,
+        quick: args.quick,
+        set: args.set.clone(),
+        seed: args.seed,
+        prove: args.prove,
+        no_capture: args.no_capture,
+    }
 }
 
 /// The exit code for what came of an experiment.
@@ -115,6 +137,8 @@ struct Session<'a> {
     failed: Vec<Failed>,
     /// Whether the results are printed for people.
     text: bool,
+    /// What was asked for, to be kept with the results.
+    call: Call,
 }
 
 impl Session<'_> {
@@ -217,6 +241,8 @@ impl Session<'_> {
         });
         display.finish();
         self.keep_failures(ran.map(drop))?;
+        let kept = self.call.keep(&Folder::open(&self.options.out));
+        kept.map_err(|error| Failure::usage(error.to_string()))?;
         Ok(display.total - display.resumed)
     }
 

@@ -44,6 +44,7 @@ pub mod outcome;
 pub mod probes;
 pub mod processors;
 pub mod prove;
+mod repeat;
 pub mod report;
 pub mod run;
 pub mod schedule;

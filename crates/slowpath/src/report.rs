@@ -9,13 +9,12 @@ use slowpath_report::graphs::GraphSet;
 use slowpath_report::results::Variant;
 use slowpath_report::{Results, Style, csv, json, terminal};
 use slowpath_scenario::{Clock, PlanOptions};
-use slowpath_workload::external::ssh::quoted;
 
 use crate::analyzed::Analyzed;
 use crate::folder::{Folder, FolderError};
 use crate::load::{LoadError, Loaded};
 use crate::outcome;
-use crate::settings::{SETTINGS, Settings};
+use crate::settings::{self, Call, SETTINGS, Settings};
 
 /// Makes `result.json`, `report.html` and the tables of a folder whose runs no experiment planned, from its records alone.
 ///
@@ -37,7 +36,7 @@ pub fn write(loaded: &Loaded, settings: &Settings, root: &Path) -> Result<Result
         plan(loaded, settings, variant, clock)
     });
     results.proofs = crate::prove::kept(&folder);
-    results.reproduce = vec![command(settings)];
+    results.reproduce = commands(settings, &folder);
     finish(&folder, results, &runs)
 }
 
@@ -98,7 +97,11 @@ pub fn again(root: &Path) -> Result<Results, AgainError> {
     let text = folder.read(SETTINGS)?;
     let settings: Settings =
         serde_json::from_slice(&text).map_err(|source| FolderError::Form { path, source })?;
-    let mut loaded = Loaded::open(&root.join("experiment.toml").display().to_string(), &settings.set)?;
+    let names: Vec<String> = (folder.records()?.into_iter())
+        .map(|(_, record)| record.variant)
+        .collect();
+    let file = root.join("experiment.toml").display().to_string();
+    let mut loaded = Loaded::open_for(&file, &settings.set, &names)?;
     loaded.name.clone_from(&settings.experiment);
     Ok(write(&loaded, &settings, root)?)
 }
@@ -169,16 +172,19 @@ fn graphs(results: &Results, runs: &[Analyzed]) -> Vec<GraphSet> {
         .collect()
 }
 
-/// The command that makes the results again.
-fn command(settings: &Settings) -> String {
-    let quick = if settings.quick { " --quick" } else { "" };
-    let set = (settings.set.iter()).fold(String::new(), |text, (key, value)| {
-        text + " --set " + &quoted(&format!("{key}={value}"))
-    });
-    format!(
-        "slowpath run {}{quick}{set} --seed {}",
-        settings.experiment, settings.seed
-    )
+/// The commands that make the results again: the calls that the folder keeps, or what its settings say.
+fn commands(settings: &Settings, folder: &Folder) -> Vec<String> {
+    let mut calls = settings::calls(folder);
+    if calls.is_empty() {
+        calls.push(Call {
+            experiment: settings.experiment.clone(),
+            quick: settings.quick,
+            set: settings.set.clone(),
+            seed: settings.seed,
+            ..Call::default()
+        });
+    }
+    calls.iter().map(Call::command).collect()
 }
 
 /// A point in time as RFC 3339 writes it, in UTC, to the second.
@@ -262,22 +268,19 @@ mod tests {
 
     #[test]
     fn what_was_set_is_part_of_the_command() {
-        let mut settings = Settings {
-            experiment: "mine".to_owned(),
-            seed: 3,
-            quick: true,
-            set: Vec::new(),
-        };
-        assert_eq!(command(&settings), "slowpath run mine --quick --seed 3");
+        let old = r#"{"experiment": "mine", "seed": 3, "quick": true}"#;
+        let mut settings: Settings = serde_json::from_str(old).unwrap();
+        let nothing = Folder::open(Path::new("/nowhere"));
+        assert_eq!(
+            commands(&settings, &nothing),
+            ["slowpath run mine --quick --seed 3"]
+        );
         let set = ("network.up[0].rate".to_owned(), "1 Gbit/s".to_owned());
         settings.set.push(set);
         assert_eq!(
-            command(&settings),
-            "slowpath run mine --quick --set 'network.up[0].rate=1 Gbit/s' --seed 3"
+            commands(&settings, &nothing),
+            ["slowpath run mine --quick --set 'network.up[0].rate=1 Gbit/s' --seed 3"]
         );
-        let old = r#"{"experiment": "mine", "seed": 3, "quick": true}"#;
-        let old: Settings = serde_json::from_str(old).unwrap();
-        assert!(old.set.is_empty());
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub use planned::{Planned, plan, run_name};
 use crate::folder::{Folder, FolderError};
 use crate::identity;
 use crate::load::Loaded;
+use crate::repeat;
 use crate::settings::{SETTINGS, Settings};
 use workers::Pool;
 
@@ -50,7 +51,36 @@ pub fn run(
     let folder = Folder::create(&options.out)?;
     keep_sources(loaded, &settings, &folder)?;
     execute(&loaded.name, planned, options, &folder, cancel, observe)?;
+    decide(loaded, options, &folder, cancel, observe)?;
     Ok(folder)
+}
+
+/// Repeats simulated runs until the comparisons that the experiment wishes for are decided, unless the number of repeats was
+/// given; with a cap.
+fn decide(
+    loaded: &Loaded,
+    options: &RunOptions,
+    folder: &Folder,
+    cancel: &AtomicBool,
+    observe: &mut dyn FnMut(Event<'_>),
+) -> Result<(), RunError> {
+    if options.repeats.is_some() || options.quick || options.clocks == [Clock::Lab] {
+        return Ok(());
+    }
+    let mut last = Vec::new();
+    loop {
+        let wanted = repeat::wanted(loaded, &options.variants, options.seed, folder)?;
+        // Runs that failed leave no record, and would be wanted for ever.
+        if wanted.is_empty() || wanted == last {
+            return Ok(());
+        }
+        let again = wanted
+            .iter()
+            .map(|(variant, number)| planned::again(loaded, options, variant, *number))
+            .collect::<Result<Vec<Planned>, RunError>>()?;
+        execute(&loaded.name, again, options, folder, cancel, observe)?;
+        last = wanted;
+    }
 }
 
 /// Keeps with the results what they were made from, so that a report can be made again without the originals.

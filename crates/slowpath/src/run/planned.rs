@@ -143,6 +143,22 @@ pub fn plan(loaded: &Loaded, options: &RunOptions) -> Result<Vec<Planned>, RunEr
     Ok(planned)
 }
 
+/// One more simulated run of a variant.
+pub(super) fn again(
+    loaded: &Loaded,
+    options: &RunOptions,
+    variant: &str,
+    repeat: u32,
+) -> Result<Planned, RunError> {
+    let wanted = PlanOptions {
+        repeat,
+        quick: options.quick,
+        ..PlanOptions::first(variant, options.seed, Clock::Simulated)
+    };
+    let plan = loaded.experiment.plan(&wanted, &loaded.fragments)?;
+    Ok(Planned::new(run_name(&plan), plan))
+}
+
 /// The file name of a run's record.
 pub fn run_name(plan: &Plan) -> String {
     format!("{}.{}.{}", plan.variant, plan.repeat, Origin::from(plan.clock))
