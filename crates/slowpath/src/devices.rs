@@ -2,6 +2,7 @@
 
 mod cases;
 pub mod expected;
+pub mod queues;
 mod shown;
 
 use std::collections::BTreeMap;

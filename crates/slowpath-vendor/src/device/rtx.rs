@@ -243,7 +243,7 @@ fn encapsulate(way: Encapsulation) -> Encapsulate {
 }
 
 fn link(config: &Config, port: &Port, device: &DeviceUse, default: u16) -> Link {
-    let layer = layer(config, port);
+    let layer = config.model.counts(port.shaping_level);
     let length = |number: u16| {
         let index = usize::from(number.saturating_sub(1));
         let written = port.lengths.get(index).or(port.lengths.last()).copied();
@@ -312,16 +312,6 @@ fn link(config: &Config, port: &Port, device: &DeviceUse, default: u16) -> Link 
     }
 }
 
-/// Which bytes the scheduler counts.
-fn layer(config: &Config, port: &Port) -> Layer {
-    match port.shaping_level {
-        Some(1) => Layer::Wire,
-        Some(_) => Layer::FrameFcs,
-        None if config.model.name == "RTX2000" => Layer::Wire,
-        None => Layer::FrameFcs,
-    }
-}
-
 fn queue_length(config: &Config) -> u32 {
     if config.model.name == "RTX2000" {
         RTX2000_QUEUE
@@ -371,7 +361,7 @@ fn assumptions(config: &Config, port: &Port, device: &DeviceUse, tunnel: Option<
         };
         list.push(assumption(
             "what the shaper counts",
-            layer(config, port).to_string(),
+            config.model.counts(port.shaping_level).to_string(),
             standing,
             source,
         ));

@@ -3,6 +3,7 @@
 mod change;
 mod hosts;
 mod linux;
+mod queues;
 mod routers;
 mod traps;
 
@@ -12,6 +13,7 @@ use crate::reading::Language;
 
 pub use change::{Place, Remedy};
 pub use linux::linux;
+pub use queues::{QueueAt, queue_length};
 pub use traps::{remedies_of, remedy_of};
 
 /// The change in one language; `None` if the language has no words for it.

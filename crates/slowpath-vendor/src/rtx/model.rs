@@ -1,6 +1,6 @@
 //! What differs from model to model.
 
-use slowpath_units::BitRate;
+use slowpath_units::{BitRate, Layer};
 
 /// A model of the RTX family, with its firmware revision where the text tells it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -74,6 +74,18 @@ impl Model {
             600
         } else {
             200
+        }
+    }
+
+    /// Which bytes of a packet its schedulers count where `shaping-level` says `level`, or nothing is written.
+    ///
+    /// Layer 2 is the documented default, level 1 is the line with preamble and gap. The RTX2000 has no such option: its
+    /// published table of three classes fits the encrypted packet with preamble and gap.
+    pub fn counts(&self, level: Option<u8>) -> Layer {
+        match level {
+            Some(1) => Layer::Wire,
+            None if self.is(&["RTX2000"]) => Layer::Wire,
+            Some(_) | None => Layer::FrameFcs,
         }
     }
 
@@ -161,6 +173,18 @@ mod tests {
             ..model
         };
         assert_eq!(old.has_dscp_supersede(), Some(false));
+    }
+
+    #[test]
+    fn what_a_scheduler_counts_follows_level_and_model() {
+        for (name, level, counts) in [
+            ("rtx830", None, Layer::FrameFcs),
+            ("rtx830", Some(1), Layer::Wire),
+            ("rtx830", Some(2), Layer::FrameFcs),
+            ("rtx2000", None, Layer::Wire),
+        ] {
+            assert_eq!(Model::named(name).counts(level), counts, "{name} {level:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `speed` and `queue` (chapter 26).
 
-use slowpath_units::BitRate;
+use slowpath_units::{BitRate, Layer};
 
 use super::config::{Class, ClassTarget, Config, Scheduler, Share};
 use super::filter::class_filter;
@@ -102,9 +102,9 @@ fn read_port(name: &str, words: &[&str], config: &mut Config) -> Outcome {
                     None => return Outcome::doubtful(format!("{meaning}; `{option}` is not understood")),
                 }
             }
-            let counted = match (scheduler, port.shaping_level) {
+            let counted = match (scheduler, model.counts(port.shaping_level)) {
                 (Scheduler::Fifo, _) => "",
-                (_, Some(1)) => "; counted with preamble and gap",
+                (_, Layer::Wire) => "; counted with preamble and gap",
                 _ => "; counted as frames",
             };
             Outcome::modelled(format!("{meaning}{counted}"))

@@ -2,16 +2,19 @@
 
 use slowpath_packet::Protocol;
 use slowpath_packet::mark::Dscp;
-use slowpath_path::{ElementKind, Match, Queue, Rule};
+use slowpath_path::{Class, Classes, ElementKind, Match, Queue, Rule};
 use slowpath_scenario::HostSettings;
 use slowpath_scenario::device::{DeviceElements, DeviceUse};
 use slowpath_units::{BitRate, Duration};
 use slowpath_vendor::cisco;
 use slowpath_vendor::reading::Config;
+use slowpath_vendor::remedy::QueueAt;
 use slowpath_vendor::rtx::{self, Scheduler};
 use slowpath_vendor::ssh::{self, Mark, Side};
 use slowpath_vendor::tc::{self, Qdisc};
 use slowpath_vendor::{Reading, device};
+
+use super::queues::OwnQueue;
 
 /// The name of the voice stream beside a transfer.
 pub(super) const VOICE: &str = "voice";
@@ -28,6 +31,8 @@ pub(super) struct Case {
     pub(super) settings: HostSettings,
     /// What it does on the path.
     pub(super) device: Option<DeviceElements>,
+    /// The queue in which the transfer waits, where that is one of the configuration's own that drops at its end alone.
+    pub(super) queue: Option<OwnQueue>,
 }
 
 impl Case {
@@ -164,6 +169,7 @@ fn ios(config: &cisco::Config, reading: &Reading, bytes: &[u8], assumed: &mut Ve
             ),
             settings: reading.settings.clone(),
             device: None,
+            queue: None,
         });
     }
     cases
@@ -188,7 +194,7 @@ fn on_port(reading: &Reading, bytes: &[u8], port: &str, system: &str, line: BitR
         },
         _ => None,
     });
-    let case = |what: String, device: DeviceElements| Case {
+    let case = |what: String, device: DeviceElements, queue: Option<OwnQueue>| Case {
         what,
         up: format!(
             "{{ device = \"{FILE}\", system = \"{system}\", port = \"{port}\", line = \"{} bit/s\" }}, ",
@@ -197,9 +203,10 @@ fn on_port(reading: &Reading, bytes: &[u8], port: &str, system: &str, line: BitR
         rest: transfer(),
         settings: HostSettings::default(),
         device: Some(device),
+        queue,
     };
     let Some(classes) = classes else {
-        return vec![case(port.to_owned(), elements)];
+        return vec![case(port.to_owned(), elements, None)];
     };
     let names = class_names(reading, port);
     classes
@@ -215,12 +222,50 @@ fn on_port(reading: &Reading, bytes: &[u8], port: &str, system: &str, line: BitR
             } else {
                 ""
             };
+            let own = own_queue(reading, port, classes, class, &name, line);
             case(
                 format!("{port}, {name}{default}"),
                 all_tcp_in(&elements, class.number, &name),
+                own,
             )
         })
         .collect()
+}
+
+/// The queue of a class of a router.
+fn own_queue(
+    reading: &Reading,
+    port: &str,
+    classes: &Classes,
+    class: &Class,
+    name: &str,
+    line: BitRate,
+) -> Option<OwnQueue> {
+    let at = match &reading.config {
+        Config::Rtx(_) => {
+            let most = classes.classes.iter().map(|class| class.number).max()?;
+            let length = |number: u8| {
+                let of = classes.classes.iter().find(|class| class.number == number);
+                of.map_or(class.limit, |class| class.limit)
+            };
+            QueueAt::Class {
+                port: port.to_owned(),
+                class: u16::from(class.number),
+                lengths: (1..=most).map(length).collect(),
+            }
+        }
+        Config::Ios(config) => QueueAt::PolicyClass {
+            policy: config.interfaces.get(port)?.output_policy.clone()?,
+            class: name.to_owned(),
+        },
+        _ => return None,
+    };
+    let rate = class.ceiling.or(classes.speed).unwrap_or(line);
+    Some(OwnQueue {
+        at,
+        rate,
+        packets: class.limit,
+    })
 }
 
 /// What Cisco's classes are called, by the number that they have in the model.
@@ -268,6 +313,7 @@ fn sysctl(reading: &Reading) -> Vec<Case> {
         ),
         settings: reading.settings.clone(),
         device: None,
+        queue: None,
     };
     let own = |host: &str| format!("[hosts.{host}]\nsystem = \"linux\"\nconfig = \"{FILE}\"\n");
     vec![
@@ -301,6 +347,7 @@ fn ssh(config: &ssh::Config) -> Vec<Case> {
         ),
         settings: HostSettings::default(),
         device: None,
+        queue: None,
     };
     let police = format!(
         "{{ police = \"10 Mbit/s\", burst = \"64 KiB\", only = {{ dscp = \"{}\" }} }}, ",
@@ -314,13 +361,14 @@ fn ssh(config: &ssh::Config) -> Vec<Case> {
 
 fn tc(config: &tc::Config, assumed: &mut Vec<String>) -> Vec<Case> {
     let mut cases = Vec::new();
-    let mut push = |what: String, elements: String| {
+    let mut push = |what: String, elements: String, queue: Option<OwnQueue>| {
         cases.push(Case {
             what,
             up: format!("{elements}{{ rate = \"1 Gbit/s\" }}, "),
             rest: transfer(),
             settings: HostSettings::default(),
             device: None,
+            queue,
         });
     };
     for root in config.qdiscs.iter().filter(|qdisc| qdisc.parent.is_none()) {
@@ -335,6 +383,7 @@ fn tc(config: &tc::Config, assumed: &mut Vec<String>) -> Vec<Case> {
                     push(
                         format!("{device}, class {}", class.id),
                         format!("{{ {}, {} }}, ", rate_of(rate), queue(below)),
+                        below.and_then(|below| waiting(below, rate)),
                     );
                 }
             }
@@ -352,6 +401,7 @@ fn tc(config: &tc::Config, assumed: &mut Vec<String>) -> Vec<Case> {
                         "{{ shape = \"{} bit/s\", burst = \"{burst} B\", queue = {waits} }}, ",
                         rate.bits_per_s()
                     ),
+                    None,
                 );
             }
             "cake" if root.rate.is_some() => {
@@ -362,6 +412,7 @@ fn tc(config: &tc::Config, assumed: &mut Vec<String>) -> Vec<Case> {
                         "{{ {}, discipline = \"fq-codel\", queue = \"10240 packets\" }}, ",
                         rate_of(rate)
                     ),
+                    None,
                 );
                 assumed.push("Taken: cake as FQ-CoDel behind its rate.".to_owned());
             }
@@ -369,6 +420,7 @@ fn tc(config: &tc::Config, assumed: &mut Vec<String>) -> Vec<Case> {
                 push(
                     format!("{device} (of 1 Gbit/s)"),
                     format!("{{ {}, {} }}, ", rate_of(GIGABIT), queue(Some(root))),
+                    waiting(root, GIGABIT),
                 );
             }
             _ => {}
@@ -382,6 +434,19 @@ fn tc(config: &tc::Config, assumed: &mut Vec<String>) -> Vec<Case> {
 
 fn rate_of(rate: BitRate) -> String {
     format!("rate = \"{} bit/s\"", rate.bits_per_s())
+}
+
+/// The queue of a discipline that holds packets until it is full.
+fn waiting(qdisc: &Qdisc, rate: BitRate) -> Option<OwnQueue> {
+    let packets = (qdisc.kind == "pfifo").then_some(qdisc.limit_packets)??;
+    Some(OwnQueue {
+        at: QueueAt::Discipline {
+            device: qdisc.device.clone(),
+            parent: qdisc.parent.clone(),
+        },
+        rate,
+        packets,
+    })
 }
 
 /// The queue of a discipline as an experiment file has it.

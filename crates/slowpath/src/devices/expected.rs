@@ -13,6 +13,7 @@ use slowpath_units::Duration;
 use slowpath_vendor::Reading;
 
 use super::cases::{self, Case, VOICE};
+use super::queues::{self, QueueNote};
 use super::shown::{place, printable};
 use crate::processors;
 
@@ -34,6 +35,8 @@ pub struct Expected {
     pub costs: Vec<String>,
     /// The remedies that give most, most first; each was tried in the model and makes nothing worse there.
     pub advice: Vec<Advice>,
+    /// Queues that are too short or too long for their rate, each with a length that was tried and makes nothing worse.
+    pub queues: Vec<QueueNote>,
     /// Lines of remedies that were tried and change nothing that is simulated here, or make something worse.
     pub in_vain: Vec<Vec<String>>,
 }
@@ -82,9 +85,18 @@ pub fn expected(reading: &Reading, model: Option<&str>, bytes: &[u8]) -> Expecte
     let mut tried = Tried::default();
     let (rows, refused) = rows(&cases, &mut tried);
     assumed.extend(refused);
-    let (advice, in_vain) = advice(reading, model, bytes, &rows, &mut tried);
+    let mut trial = Trial {
+        reading,
+        model,
+        text: slowpath_vendor::text::decode(bytes).0,
+        now: &rows,
+        tried: &mut tried,
+    };
+    let (advice, in_vain) = advice(&mut trial);
+    let queues = queues(&cases, &mut trial);
     Expected {
         assumed,
+        queues,
         costs: cases::costs(reading),
         rows,
         advice,
@@ -187,42 +199,45 @@ fn plan(case: &Case, round_trip: Duration) -> Result<Plan, String> {
         .map_err(|error| error.to_string())
 }
 
-/// Tries every remedy that is known for this configuration.
-fn advice(
-    reading: &Reading,
-    model: Option<&str>,
-    bytes: &[u8],
-    now: &[Row],
-    tried: &mut Tried,
-) -> (Vec<Advice>, Vec<Vec<String>>) {
-    let (text, _) = slowpath_vendor::text::decode(bytes);
-    let mut helps: Vec<Advice> = Vec::new();
-    let mut in_vain = Vec::new();
-    let remedies = slowpath_vendor::remedies_of(reading).into_iter().flatten();
-    for remedy in remedies
-        .filter(|remedy| !remedy.lines.is_empty())
-        .take(MOST_TRIED)
-    {
-        let changed = with(&text, &remedy.lines, &remedy.replaces);
-        let after = slowpath_vendor::read_for(reading.language, model, &reading.name, changed.as_bytes());
+/// A configuration in which changes are tried.
+struct Trial<'a> {
+    reading: &'a Reading,
+    model: Option<&'a str>,
+    text: String,
+    now: &'a [Row],
+    tried: &'a mut Tried,
+}
+
+impl Trial<'_> {
+    /// What a change gains at most, and whether it makes anything worse.
+    fn change(&mut self, lines: &[String], replaces: &[usize]) -> (Option<Advice>, bool) {
+        let changed = with(&self.text, lines, replaces);
+        let after = slowpath_vendor::read_for(
+            self.reading.language,
+            self.model,
+            &self.reading.name,
+            changed.as_bytes(),
+        );
         let (cases, _) = cases::of(&after, changed.as_bytes());
-        let (after, _) = rows(&cases, tried);
+        let (after, _) = rows(&cases, self.tried);
         let mut best: Option<Advice> = None;
-        let mut worse = false;
-        for (old, new) in pairs(now, &after) {
+        // A use that is gone or cannot be simulated any more is worse.
+        let mut worse = pairs(self.now, &after).count() < self.now.len();
+        for (old, new) in pairs(self.now, &after) {
             for (place, (before, after)) in old
                 .goodput_bit_per_s
                 .into_iter()
                 .zip(new.goodput_bit_per_s)
                 .enumerate()
             {
+                worse |= before.is_some() && after.is_none();
                 let (Some(before), Some(after)) = (before, after) else {
                     continue;
                 };
                 worse |= after < before * (1.0 - NO_CHANGE);
                 let found = Advice {
-                    lines: remedy.lines.clone(),
-                    replaces: remedy.replaces.clone(),
+                    lines: lines.to_vec(),
+                    replaces: replaces.to_vec(),
                     what: old.what.clone(),
                     round_trip_s: ROUND_TRIPS[place].seconds(),
                     before_bit_per_s: before,
@@ -235,6 +250,20 @@ fn advice(
             let lost = |row: &Row| row.voice_loss_fraction.unwrap_or(0.0);
             worse |= lost(new) > lost(old) + NO_CHANGE;
         }
+        (best, worse)
+    }
+}
+
+/// Tries every remedy that is known for this configuration.
+fn advice(trial: &mut Trial<'_>) -> (Vec<Advice>, Vec<Vec<String>>) {
+    let mut helps: Vec<Advice> = Vec::new();
+    let mut in_vain = Vec::new();
+    let remedies = slowpath_vendor::remedies_of(trial.reading).into_iter().flatten();
+    for remedy in remedies
+        .filter(|remedy| !remedy.lines.is_empty())
+        .take(MOST_TRIED)
+    {
+        let (best, worse) = trial.change(&remedy.lines, &remedy.replaces);
         match best.filter(|_| !worse) {
             Some(found) => helps.push(found),
             None => in_vain.push(remedy.lines),
@@ -243,6 +272,35 @@ fn advice(
     helps.sort_by(|a, b| b.gain().total_cmp(&a.gain()));
     helps.truncate(MOST_ADVICE);
     (helps, in_vain)
+}
+
+/// Tries another length for each queue that is far from what its rate asks for.
+fn queues(cases: &[Case], trial: &mut Trial<'_>) -> Vec<QueueNote> {
+    let mut notes = Vec::new();
+    for case in cases {
+        let Some((own, to)) = case.queue.as_ref().and_then(|own| Some((own, own.better()?))) else {
+            continue;
+        };
+        let Some(remedy) = slowpath_vendor::remedy::queue_length(trial.reading, &own.at, to.packets) else {
+            continue;
+        };
+        let (best, worse) = trial.change(&remedy.lines, &remedy.replaces);
+        // What is too short must gain by more.
+        if worse || to.short && best.is_none() {
+            continue;
+        }
+        let gain = best.map(|best| (best.before_bit_per_s, best.after_bit_per_s, best.round_trip_s));
+        notes.push(QueueNote {
+            what: case.what.clone(),
+            short: to.short,
+            packets: own.packets,
+            holds_s: own.holds_s(),
+            sentence: queues::sentence(own, &case.what, to, gain),
+            lines: remedy.lines,
+            replaces: remedy.replaces,
+        });
+    }
+    notes
 }
 
 /// The same use before and after a change.
@@ -334,6 +392,13 @@ pub fn write_text(expected: &Expected, style: Style, out: &mut dyn Write) -> io:
         );
         style.paragraph(&sentence, "+ ", "  ", Tone::Good, out)?;
         for line in &advice.lines {
+            writeln!(out, "      {}", printable(line))?;
+        }
+    }
+    for note in &expected.queues {
+        style.paragraph(&note.sentence, "~ ", "  ", Tone::Care, out)?;
+        writeln!(out, "  {}:", place(&note.lines, &note.replaces))?;
+        for line in &note.lines {
             writeln!(out, "      {}", printable(line))?;
         }
     }
