@@ -7,7 +7,7 @@ use slowpath_verdict::{Flag, Limit, Verdict};
 
 use super::label::{figure_mark, health_cell, health_tone, short_label};
 use super::unit::Units;
-use crate::results::{Figure, NEVER, Results, Variant};
+use crate::results::{Figure, NEVER, Results, RunResult, Variant};
 use crate::text::{Style, Tone, columns, left, right};
 
 /// Writes the table alone: published, measured with its 95 % interval, ratio, limit, health.
@@ -165,7 +165,7 @@ impl Row {
         };
         let limit = match (&variant.verdict, &variant.instead) {
             (_, Some(_)) => NO_TRANSFER.to_owned(),
-            (Some(verdict), None) => limit_cell(verdict),
+            (Some(verdict), None) => limit_cell(variant, verdict),
             (None, None) => "-".to_owned(),
         };
         Self {
@@ -182,13 +182,21 @@ impl Row {
     }
 }
 
-/// What stands under "limited by": the limit's code, or what is remarkable where that says more.
-fn limit_cell(verdict: &Verdict) -> String {
+/// What stands under "limited by": the limit's code, or that a queue is too short where most of the link's time went to its
+/// overflows.
+fn limit_cell(variant: &Variant, verdict: &Verdict) -> String {
     let link = matches!(
         verdict.limit,
         Limit::BottleneckBandwidth | Limit::SharedBottleneck
     );
-    if link && verdict.flags.contains(&Flag::ShortQueue) {
+    let own = |run: &&RunResult| run.verdict.as_ref().is_some_and(|own| own.limit == verdict.limit);
+    let ledger = variant.runs.iter().find(own).and_then(|run| run.ledger.as_ref());
+    let short = ledger.is_some_and(|ledger| {
+        let of = ledger.entries.iter().filter(|entry| entry.cause == verdict.limit);
+        let short = of.filter(|entry| entry.flags.contains(&Flag::ShortQueue));
+        short.map(|entry| entry.time_s).sum::<f64>() > ledger.time_of(verdict.limit) / 2.0
+    });
+    if link && short {
         SHORT_QUEUE.to_owned()
     } else {
         verdict.limit.to_string()

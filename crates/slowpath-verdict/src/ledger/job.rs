@@ -99,7 +99,7 @@ pub(crate) fn of(parts: &[Part<'_>]) -> Option<Ledger> {
         entries,
         ..Ledger::default()
     };
-    ledger.sentence = words::sentence(&ledger, &Hints::default());
+    ledger.sentence = words::sentence(&ledger);
     Some(ledger)
 }
 
