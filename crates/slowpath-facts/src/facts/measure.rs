@@ -84,9 +84,13 @@ pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -
     facts.arrival_local_bit_per_s = local_rate(&items);
     facts.queue = queue::fit(&items, typical);
     facts.rounds = walked.rounds;
-    facts.timeline = walked
-        .drawn
-        .complete(half, &rtts, typical.max(0.001), split.tap, (origin, conn.span.0));
+    facts.timeline = walked.drawn.complete(
+        half,
+        &in_bursts(half, &split, origin, &rtts),
+        typical.max(0.001),
+        split.tap,
+        (origin, conn.span.0),
+    );
     facts.queue_behind = behind_link(&items, &facts, typical);
     Measured {
         facts,
@@ -227,6 +231,42 @@ fn round_trips(half: &Half, split: &Split, origin: i64) -> Vec<(f64, f64)> {
     }
     out
 }
+
+/// Round trips as the receiver sees them, with those of a burst: an acknowledgement lets go several segments, of which only
+/// the first tells its round trip. What comes behind it without a silence was sent with it and waited for it.
+fn in_bursts<'a>(
+    half: &Half,
+    split: &Split,
+    origin: i64,
+    rtts: &'a [(f64, f64)],
+) -> std::borrow::Cow<'a, [(f64, f64)]> {
+    if split.tap != Tap::Receiver || rtts.is_empty() {
+        return rtts.into();
+    }
+    let mut out = Vec::with_capacity(half.tx.entries().len());
+    let mut samples = rtts.iter().copied().peekable();
+    let (mut first, mut last): (Option<(f64, f64)>, f64) = (None, f64::NEG_INFINITY);
+    for tx in half.tx.entries().iter().filter(|tx| tx.seen()) {
+        let at = (tx.at - origin) as f64 / 1e9;
+        let mut told = None;
+        while let Some(sample) = samples.next_if(|sample| sample.0 <= at) {
+            told = Some(sample);
+        }
+        if told.is_some() {
+            first = told;
+        } else if first.is_some_and(|(_, rtt)| at - last > SILENCE * rtt) {
+            first = None;
+        }
+        if let Some((began, rtt)) = first {
+            out.push((at, rtt + at - began));
+        }
+        last = at;
+    }
+    out.into()
+}
+
+/// Share of a round trip without data that ends a burst.
+const SILENCE: f64 = 0.25;
 
 fn items(half: &Half, rtt_min: f64, split: &Split) -> Vec<Item> {
     let mut out = Vec::with_capacity(half.tx.entries().len());

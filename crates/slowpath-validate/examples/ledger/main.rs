@@ -406,7 +406,7 @@ fn report(results: &BTreeMap<u64, (draw::Drawn, Scored)>, whole: bool) {
         if whole {
             println!("{}", drawn.document);
             if let Ok(scores) = scored {
-                println!("{}", scores[0].events);
+                println!("{}\n{}", scores[0].events, scores[1].events);
                 beside(scores);
             }
         }
