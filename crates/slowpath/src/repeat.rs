@@ -110,3 +110,84 @@ const LEAST: u32 = 2;
 const MOST: u32 = 10;
 /// Bytes that all runs of one variant may move before another one is too much: a minute or so.
 const ENOUGH: u64 = 8_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::run::{self, RunOptions};
+
+    const EXPERIMENT: &str = r#"
+        title = "t"
+        [network]
+        up = [{ rate = "10 Mbit/s" }, { delay = "10 ms" }, { loss = "0.5 %" }]
+        down = [{ rate = "10 Mbit/s" }, { delay = "10 ms" }]
+        [workload]
+        kind = "iperf3"
+        size = "300 KiB"
+        [[variants]]
+        name = "near"
+        [[variants]]
+        name = "far"
+        network.up = [{ rate = "10 Mbit/s" }, { delay = "100 ms" }, { loss = "0.5 %" }]
+        [[variants]]
+        name = "same"
+    "#;
+    const DOSSIER: &str =
+        "[[comparisons]]\na = \"near\"\nb = \"far\"\n[[comparisons]]\na = \"near\"\nb = \"same\"\n";
+
+    /// Records of each variant after a run with so many repeats asked for.
+    fn runs(name: &str, variants: &[&str], repeats: Option<u32>) -> Vec<usize> {
+        let place = std::env::temp_dir().join(format!("slowpath-repeat-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&place).unwrap();
+        std::fs::write(place.join("experiment.toml"), EXPERIMENT).unwrap();
+        std::fs::write(place.join("dossier.toml"), DOSSIER).unwrap();
+        let loaded =
+            Loaded::open(&place.display().to_string(), &[]).unwrap_or_else(|error| panic!("{error}"));
+        let options = RunOptions {
+            clocks: vec![Clock::Simulated],
+            variants: variants.iter().map(|name| (*name).to_owned()).collect(),
+            repeats,
+            seed: 1,
+            quick: false,
+            capture: false,
+            out: place.join("out"),
+            places: 1,
+            worker: (PathBuf::new(), Vec::new()),
+        };
+        let ran = run::run(&loaded, &options, &AtomicBool::new(false), &mut |_| {});
+        let folder = ran.unwrap_or_else(|error| panic!("{error}"));
+        let records = folder.records().unwrap();
+        let open = wanted(&loaded, &options.variants, 1, &folder).unwrap();
+        std::fs::remove_dir_all(&place).unwrap();
+        assert!(repeats.is_some() || open.is_empty(), "{open:?}");
+        ["near", "far", "same"]
+            .iter()
+            .map(|name| {
+                records
+                    .iter()
+                    .filter(|(_, record)| record.variant == **name)
+                    .count()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn runs_are_repeated_until_a_comparison_is_decided() {
+        // Ten times the round trip shows soon; a variant that nothing is compared with is run once.
+        let counts = runs("decided", &["near", "far"], None);
+        assert!(counts[0] >= 2 && counts[0] < MOST as usize, "{counts:?}");
+        assert_eq!((counts[0], counts[2]), (counts[1], 0), "{counts:?}");
+        // What was asked for is kept to.
+        assert_eq!(runs("given", &["near", "far"], Some(1)), [1, 1, 0]);
+        // What is equal is never decided: the cap ends it.
+        let counts = runs("equal", &["near", "same"], None);
+        assert_eq!(
+            (counts[0], counts[2]),
+            (MOST as usize, MOST as usize),
+            "{counts:?}"
+        );
+    }
+}
