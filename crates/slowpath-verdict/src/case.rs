@@ -352,7 +352,7 @@ cuts! {
     /// Share of the delay's variance up to which the flow's own load does not explain it.
     pub(crate) OWN_QUEUE: 0.35 between 0.340, 0.390;
     /// Share of round trips on the plateau of the flight.
-    pub(crate) PLATEAU: 0.75 between 0.749, 0.755;
+    pub(crate) PLATEAU: 0.75 between 0.583, 0.943;
     /// Delay step up to which there is no queue.
     pub(crate) NO_QUEUE: 0.2 between 0.011_4, 0.349;
     /// Smallest bucket, bytes: one that cannot hold three frames lets no transfer pass.
@@ -370,39 +370,39 @@ cuts! {
     /// Error of the fit up to which the many losses of one overflow tell.
     ONE_OVERFLOW: 0.05 between 0.000_291, 0.219;
     /// Rate over the queue's rate from which the flow fills it.
-    pub(crate) UTILISATION: 0.5 between 0.491, 0.697;
+    pub(crate) UTILISATION: 0.5 between 0.413, 0.697;
     /// Share of the episodes of losses that must begin at the full backlog where the load explains them.
     FULL_EPISODES: 0.5 between 0.429, 0.500;
     /// Error of the virtual-queue fit from which losses come at any backlog.
-    ANY_BACKLOG: 0.5 between 0.387, 0.517;
+    ANY_BACKLOG: 0.5 between 0.294, 0.594;
     /// Episodes of losses from which they can be said to come at any backlog.
     ANY_BACKLOG_EPISODES: 5.0 between 4.00, 5.00;
     /// Share of late segments from which the spacing of packets says nothing of a link.
-    DISORDER: 0.05 between 0.033_9, 0.305;
+    DISORDER: 0.05 between 0.012_6, 0.305;
     /// Half of the round trips come as close to the highest rate behind one link.
     ONE_RATE: 0.85 between NONE, NONE;
     /// Round trips with a rate from which that can be said.
     ONE_RATE_SAMPLES: 20.0 between NONE, NONE;
     /// Round trips that were measured, from which their median counts.
-    pub(crate) RTT_SAMPLES: 10.0 between 5.00, 12.0;
+    pub(crate) RTT_SAMPLES: 10.0 between 5.00, 18.0;
     /// Round trip over that of the empty path from which a queue stands in between.
-    INFLATED: 1.15 between 1.14, 1.17;
+    INFLATED: 1.15 between 1.10, 1.23;
     /// Queue's delay over the empty path's round trip from which it is one.
-    LEAST_QUEUE: 0.03 between 0.024_9, 0.038_8;
+    LEAST_QUEUE: 0.03 between 0.010_8, 0.038_8;
     /// The lowest rate over the highest from which a rate is one rate.
-    STEADY: 0.8 between 0.788, 0.847;
+    STEADY: 0.8 between 0.733, 0.847;
     /// Round trips with a rate from which that can be said.
     RATE_SAMPLES: 10.0 between NONE, 22.0;
     /// Low round trips over the empty path's from which a queue hardly ever empties.
-    STANDS: 1.5 between 1.49, 1.58;
+    STANDS: 1.5 between 1.45, 1.58;
     /// Round trips that were measured, from which their low ones count.
     pub(crate) STANDING_SAMPLES: 50.0 between 37.0, 69.0;
     /// Round trips with data for the same.
-    pub(crate) STANDING_ROUNDS: 20.0 between 18.0, 20.0;
+    pub(crate) STANDING_ROUNDS: 20.0 between 6.00, 20.0;
     /// High round trips over the empty path's from which anything queues at all.
     QUEUED_AT_ALL: 1.03 between 1.029_5, 1.04;
     /// Share of the time at the link's rate from which data arrive at it nearly always.
-    ARRIVAL_BUSY: 0.6 between 0.596, 0.653;
+    ARRIVAL_BUSY: 0.6 between 0.546, 0.693;
     /// Arrivals over a link's rate from which they did not come through it, beside the receiver.
     FASTER_AT_RECEIVER: 2.0 between 1.56, NONE;
     /// The same in the middle, where packets may be joined again.

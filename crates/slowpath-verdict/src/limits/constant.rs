@@ -9,22 +9,22 @@ use crate::message::{Count, Share, Size};
 
 cuts! {
     /// Pauses that tell what ends them.
-    PAUSES: 20.0 between 19.0, 27.0;
+    PAUSES: 20.0 between NONE, 78.0;
     /// Share of the pauses that end with an acknowledgement, of those that would not by chance, from which acknowledgements
     /// end them; below half of that they do not.
-    pub(super) CLOCKED: 0.5 between 0.493, 0.606;
+    pub(super) CLOCKED: 0.5 between 0.225, 0.892;
     /// Round trips from which a flight can be called constant.
-    ROUNDS: 12.0 between 6.00, 16.0;
+    ROUNDS: 12.0 between 6.00, 70.0;
     /// Segments from which a flight is one of bulk data.
-    BULK: 3.0 between NONE, 5.00;
+    BULK: 3.0 between NONE, 9.49;
     /// Flight over the largest window from which the window is in the way.
-    ROOM: 0.9 between 0.714, 0.917;
+    ROOM: 0.9 between 0.714, NONE;
     /// Episodes of losses that a constant flight may have had.
-    EPISODES: 1.0 between 0.0, 1.00;
+    EPISODES: 1.0 between 0.0, NONE;
     /// Unit of the capture clock, in round trips, from which what releases data cannot be told.
-    CLOCK: 0.2 between 0.000_026_3, NONE;
+    CLOCK: 0.2 between 0.000_024_2, NONE;
     /// Share of packets smaller than a segment from which they are a program's pieces.
-    SHORT: 0.03 between 0.028_6, 0.039_9;
+    SHORT: 0.03 between 0.027_7, 0.039_9;
     /// Share of bursts that end with one, likewise.
     SHORT_BURSTS: 0.08 between 0.0, 0.264;
 }

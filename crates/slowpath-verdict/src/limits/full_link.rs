@@ -11,7 +11,7 @@ use crate::message::{Count, Rate, Share, Size, Span};
 
 cuts! {
     /// Delay step from which there is one.
-    QUEUE: 0.4 between 0.011_4, 0.423;
+    QUEUE: 0.4 between 0.0, 0.423;
     /// Use of a link from which the overflows of its own short queue make it the limit.
     SHORT_QUEUE: 0.25 between NONE, 0.756;
     /// Use of a link below which losses that come at any backlog, not the link, are the limit.
@@ -21,7 +21,7 @@ cuts! {
     /// Share of round trips on the plateau that leaves no doubt that the flight is constant.
     CONSTANT: 0.9 between 0.892, 0.900;
     /// Share of the time during which another flow of the same hosts was active, from which they share the link.
-    OVERLAP: 0.3 between NONE, 0.832;
+    OVERLAP: 0.3 between NONE, 0.976;
 }
 
 /// Whether other flows between the same hosts share whatever this one fills.

@@ -9,27 +9,27 @@ use crate::message::{Count, Rate, Share};
 
 cuts! {
     /// Episodes of losses that count beside a program's pauses, and whatever rate they would allow.
-    EPISODES: 3.0 between 2.00, 3.00;
+    EPISODES: 3.0 between NONE, 8.00;
     /// Episodes that count without round trips beside them.
-    UNTIMED_EPISODES: 5.0 between 2.00, 15.0;
+    UNTIMED_EPISODES: 5.0 between NONE, NONE;
     /// The rate of a few losses, relative to what congestion control makes of them: at least.
-    LOW: 0.3 between 0.260, 0.314;
+    LOW: 0.3 between NONE, NONE;
     /// The same: less than.
-    HIGH: 3.0 between 1.000, NONE;
+    HIGH: 3.0 between NONE, NONE;
     /// Episodes below which losses may be a few bursts.
-    FEW: 5.0 between 4.00, 5.00;
+    FEW: 5.0 between NONE, 8.00;
     /// Lost segments per episode from which those are bursts.
-    BURST: 3.0 between 2.67, 3.00;
+    BURST: 3.0 between NONE, NONE;
     /// The rate of a sender that losses do not slow stays within this share of its highest.
-    UNSLOWED: 0.8 between 0.739, 0.810;
+    UNSLOWED: 0.8 between 0.355, NONE;
     /// Episodes of losses from which that can be said.
-    UNSLOWED_EPISODES: 5.0 between 4.00, 5.00;
+    UNSLOWED_EPISODES: 5.0 between NONE, 8.00;
     /// Round trips with a rate from which that can be said.
-    UNSLOWED_SAMPLES: 20.0 between 0.0, 61.0;
+    UNSLOWED_SAMPLES: 20.0 between NONE, 85.0;
     /// Segments in flight from which the steps of the rate are fine enough for that.
-    FINE: 20.0 between 19.0, 20.0;
+    FINE: 20.0 between 18.0, 20.0;
     /// Share of packets smaller than a segment below which the program is not the pace.
-    WHOLE: 0.02 between 0.000_639, NONE;
+    WHOLE: 0.02 between NONE, NONE;
 }
 
 /// Whether anything was lost that the program's pauses do not outweigh.

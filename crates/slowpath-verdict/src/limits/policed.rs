@@ -20,7 +20,7 @@ cuts! {
     /// Highest delay, over the time in which the bucket empties, up to which there is no queue of its size.
     DRAIN: 0.6 between 0.121, NONE;
     /// The fastest arrivals at the receiver over the bucket's rate from which no link of that rate is before them.
-    ARRIVES: 1.1 between NONE, NONE;
+    ARRIVES: 1.1 between 1.00, 1.15;
     /// Episodes of losses that leave no doubt.
     EPISODES: 3.0 between 1.00, 4.00;
 }

@@ -13,11 +13,11 @@ cuts! {
     /// Share of bursts that a message of the peer's program releases.
     ANSWERED: 0.25 between NONE, 0.695;
     /// Messages from which they can be called answers.
-    ANSWERS: 20.0 between 5.00, 33.0;
+    ANSWERS: 20.0 between 0.0, 100.0;
     /// Their bytes over those of the data, below which they are answers and no data.
     pub(crate) ANSWER_BYTES: 0.2 between 0.012_1, NONE;
     /// Episodes of losses up to which losses are not in the way.
-    EPISODES: 1.0 between 0.0, 1.00;
+    EPISODES: 1.0 between 0.0, NONE;
     /// Round trips with data from which a rhythm shows.
     ROUNDS: 8.0 between NONE, 101.0;
 }

@@ -14,13 +14,13 @@ use crate::verdict::Evidence;
 
 cuts! {
     /// How many times the rate that congestion control makes of losses a sender may reach that they hold.
-    HOLDS: 3.0 between 1.82, 4.83;
+    HOLDS: 3.0 between 1.82, NONE;
     /// Late segments that are no accident.
-    LATE: 5.0 between 4.00, 5.00;
+    LATE: 5.0 between 1.00, 5.00;
     /// Their share of all segments.
-    OFTEN: 0.002 between 0.001_65, 0.002_17;
+    OFTEN: 0.002 between 0.001_59, 0.002_17;
     /// Needless retransmissions and late segments over lost ones from which order, not loss, is the matter.
-    NOT_LOST: 2.0 between 0.345, 3.69;
+    NOT_LOST: 2.0 between NONE, 23.2;
     /// Share of the time that the window may hold the sender, and that nothing may be in flight.
     HELD: 0.3 between 0.065_8, NONE;
 }

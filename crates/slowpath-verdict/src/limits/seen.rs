@@ -12,7 +12,7 @@ use crate::verdict::Evidence;
 
 cuts! {
     /// Losses from which a fit is worth telling.
-    LOSSES: 3.0 between 1.00, 3.00;
+    LOSSES: 3.0 between NONE, NONE;
 }
 
 /// Losses and round trips.

@@ -15,21 +15,21 @@ use crate::verdict::Evidence;
 
 cuts! {
     /// Share of round trips at the largest flight that makes it a ceiling.
-    CEILING: 0.4 between 0.383, 0.421;
+    CEILING: 0.4 between NONE, 0.545;
     /// The flight that is come to, over the largest, from which that is a ceiling.
-    NEVER_ABOVE: 0.94 between 0.415, 0.958;
+    NEVER_ABOVE: 0.94 between NONE, 0.958;
     /// Round trips from which a flight that never exceeds one amount has a ceiling.
     CEILING_ROUNDS: 40.0 between NONE, NONE;
     /// Share of packets smaller than a segment below which segments are whole: under a ceiling.
-    WHOLE: 0.03 between 0.020_0, 0.045_7;
+    WHOLE: 0.03 between 0.019_7, NONE;
     /// Share of bursts that end with one, likewise.
-    WHOLE_BURSTS: 0.05 between 0.046_5, 0.084_2;
+    WHOLE_BURSTS: 0.05 between NONE, 0.329;
     /// The same shares seen from afar.
-    WHOLE_AFAR: 0.01 between 0.000_283, 0.010_7;
+    WHOLE_AFAR: 0.01 between 0.0, 0.010_7;
     /// Share of bursts that follow an acknowledgement at once from which acknowledgements are the clock.
     CLOCKED: 0.7 between 0.292, 0.868;
     /// The same where short segments leave doubt.
-    STRICTLY: 0.9 between 0.887, 0.971;
+    STRICTLY: 0.9 between 0.887, 0.987;
     /// Share that would do so by chance, up to which a strict clock tells.
     CHANCE: 0.6 between 0.565, 1.00;
     /// The same from afar.

@@ -18,9 +18,9 @@ cuts! {
     IDLE_SHARE: 0.6 between 0.533, 0.738;
     /// Share of bursts that follow an acknowledgement at once, beyond what chance leaves, below which they are not the
     /// clock.
-    UNCLOCKED: 0.5 between 0.252, 0.618;
+    UNCLOCKED: 0.5 between 0.252, NONE;
     /// Share of bursts that follow an acknowledgement above what would by chance, below which it is chance.
-    BY_CHANCE: 0.12 between -0.018_1, NONE;
+    BY_CHANCE: 0.12 between NONE, NONE;
 }
 
 /// A program that pauses, where nothing else explains the rest.

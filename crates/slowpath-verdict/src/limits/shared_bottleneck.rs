@@ -14,17 +14,17 @@ use crate::verdict::Evidence;
 
 cuts! {
     /// Rank of the delay before losses from which a full queue drops.
-    FULL_RANK: 0.8 between 0.766, 0.834;
+    FULL_RANK: 0.8 between 0.712, 0.834;
     /// Episodes of losses with such a rank where the delay is not high most of the time.
-    RANKED: 3.0 between NONE, 9.00;
+    RANKED: 3.0 between NONE, 18.0;
     /// Share of the time at the link's rate below which others use the link too.
-    WHOLE_LINK: 0.78 between 0.777, 0.787;
+    WHOLE_LINK: 0.78 between 0.777, 0.791;
     /// Share of the time that the window may hold the sender.
-    HELD: 0.3 between 0.000_344, 0.351;
+    HELD: 0.3 between 0.000_000_008_01, 0.450;
     /// High round trips above the empty path's, in margins, from which they are delayed.
-    DELAYED: 1.5 between 1.47, 1.53;
+    DELAYED: 1.5 between 1.45, 1.60;
     /// How far the low round trips rise above the least, over how far the high ones do, from which a queue never empties.
-    NEVER_EMPTIES: 0.4 between 0.291, 0.969;
+    NEVER_EMPTIES: 0.4 between 0.0, 0.969;
     /// The lowest rate over the highest below which somebody changes it.
     CHANGED: 0.6 between NONE, NONE;
 }

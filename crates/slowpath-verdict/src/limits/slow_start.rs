@@ -11,11 +11,11 @@ use crate::message::{Count, Span};
 
 cuts! {
     /// Round trips after which a transfer is no longer a start.
-    ROUNDS: 14.0 between 13.0, 16.0;
+    ROUNDS: 14.0 between 6.00, NONE;
     /// Share of the round trips in which the flight grew from which it still grew.
-    GROWING: 0.333_333_333_333_333_3 between 0.302, 0.333_333_333_333_333_3;
+    GROWING: 0.333_333_333_333_333_3 between NONE, 0.333_333_333_333_333_3;
     /// Round trips in which no initial window grows to what a path carries, whether the steps show or not.
-    OPENING: 4.0 between NONE, 9.00;
+    OPENING: 4.0 between NONE, NONE;
 }
 
 /// The transfer ended while it still grew.

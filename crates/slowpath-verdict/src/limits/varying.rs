@@ -10,18 +10,18 @@ use crate::cut::cuts;
 
 cuts! {
     /// Share of the time that the window may hold the sender, and that nothing may be in flight.
-    HELD: 0.3 between NONE, NONE;
+    HELD: 0.3 between 0.285, 0.312;
     /// Losses behind a queue from which delay and rate can be compared.
-    LOSSES: 3.0 between NONE, NONE;
+    LOSSES: 3.0 between 2.00, 3.00;
     /// Their share of all losses.
-    MOSTLY: 0.7 between NONE, NONE;
+    MOSTLY: 0.7 between 0.667, 0.857;
     /// How far the rates at these are apart, standard deviation of their logarithm.
-    APART: 0.2 between NONE, NONE;
+    APART: 0.2 between 0.199, 0.281;
     /// By which power of the rate the delay falls, from which it follows the rate: one behind a link of one's own, none
     /// behind one that others share.
-    POWER: 0.5 between NONE, NONE;
+    POWER: 0.5 between 0.011_5, 0.846;
     /// Correlation of the two logarithms from which that is no accident.
-    AGREE: 0.7 between NONE, NONE;
+    AGREE: 0.7 between NONE, 0.876;
 }
 
 /// Lowest and highest rate of payload at losses, bytes per second, where the link's rate varies and nobody shares it.

@@ -15,9 +15,9 @@ cuts! {
     WINDOW_RATIO: 0.8 between 0.269, 0.920;
     /// Share of the time with a closed or shrunken window that one stop of the reader makes, from which there is nothing
     /// else.
-    ONE_STOP: 0.8 between NONE, NONE;
+    ONE_STOP: 0.8 between 0.057_1, 0.957;
     /// Round trips from which a closed window is a stop.
-    STOP: 5.0 between NONE, NONE;
+    STOP: 5.0 between 1.83, 6.55;
     /// Share of the time that the window holds the sender in which it is much smaller than it had been, from which the
     /// reader is slow.
     MOSTLY_SHRUNK: 0.5 between 0.000_000_109, NONE;
