@@ -84,11 +84,17 @@ fn judge(ledger: &Ledger, members: &[Member<'_>]) -> Option<Verdict> {
         .iter()
         .filter(|entry| entry.cause == limit)
         .collect();
-    // What is remarkable about most of it.
+    // What is remarkable about most of it; overflows are not where the link was full all the same.
+    let full = ledger
+        .floor_s
+        .is_some_and(|floor| floor >= FULL * ledger.duration_s);
     let mut flags: Vec<Flag> = Vec::new();
     for flag in own.iter().flat_map(|entry| &entry.flags) {
         let of_flag = own.iter().filter(|entry| entry.flags.contains(flag));
         let time: f64 = of_flag.map(|entry| entry.time_s).sum();
+        if full && *flag == Flag::ShortQueue {
+            continue;
+        }
         if !flags.contains(flag) && time >= MOST * ledger.time_of(limit) {
             flags.push(*flag);
         }
@@ -182,6 +188,8 @@ fn rejected(ledger: &Ledger, chosen: Limit) -> Vec<Rejected> {
 
 /// A connection with less than one of so many parts of the largest one's data is no part of the job's work.
 const SMALL: u64 = 20;
+/// Share of the job's time that the link itself needs from which the link is full.
+const FULL: f64 = 0.8;
 /// Share of a cause's time from which what is remarkable about a part of it holds for all.
 const MOST: f64 = 0.5;
 /// How sure a sum of ledgers is that tells all of the time.

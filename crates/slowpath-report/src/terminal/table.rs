@@ -196,7 +196,7 @@ fn limit_cell(variant: &Variant, verdict: &Verdict) -> String {
         let short = of.filter(|entry| entry.flags.contains(&Flag::ShortQueue));
         short.map(|entry| entry.time_s).sum::<f64>() > ledger.time_of(verdict.limit) / 2.0
     });
-    if link && short {
+    if link && short && verdict.flags.contains(&Flag::ShortQueue) {
         SHORT_QUEUE.to_owned()
     } else {
         verdict.limit.to_string()
