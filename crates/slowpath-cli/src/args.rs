@@ -40,6 +40,8 @@ pub(crate) enum Command {
     Shell(ShellArgs),
     /// Attach to a transfer that is slow now, without root, and say why; alone it lists the busiest
     Why(WhyArgs),
+    /// Find out what limits each variant of an experiment, and prove it: change one thing, predict, run again
+    Diagnose(DiagnoseArgs),
     /// Read a capture and say what limited the transfer
     Explain(ExplainArgs),
     /// Say what a device's configuration means for throughput, line by line
@@ -100,7 +102,7 @@ pub(crate) struct RunArgs {
     /// Exit with 1 if a figure misses its reference
     #[arg(long)]
     pub(crate) check: bool,
-    /// Re-run chosen variants with one change each, and test the prediction
+    /// Change one thing of each variant, predict what that gives, run again and compare
     #[arg(long)]
     pub(crate) prove: bool,
     /// Without packet captures (then there is no verdict)
@@ -115,6 +117,49 @@ pub(crate) struct RunArgs {
     /// How many slow paths may run side by side
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) side_by_side: u32,
+}
+
+/// `slowpath diagnose`.
+#[derive(Debug, Args)]
+pub(crate) struct DiagnoseArgs {
+    /// Name of a built-in experiment (see `slowpath list`) or path of an experiment file
+    pub(crate) experiment: String,
+    /// Which clock: simulated time, or the lab's real time
+    #[arg(long, value_enum, default_value_t = OneClock::Simulated)]
+    pub(crate) clock: OneClock,
+    /// Only this variant; may be given several times
+    #[arg(long = "variant", value_name = "NAME")]
+    pub(crate) variants: Vec<String>,
+    /// Repeats of every variant, instead of the experiment's own number
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) repeats: Option<u32>,
+    /// Seed from which all random streams are derived
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// A value laid over the experiment file and all its variants; may be given several times
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_and_value)]
+    pub(crate) set: Vec<(String, String)>,
+    /// Smaller transfers for slow variants; the output says which
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Exit with 1 if a prediction was refuted
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Results folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Form of what is printed
+    #[arg(long, value_enum, default_value_t = ResultsFormat::Text)]
+    pub(crate) format: ResultsFormat,
+}
+
+/// A clock on which something is proven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OneClock {
+    /// Simulated time
+    Simulated,
+    /// Real time
+    Lab,
 }
 
 fn key_and_value(text: &str) -> Result<(String, String), String> {

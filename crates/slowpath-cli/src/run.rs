@@ -13,15 +13,77 @@ use slowpath::folder::Folder;
 use slowpath::load::Loaded;
 use slowpath::run::{Event, Failed, RunError, RunOptions};
 use slowpath::settings::{Call, Settings};
-use slowpath::{Clock, Results};
+use slowpath::{Clock, ProofOutcome, Results};
 
-use crate::args::{self, RunArgs};
+use crate::args::{self, DiagnoseArgs, OneClock, RunArgs};
 use crate::exit::{self, Failure};
 use crate::form::ResultsFormat;
 use crate::terminal;
 
 /// Runs an experiment and prints its table.
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
+    let loaded = opened(args)?;
+    if !args.sweeps.is_empty() {
+        return sweep(args, &loaded.name);
+    }
+    let mut session = Session::new(args, &loaded)?;
+    let out = session.options.out.clone();
+    let results = session.answer(args.clock)?;
+    if args.prove {
+        session.prove()?;
+    }
+    session.ranges(&args.experiment)?;
+    let asked = args.prove || !loaded.dossier.questions.is_empty();
+    let results = match results {
+        Some(results) if !asked => results,
+        _ => session.results()?,
+    };
+    terminal::results(&results, &out, args.format)?;
+    verdict_of(args, &session, &results)
+}
+
+/// Runs every variant, tests the changes that its verdict suggests, and prints what came of them.
+pub(crate) fn diagnose(args: DiagnoseArgs) -> Result<u8, Failure> {
+    let args = RunArgs {
+        experiment: args.experiment,
+        clock: match args.clock {
+            OneClock::Simulated => args::Clock::Simulated,
+            OneClock::Lab => args::Clock::Lab,
+        },
+        variants: args.variants,
+        repeats: args.repeats,
+        seed: args.seed,
+        sweeps: Vec::new(),
+        set: args.set,
+        quick: args.quick,
+        check: args.check,
+        prove: true,
+        no_capture: false,
+        out: args.out,
+        format: args.format,
+        side_by_side: SIDE_BY_SIDE,
+    };
+    let loaded = opened(&args)?;
+    let mut session = Session::new(&args, &loaded)?;
+    session.answer(args.clock)?;
+    session.prove()?;
+    let results = session.results()?;
+    match args.format {
+        ResultsFormat::Text => terminal::diagnosis(&results, &session.options.out)?,
+        format => terminal::results(&results, &session.options.out, format)?,
+    }
+    let refuted = results
+        .proofs
+        .iter()
+        .any(|proof| proof.outcome == ProofOutcome::Refuted);
+    match verdict_of(&RunArgs { check: false, ..args }, &session, &results)? {
+        exit::DONE if session.checks && refuted => Ok(exit::MISSED),
+        code => Ok(code),
+    }
+}
+
+/// Opens the experiment that was asked for, with its variants checked.
+fn opened(args: &RunArgs) -> Result<Loaded, Failure> {
     let loaded = Loaded::open_for(&args.experiment, &args.set, &args.variants)
         .map_err(|error| Failure::usage(error.to_string()))?;
     terminal::warnings(&loaded);
@@ -40,43 +102,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
             )));
         }
     }
-    if !args.sweeps.is_empty() {
-        return sweep(args, &loaded.name);
-    }
-    let out = args
-        .out
-        .clone()
-        .unwrap_or_else(|| default_folder(&loaded.name, args.quick));
-    let options = RunOptions {
-        clocks: Vec::new(),
-        variants: args.variants.clone(),
-        repeats: args.repeats,
-        seed: args.seed,
-        quick: args.quick,
-        capture: !args.no_capture,
-        out: out.clone(),
-        places: args.side_by_side as usize,
-        worker: worker_program()?,
-    };
-    let mut session = Session {
-        loaded: &loaded,
-        settings: Settings::of(&loaded, options.seed, options.quick),
-        cancel: interrupt_flag(),
-        options,
-        failed: Vec::new(),
-        text: args.format == ResultsFormat::Text,
-        call: call(args),
-    };
-    let results = session.answer(args.clock)?;
-    if args.prove {
-        session.prove()?;
-    }
-    let results = match results {
-        Some(results) if !args.prove => results,
-        _ => session.results()?,
-    };
-    terminal::results(&results, &out, args.format)?;
-    verdict_of(args, &session, &results)
+    Ok(loaded)
 }
 
 /// What was asked for, so that the results can say how to make them again.
@@ -139,6 +165,37 @@ struct Session<'a> {
     text: bool,
     /// What was asked for, to be kept with the results.
     call: Call,
+    /// Whether what fails a check fails the command.
+    checks: bool,
+}
+
+impl<'a> Session<'a> {
+    fn new(args: &RunArgs, loaded: &'a Loaded) -> Result<Self, Failure> {
+        let options = RunOptions {
+            clocks: Vec::new(),
+            variants: args.variants.clone(),
+            repeats: args.repeats,
+            seed: args.seed,
+            quick: args.quick,
+            capture: !args.no_capture,
+            out: args
+                .out
+                .clone()
+                .unwrap_or_else(|| default_folder(&loaded.name, args.quick)),
+            places: args.side_by_side as usize,
+            worker: worker_program()?,
+        };
+        Ok(Self {
+            loaded,
+            settings: Settings::of(loaded, options.seed, options.quick),
+            cancel: interrupt_flag(),
+            options,
+            failed: Vec::new(),
+            text: args.format == ResultsFormat::Text,
+            call: call(args),
+            checks: args.check,
+        })
+    }
 }
 
 impl Session<'_> {
@@ -256,6 +313,27 @@ impl Session<'_> {
             });
         display.finish();
         self.keep_failures(proven.map(drop))
+    }
+
+    /// Computes the ranges that the experiment's questions ask for.
+    fn ranges(&mut self, experiment: &str) -> Result<(), Failure> {
+        use slowpath::ranges::{RangeError, compute};
+        use slowpath::sweep::Error;
+
+        let folder = Folder::open(&self.options.out);
+        let variants = &self.options.variants;
+        compute(
+            experiment,
+            self.loaded,
+            variants,
+            self.options.seed,
+            &folder,
+            &self.cancel,
+        )
+        .map_err(|error| match error {
+            RangeError::Sweep(Error::Interrupted) => Failure::interrupted(error.to_string()),
+            error => Failure::usage(error.to_string()),
+        })
     }
 
     fn keep_failures(&mut self, ran: Result<(), RunError>) -> Result<(), Failure> {
@@ -393,6 +471,9 @@ pub(crate) fn interrupt_flag_later() -> Arc<AtomicBool> {
     slowpath::interrupt::note_interrupt(&flag);
     flag
 }
+
+/// Slow paths side by side, where the user says nothing.
+const SIDE_BY_SIDE: u32 = 16;
 
 fn default_folder(name: &str, quick: bool) -> PathBuf {
     Path::new("results").join(if quick {

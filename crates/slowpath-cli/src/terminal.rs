@@ -104,6 +104,11 @@ fn summary(results: &Results, folder: &Path) -> Result<(), Failure> {
     print(|out| slowpath::report::print(results, folder, style(), out))
 }
 
+/// What was found out about each variant, and what the tests of changes said.
+pub(crate) fn diagnosis(results: &Results, folder: &Path) -> Result<(), Failure> {
+    print(|out| slowpath::report::print_diagnosis(results, folder, style(), out))
+}
+
 /// What simulated time says, while the lab takes its time.
 pub(crate) fn first_answer(results: &Results) -> Result<(), Failure> {
     print(|out| slowpath::report::print_first(results, style(), out))

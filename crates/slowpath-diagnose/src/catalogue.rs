@@ -3,7 +3,9 @@
 //! Reasons are written small and without a full stop, because others lead up to them. Whole sentences about a proof are put
 //! together in [`investigation`](crate::investigation).
 
-use slowpath_verdict::message::{About, Bytes, Count, KilobyteRate, MegabyteRate, Milliseconds, Name, Part};
+use slowpath_verdict::message::{
+    About, Bytes, Count, KilobyteRate, MegabyteRate, Milliseconds, Name, Part, Share,
+};
 
 slowpath_verdict::messages! {
     // What a change makes of the transfer, as a noun.
@@ -13,6 +15,7 @@ slowpath_verdict::messages! {
     "change.writer" Writer {} = "a sending program that never waits";
     "change.no-loss" NoLoss {} = "a path without loss of its own";
     "change.no-policer" NoPolicer {} = "a path without the policer";
+    "change.no-device-limit" NoDeviceLimit {} = "devices on the path without their limit";
     "change.streams" Streams { count: Count } = "{count} connections instead of one";
     "change.control" Control { control: Name } = "{control} as the sender's congestion control";
     "change.rate" BottleneckRate { percent: Count } = "a bottleneck of {percent} % of its rate";
@@ -34,13 +37,16 @@ slowpath_verdict::messages! {
     "because.policer" PolicerPasses { rate: MegabyteRate } = "the policer lets {rate} of payload through";
     "because.loss" OneLost { segments: About, rtt: Milliseconds } = "one segment in {segments} is lost at {rtt}";
     "because.untreated" UntreatedReach { rate: MegabyteRate }
-        = "transfers whose marks are not treated reach {rate} over this path, and programs of another kind at least half of it";
+        = "transfers whose marks are not treated reach {rate} over this path";
     "because.unbounded" Unbounded {} = "nothing that was seen bounds the transfer after the change";
     "because.start" SentBefore { because: Part<Message>, size: Bytes }
         = "{because}, but {size} bytes are sent before that is reached";
     "because.same" NothingChanges { because: Part<Message> } = "nothing changes for what limits it now: {because}";
     "because.beyond" BeyondSeen { because: Part<Message> }
         = "{because}; what the path itself carries was not seen and may hold it earlier";
+    "because.given-back" GivenBack { share: Share } = "what it takes away costs {share} of the time";
+    "because.offered" Offered { rate: MegabyteRate } = "no more than {rate} is sent";
+    "because.arrives" Arrives { rate: MegabyteRate } = "what drops all but {rate} stays in place";
     "because.queue" LongerQueue { because: Name } = "{because}; a larger buffer only lengthens the full queue";
 }
 

@@ -59,6 +59,13 @@ pub const fn no_policer() -> Intervention {
     }
 }
 
+/// A path whose devices handle every packet at once.
+pub const fn no_device_limit() -> Intervention {
+    Intervention::LiftDeviceLimit {
+        place: Place::Everywhere,
+    }
+}
+
 /// The transfer split over so many connections.
 pub const fn streams(count: u32) -> Intervention {
     Intervention::SetStreams { count }
@@ -162,6 +169,7 @@ pub fn words(change: &Intervention) -> String {
         Intervention::SetWriter { rate: None, .. } => Message::Writer {},
         Intervention::SetLoss { chance, .. } if *chance == Ratio::ZERO => Message::NoLoss {},
         Intervention::RemovePolicer { .. } => Message::NoPolicer {},
+        Intervention::LiftDeviceLimit { .. } => Message::NoDeviceLimit {},
         Intervention::SetStreams { count } => Message::Streams {
             count: Count((*count).into()),
         },
@@ -195,6 +203,7 @@ mod tests {
             (writer_without_limit(), "a sending program that never waits"),
             (no_loss(), "a path without loss of its own"),
             (no_policer(), "a path without the policer"),
+            (no_device_limit(), "devices on the path without their limit"),
             (streams(4), "4 connections instead of one"),
             (
                 congestion_control(Control::Cubic),

@@ -7,13 +7,13 @@
 use serde::{Deserialize, Serialize};
 use slowpath_scenario::Intervention;
 use slowpath_units::Ratio;
-use slowpath_verdict::message::{About, Bytes, KilobyteRate, MegabyteRate, Milliseconds, Name, Part};
+use slowpath_verdict::message::{About, Bytes, KilobyteRate, MegabyteRate, Milliseconds, Name, Part, Share};
 use slowpath_verdict::{Flag, Limit};
 
 use crate::catalogue::Message;
 use crate::change::{self, Control};
 use crate::response;
-use crate::situation::{PathEvidence, Situation};
+use crate::situation::{Cost, PathEvidence, Situation};
 
 /// What one limit would allow, byte/s of payload.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,17 +88,56 @@ impl Prediction {
         self.expected / self.before
     }
 
+    /// Whether the range is so wide that a measurement inside it decides nothing: its durations are further apart than a
+    /// quarter of the expected one.
+    pub fn is_vague(&self) -> bool {
+        is_vague(self.low, self.expected, self.high)
+    }
+
+    /// Whether one of the limits that were predicted is the one that most runs found; also where no run tells a limit.
+    pub fn foresaw(&self, found: &[Limit]) -> bool {
+        let predicted =
+            |limit: &&Limit| self.next_limit == Some(**limit) || self.possible_limits.contains(limit);
+        let told: Vec<&Limit> = found.iter().filter(|limit| !limit.is_undecided()).collect();
+        told.iter().copied().filter(predicted).count() * 2 >= told.len()
+    }
+
     /// Whether the change is expected to gain less than `share` (0.1 for 10 %).
     pub fn is_no_gain(&self, share: f64) -> bool {
         self.factor() < 1.0 + share
     }
 }
 
+/// Whether a range of rates is so wide that a measurement inside it decides nothing: see [`Prediction::is_vague`].
+pub fn is_vague(low: f64, expected: f64, high: Option<f64>) -> bool {
+    let shortest = high.map_or(0.0, |high| expected / high);
+    let longest = if low > 0.0 { expected / low } else { f64::INFINITY };
+    longest - shortest > WIDEST
+}
+
+/// The widest range of durations that can be held, as a share of the expected duration.
+const WIDEST: f64 = 0.25;
+/// A transfer this many times as fast as its losses should allow is not held by them.
+const BEYOND: f64 = 1.5;
+/// Shares of the duration that a ledger is believed to give back: less is lost in what it cannot tell.
+const LEAST_SAVED: f64 = 0.05;
+/// With more, what is left is less than the ledger's own doubt.
+const MOST_SAVED: f64 = 0.9;
+/// Share of the duration from which a cause is a limit (as in the ledger's own verdict).
+const AVOIDABLE: f64 = 0.2;
+/// How far the duration may be off that a ledger predicts: both sides together a little less than a quarter, the most that
+/// a proof may leave open.
+const DOUBT: f64 = 0.12;
+
 /// Beyond this multiple of what a path was seen to carry, a figure would be worth nothing.
 const FAR: f64 = 5.0;
 
-/// Predicts what `change` makes of the transfer.
+/// Predicts what `change` makes of the transfer: by what its ledger says the change gives back, where that is told, else by
+/// the lowest of all ceilings.
 pub fn predict(situation: &Situation, evidence: &PathEvidence, change: &Intervention) -> Prediction {
+    if let Some(prediction) = by_ledger(situation, change) {
+        return prediction;
+    }
     let mut ceilings = ceilings(situation, evidence, change);
     for ceiling in &mut ceilings {
         ceiling.start_slowly(situation);
@@ -121,14 +160,18 @@ pub fn predict(situation: &Situation, evidence: &PathEvidence, change: &Interven
             Limit::BottleneckBandwidth | Limit::SharedBottleneck
         );
     if !path_known && first.expected > seen * FAR {
-        return beyond_what_was_seen(situation, change, &first, low.min(seen), high);
+        return beyond_what_was_seen(situation, change, &first, low.min(situation.goodput), high);
     }
-    let possible = ceilings
+    let mut possible: Vec<Limit> = ceilings
         .iter()
         .skip(1)
         .filter(|c| c.low < high)
         .map(|c| c.limit)
         .collect();
+    // Flows that nothing drops any more may meet a link that nobody has filled yet.
+    if situation.offered.is_some() && first.limit != situation.limit {
+        possible.extend([Limit::BottleneckBandwidth, Limit::SharedBottleneck]);
+    }
     let same = first.limit == situation.limit && first.expected < situation.goodput * 1.1;
     let unseen = !path_known && first.expected > seen * 1.1;
     let because = Part::of(first.because);
@@ -153,6 +196,58 @@ pub fn predict(situation: &Situation, evidence: &PathEvidence, change: &Interven
         possible_limits: possible,
         because,
     }
+}
+
+/// What the ledger says of a change that takes a cause away: its time is given back, the rest stays.
+///
+/// `None` where the ledger knows no capacity, or where the cause cost next to nothing.
+fn by_ledger(s: &Situation, change: &Intervention) -> Option<Prediction> {
+    let removed = |cost: &Cost| match change {
+        Intervention::SetLoss { chance, .. } if *chance == Ratio::ZERO => cost.limit == Limit::RandomLoss,
+        Intervention::SetCongestionControl { .. } if Control::of(change) == Some(Control::Bbr) => {
+            cost.limit == Limit::RandomLoss || cost.early_exit
+        }
+        Intervention::RemovePolicer { .. } => cost.limit == Limit::Policed,
+        Intervention::SetWindow { window, .. } => {
+            cost.limit == Limit::ReceiverWindow && s.window.is_none_or(|now| window.bytes() as f64 > now)
+        }
+        Intervention::SetSendBuffer { .. } => cost.limit == Limit::SendBuffer,
+        Intervention::SetReader { rate: None, .. } => cost.limit == Limit::ReceiverApplication,
+        Intervention::SetWriter { rate: None, .. } => cost.limit == Limit::SenderApplication,
+        _ => false,
+    };
+    let saved = s.cost_of(removed);
+    if !(LEAST_SAVED..MOST_SAVED).contains(&saved) {
+        return None;
+    }
+    let left = 1.0 - saved;
+    let largest = s.costs.iter().find(|cost| !removed(cost));
+    let next = largest.filter(|cost| cost.share >= AVOIDABLE * left);
+    let shared = s.limit == Limit::SharedBottleneck;
+    let link = if shared {
+        s.limit
+    } else {
+        Limit::BottleneckBandwidth
+    };
+    let next_limit = next.map_or(link, |cost| cost.limit);
+    let possible = s
+        .costs
+        .iter()
+        .filter(|cost| !removed(cost) && cost.share >= AVOIDABLE / 2.0 * left);
+    let mut possible_limits: Vec<Limit> = possible.map(|cost| cost.limit).chain([link]).collect();
+    possible_limits.retain(|limit| *limit != next_limit);
+    possible_limits.dedup();
+    let expected = s.goodput / left;
+    Some(Prediction {
+        change: change.clone(),
+        before: s.goodput,
+        low: expected / (1.0 + DOUBT),
+        expected,
+        high: Some(expected / (1.0 - DOUBT)),
+        next_limit: Some(next_limit),
+        possible_limits,
+        because: Message::GivenBack { share: Share(saved) }.to_string(),
+    })
 }
 
 /// The change lifts the transfer beyond every rate that the path has been seen to carry.
@@ -256,7 +351,9 @@ fn ceilings(s: &Situation, evidence: &PathEvidence, change: &Intervention) -> Ve
         Intervention::SetStreams { count } => f64::from((*count).max(1)),
         _ => 1.0,
     };
+    let streams = streams * s.parallel;
     let all = [
+        offered_ceiling(s, change),
         window_ceiling(s, change, rtt, streams),
         flight_ceiling(s, change, rtt, streams),
         reader_ceiling(s, change, rtt),
@@ -270,7 +367,7 @@ fn ceilings(s: &Situation, evidence: &PathEvidence, change: &Intervention) -> Ve
 
 /// What other transfers over the path reached, whose marks the network does not treat.
 ///
-/// Whatever holds this one now, loss or a policer, held none of them. Its own programs may take longer than theirs.
+/// Whatever holds this one now, loss or a policer, held none of them.
 fn untreated_ceiling(s: &Situation, evidence: &PathEvidence) -> Option<Ceiling> {
     let own = s.peak.unwrap_or(s.goodput).max(s.goodput);
     let rate = evidence
@@ -279,9 +376,9 @@ fn untreated_ceiling(s: &Situation, evidence: &PathEvidence) -> Option<Ceiling> 
         .filter(|rate| *rate > own * 1.5)?;
     Some(Ceiling {
         limit: Limit::BottleneckBandwidth,
-        low: rate * 0.5,
+        low: rate * 0.9,
         expected: rate * 0.95,
-        high: rate * 1.05,
+        high: rate * 1.02,
         because: Message::UntreatedReach {
             rate: MegabyteRate(rate),
         },
@@ -405,12 +502,53 @@ fn source_ceiling(s: &Situation, change: &Intervention) -> Option<Ceiling> {
     })
 }
 
+/// What is given to the network of datagrams or frames, once nothing drops them any more.
+fn offered_ceiling(s: &Situation, change: &Intervention) -> Option<Ceiling> {
+    let offered = s.offered?;
+    let lifted = match s.limit {
+        Limit::Policed => matches!(change, Intervention::RemovePolicer { .. }),
+        Limit::DeviceLimit => matches!(change, Intervention::LiftDeviceLimit { .. }),
+        Limit::BottleneckBandwidth | Limit::SharedBottleneck => {
+            matches!(change, Intervention::ScaleRate { .. })
+        }
+        _ => false,
+    };
+    if !lifted {
+        return Some(Ceiling {
+            limit: s.limit,
+            low: s.goodput * 0.97,
+            expected: s.goodput,
+            high: s.goodput * 1.03,
+            because: Message::Arrives {
+                rate: MegabyteRate(s.goodput),
+            },
+        });
+    }
+    let most = offered * (1.0 - s.elsewhere);
+    Some(Ceiling {
+        limit: Limit::SenderApplication,
+        // What is dropped elsewhere may be more when more gets there.
+        low: if s.elsewhere > 0.0 {
+            s.goodput
+        } else {
+            offered * 0.97
+        },
+        expected: most,
+        high: most * 1.03,
+        because: Message::Offered {
+            rate: MegabyteRate(offered),
+        },
+    })
+}
+
 fn bottleneck_ceiling(s: &Situation, evidence: &PathEvidence, change: &Intervention) -> Option<Ceiling> {
     let factor = match change {
         Intervention::ScaleRate { percent, .. } => f64::from(*percent) / 100.0,
         _ => 1.0,
     };
-    let filled = matches!(s.limit, Limit::BottleneckBandwidth | Limit::SharedBottleneck);
+    // Without the device that it may have been, what was full is not known to stay full.
+    let lifted = matches!(change, Intervention::LiftDeviceLimit { .. });
+    let filled = s.fills_the_link() && !lifted;
     let limit = if filled {
         s.limit
     } else {
@@ -429,7 +567,10 @@ fn bottleneck_ceiling(s: &Situation, evidence: &PathEvidence, change: &Intervent
             },
         });
     }
-    let rate = evidence.bottleneck? * factor;
+    let known = evidence
+        .bottleneck
+        .filter(|rate| !lifted || *rate > s.goodput * BEYOND)?;
+    let rate = known * factor;
     Some(Ceiling {
         limit,
         low: rate * 0.85,
@@ -493,8 +634,21 @@ fn loss_ceiling(
                 _ => response::cubic(p, s.mss, rtt),
             }
     };
-    // A Reno-like sender with delayed acknowledgements is the least that any control makes of it.
-    let least = (response::reno(high_share, s.mss, rtt, 2.0) * streams).min(rate_at(high_share));
+    // Others lost as many and were faster: these losses hold nobody there.
+    let seen = evidence.peak.unwrap_or(0.0).max(s.peak.unwrap_or(0.0));
+    if !measured && seen > rate_at(share) * BEYOND {
+        return None;
+    }
+    // A Reno-like sender with delayed acknowledgements is the least that any control makes of it; what the transfer
+    // reached in spite of its losses it reaches again.
+    let reached = if s.limit == Limit::RandomLoss {
+        0.0
+    } else {
+        s.goodput
+    };
+    let least = (response::reno(high_share, s.mss, rtt, 2.0) * streams)
+        .min(rate_at(high_share))
+        .max(reached);
     // The steady state needs many losses; a transfer with few of them runs above it, up to its other limits.
     let expected_losses = share * s.bytes / s.mss;
     let most = if expected_losses < 20.0 || low_share <= 0.0 {

@@ -8,11 +8,11 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use slowpath_record::{HealthState, RunRecord};
 use slowpath_scenario::Intervention;
-use slowpath_verdict::{Connection, Limit};
+use slowpath_verdict::Limit;
 
-use crate::change;
+use crate::change::{self, Control};
 use crate::gain::{Prediction, predict, useful_window};
-use crate::situation::{PathEvidence, Situation};
+use crate::situation::{Cost, PathEvidence, Situation};
 use crate::stats::{Comparison, Outcome as Difference, Summary, mean};
 
 /// How an investigation goes about its work.
@@ -22,8 +22,10 @@ pub struct Settings {
     pub repeats: u32,
     /// How many invalid runs may be repeated for each setting before it is given up.
     pub spare: u32,
-    /// Changes to test instead of the one that the verdict suggests.
+    /// Changes to test.
     pub changes: Vec<Intervention>,
+    /// Whether the change that the verdict suggests is tested as well; it is where there are no [`changes`](Self::changes).
+    pub suggested: bool,
 }
 
 impl Default for Settings {
@@ -32,6 +34,7 @@ impl Default for Settings {
             repeats: 3,
             spare: 2,
             changes: Vec::new(),
+            suggested: true,
         }
     }
 }
@@ -166,10 +169,10 @@ impl Investigation {
         }
     }
 
-    /// Takes the record of the run that [`next_step`](Self::next_step) asked for, and the analysis of its main connection.
+    /// Takes the record of the run that [`next_step`](Self::next_step) asked for, and what its captures or counters say.
     ///
     /// An invalid run, or one whose transfer did not end, counts as asked for but gives no value.
-    pub fn observe(&mut self, record: &RunRecord, connection: Option<&Connection>) {
+    pub fn observe(&mut self, record: &RunRecord, situation: Option<Situation>) {
         let group = match &mut self.current {
             Some((_, group)) => group,
             None => &mut self.base,
@@ -179,17 +182,34 @@ impl Investigation {
         match goodput {
             Some(goodput) => {
                 group.goodputs.push(goodput);
-                group.situations.extend(connection.map(Situation::of));
+                group.situations.extend(situation);
             }
             None => group.invalid += 1,
         }
     }
 
     /// Takes a run of the base that was made before, so that it need not be made again.
-    pub fn observe_base(&mut self, record: &RunRecord, connection: Option<&Connection>) {
+    pub fn observe_base(&mut self, record: &RunRecord, situation: Option<Situation>) {
         let current = self.current.take();
-        self.observe(record, connection);
+        self.observe(record, situation);
         self.current = current;
+    }
+
+    /// Gives up the change whose run was asked for last: it cannot be made.
+    ///
+    /// A base that cannot be run leaves nothing to test.
+    pub fn cannot_change(&mut self) {
+        match self.current.take() {
+            Some((prediction, _)) => {
+                let change = change::words(&prediction.change);
+                self.notes.push(format!("{change} cannot be tried here."));
+            }
+            None => {
+                self.planned = true;
+                self.base.invalid = self.settings.spare + 1;
+                self.base.asked = self.base.invalid.max(self.base.asked);
+            }
+        }
     }
 
     fn run(&self, change: Option<Intervention>, repeat: u32) -> Step {
@@ -215,11 +235,12 @@ impl Investigation {
             goodput: mean(&self.base.goodputs),
             ..situation
         };
-        let changes = if self.settings.changes.is_empty() {
-            counterfactual(&situation, &self.evidence).into_iter().collect()
-        } else {
-            self.settings.changes.clone()
-        };
+        let mut changes = self.settings.changes.clone();
+        if self.settings.suggested || changes.is_empty() {
+            let mut suggested = counterfactuals(&situation, &self.evidence);
+            suggested.retain(|change| !self.settings.changes.contains(change));
+            changes.extend(suggested);
+        }
         if changes.is_empty() {
             let limit = situation.limit;
             self.notes
@@ -236,8 +257,16 @@ impl Investigation {
         let (Some((prediction, group)), Some(situation)) = (self.current.take(), &self.situation) else {
             return;
         };
-        self.tests
-            .push(Test::judge(situation, prediction, &self.base.goodputs, &group));
+        let test = Test::judge(situation, prediction, &self.base.goodputs, &group);
+        if test.shows_another_limit() {
+            // What looks like a link and is none is a device that takes so many packets and no more.
+            let change = change::no_device_limit();
+            if !self.pending.iter().any(|waiting| waiting.change == change) {
+                self.pending
+                    .push_back(predict(situation, &self.evidence, &change));
+            }
+        }
+        self.tests.push(test);
     }
 
     fn conclusion(&self) -> Conclusion {
@@ -259,11 +288,21 @@ impl Group {
 }
 
 impl Test {
+    /// Whether a faster link changed nothing.
+    fn shows_another_limit(&self) -> bool {
+        let gain = self
+            .measured
+            .as_ref()
+            .map(|measured| measured.mean / self.prediction.before);
+        matches!(self.prediction.change, Intervention::ScaleRate { .. })
+            && gain.is_some_and(|gain| gain < NO_GAIN)
+    }
+
     fn judge(situation: &Situation, prediction: Prediction, base: &[f64], group: &Group) -> Self {
         let measured = Summary::of(&group.goodputs);
-        let limits = group.situations.iter().map(|s| s.limit).collect();
+        let limits: Vec<Limit> = group.situations.iter().map(|s| s.limit).collect();
         let comparison = Comparison::welch(base, &group.goodputs);
-        let outcome = judge(&prediction, measured.as_ref());
+        let outcome = judge(&prediction, measured.as_ref(), &limits);
         let hypothesis = hypothesis(situation, &prediction.change);
         let sentence = sentence(&prediction, measured.as_ref(), comparison.as_ref(), outcome);
         Self {
@@ -278,41 +317,68 @@ impl Test {
     }
 }
 
-/// Held if the measured interval meets the predicted range; a single run must lie in it.
-fn judge(prediction: &Prediction, measured: Option<&Summary>) -> Outcome {
+/// Held if the mean lies in the predicted range, the range could have been missed, and the limit found is one that was
+/// predicted.
+///
+/// A range whose durations are further apart than a quarter of the expected one decides nothing by holding what was measured.
+fn judge(prediction: &Prediction, measured: Option<&Summary>, limits: &[Limit]) -> Outcome {
     let Some(measured) = measured else {
         return Outcome::Undecided;
     };
-    if prediction.high.is_none() && prediction.low <= prediction.before * 1.05 {
-        // Nothing could refute this.
-        return Outcome::Undecided;
-    }
     let low = measured.low95.unwrap_or(measured.mean);
     let high = measured.high95.unwrap_or(measured.mean);
     let most = prediction.high.unwrap_or(f64::INFINITY);
     let inside = prediction.low <= measured.mean && measured.mean <= most;
     let meets = low <= most && prediction.low <= high;
-    if inside {
-        Outcome::Held
-    } else if meets {
+    match (inside, meets) {
+        (true, _) if prediction.is_vague() || !prediction.foresaw(limits) => Outcome::Undecided,
+        (true, _) => Outcome::Held,
         // The interval reaches into the range, the mean does not: more runs would tell.
-        Outcome::Undecided
-    } else {
-        Outcome::Refuted
+        (false, true) => Outcome::Undecided,
+        (false, false) => Outcome::Refuted,
     }
 }
 
-/// The one change that tests what is believed to limit the transfer.
-fn counterfactual(situation: &Situation, evidence: &PathEvidence) -> Option<Intervention> {
+/// The change that tests what is believed to limit the transfer, and the one that would give most back where that is another.
+fn counterfactuals(situation: &Situation, evidence: &PathEvidence) -> Vec<Intervention> {
+    if situation.limit.is_undecided() {
+        return Vec::new();
+    }
+    // What the link's own short queue costs is the link's: no change that can be predicted takes it away.
+    let avoidable =
+        |cost: &&Cost| !matches!(cost.limit, Limit::BottleneckBandwidth | Limit::SharedBottleneck);
+    let largest = situation
+        .costs
+        .iter()
+        .find(avoidable)
+        .filter(|cost| cost.share >= WORTH_TESTING);
+    let costliest = largest.and_then(|cost| {
+        if cost.early_exit {
+            // Nothing but another way to grow takes that away.
+            return Some(change::congestion_control(Control::Bbr));
+        }
+        counterfactual(cost.limit, situation, evidence)
+    });
+    let own = counterfactual(situation.limit, situation, evidence);
+    // A full link is no more than a link, as long as there is something that can be avoided.
+    let own = own.filter(|_| costliest.is_none() || !situation.fills_the_link());
+    let mut out: Vec<Intervention> = own.into_iter().chain(costliest).collect();
+    out.dedup();
+    out
+}
+
+/// The change that tests one limit.
+fn counterfactual(limit: Limit, situation: &Situation, evidence: &PathEvidence) -> Option<Intervention> {
     let useful = useful_window(situation, evidence);
-    match situation.limit {
+    match limit {
         // For a slow reader the larger window is the test as well: it must not help.
         Limit::ReceiverWindow | Limit::ReceiverApplication => Some(change::window(useful)),
         Limit::SendBuffer => Some(change::send_buffer(useful)),
-        Limit::SenderApplication => Some(change::writer_without_limit()),
+        Limit::SenderApplication => (situation.offered.is_none()).then(change::writer_without_limit),
         Limit::RandomLoss => Some(change::no_loss()),
-        Limit::BottleneckBandwidth | Limit::SharedBottleneck => Some(change::bottleneck(200)),
+        Limit::BottleneckBandwidth | Limit::SharedBottleneck => Some(change::bottleneck(A_LITTLE_FASTER)),
         Limit::Policed => Some(change::no_policer()),
+        Limit::DeviceLimit => Some(change::no_device_limit()),
         Limit::ProtocolWindow => Some(change::streams(4)),
         _ => None,
     }
@@ -339,6 +405,7 @@ fn hypothesis(situation: &Situation, change: &Intervention) -> String {
                 Intervention::ScaleRate { .. }
             )
             | (Limit::Policed, Intervention::RemovePolicer { .. })
+            | (Limit::DeviceLimit, Intervention::LiftDeviceLimit { .. })
             | (Limit::ProtocolWindow, Intervention::SetStreams { .. })
     );
     if removes {
@@ -391,6 +458,16 @@ fn sentence(
     format!("{head}. {verb} {}{shown}.", rate(measured.mean))
 }
 
+/// A link is tested by one that is a little faster, in per cent: so little that other limits stay away, and more than the
+/// doubt of the prediction.
+const A_LITTLE_FASTER: u32 = 125;
+
+/// The gain below which a faster link is said to have changed nothing.
+const NO_GAIN: f64 = 1.05;
+
+/// Share of the duration from which it is worth testing what a cause costs: every part that a headline names.
+const WORTH_TESTING: f64 = 0.1;
+
 fn rate(value: f64) -> String {
     if value >= 1e6 {
         format!("{:.2} MB/s", value / 1e6)
@@ -399,14 +476,48 @@ fn rate(value: f64) -> String {
     }
 }
 
-/// The situation of the run whose goodput is the median.
+/// The situation of the run whose goodput is the median of those with the limit that most runs have, with the mean of what
+/// each cause costs over the runs whose ledger tells.
 fn typical(situations: &[Situation]) -> Option<Situation> {
-    let mut sorted: Vec<&Situation> = situations.iter().collect();
+    let count = |limit: Limit| situations.iter().filter(|s| s.limit == limit).count();
+    let limit = situations
+        .iter()
+        .map(|s| s.limit)
+        .max_by_key(|limit| count(*limit))?;
+    let mut sorted: Vec<&Situation> = situations.iter().filter(|s| s.limit == limit).collect();
     sorted.sort_by(|a, b| a.goodput.total_cmp(&b.goodput));
-    sorted.get(sorted.len() / 2).map(|s| (*s).clone())
+    let middle = sorted.get(sorted.len() / 2)?;
+    Some(Situation {
+        costs: mean_costs(situations),
+        ..(*middle).clone()
+    })
+}
+
+/// The mean of what each cause costs, over the runs whose ledger tells; nothing unless at least half of them do.
+fn mean_costs(situations: &[Situation]) -> Vec<Cost> {
+    let told: Vec<&Situation> = situations.iter().filter(|s| !s.costs.is_empty()).collect();
+    if told.len() * 2 < situations.len() {
+        return Vec::new();
+    }
+    let mut out: Vec<Cost> = Vec::new();
+    for cost in told.iter().flat_map(|s| &s.costs) {
+        let share = cost.share / told.len() as f64;
+        match out
+            .iter_mut()
+            .find(|own| own.limit == cost.limit && own.early_exit == cost.early_exit)
+        {
+            Some(own) => own.share += share,
+            None => out.push(Cost { share, ..*cost }),
+        }
+    }
+    out.sort_by(|a, b| b.share.total_cmp(&a.share));
+    out
 }
 
 fn goodput(record: &RunRecord) -> Option<f64> {
+    if record.transfers.is_empty() && !record.flows.is_empty() {
+        return Some(record.flows.iter().map(|flow| flow.goodput_byte_per_s).sum());
+    }
     if record.transfers.is_empty() || !record.transfers.iter().all(|t| t.complete) {
         return None;
     }

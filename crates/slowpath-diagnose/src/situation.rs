@@ -1,7 +1,7 @@
 //! What is known about a transfer and its path, as far as a prediction needs it.
 
 use serde::{Deserialize, Serialize};
-use slowpath_verdict::{Connection, Limit};
+use slowpath_verdict::{Connection, Flag, Limit};
 
 use crate::response;
 
@@ -44,6 +44,29 @@ pub struct Situation {
     pub lost: f64,
     /// Highest rate of delivery seen for at least a few round trips, byte/s.
     pub peak: Option<f64>,
+    /// How many connections carried the data at a time, on average: 1 for a single one.
+    #[serde(default = "one")]
+    pub parallel: f64,
+    /// Rate at which datagrams or frames were given to the network, byte/s, where nothing waits for acknowledgements.
+    #[serde(default)]
+    pub offered: Option<f64>,
+    /// Share of the datagrams or frames that was lost elsewhere than where most were.
+    #[serde(default)]
+    pub elsewhere: f64,
+    /// What each cause costs, as shares of the duration, the costliest first; empty where the path's capacity is only bounded.
+    #[serde(default)]
+    pub costs: Vec<Cost>,
+}
+
+/// What one cause costs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// The cause.
+    pub limit: Limit,
+    /// Whether it is the congestion window's growth after slow start had ended early.
+    pub early_exit: bool,
+    /// Share of the duration that would be saved without it.
+    pub share: f64,
 }
 
 impl Situation {
@@ -104,9 +127,127 @@ impl Situation {
             segments,
             lost: connection.lost_segments as f64,
             peak: (peak > 0.0).then_some(peak),
+            parallel: 1.0,
+            offered: None,
+            elsewhere: 0.0,
+            costs: costs(std::slice::from_ref(connection)),
         }
     }
+
+    /// Reads all connections of a job that carry its data together, such as uploads to an object store.
+    ///
+    /// `job_s` is how long the whole job took, seconds. What only one connection can say is taken from the one with most bytes.
+    pub fn of_job(connections: &[Connection], job_s: f64) -> Option<Self> {
+        let main = connections.first()?;
+        let carries = |connection: &&Connection| {
+            connection.bytes_delivered as f64 >= LEAST_PART * main.bytes_delivered as f64
+        };
+        let own: Vec<Connection> = connections.iter().filter(carries).cloned().collect();
+        let first = Self::of(main);
+        if own.len() < 2 || job_s <= 0.0 {
+            return Some(first);
+        }
+        let each: Vec<Self> = own.iter().map(Self::of).collect();
+        let sum = |value: fn(&Self) -> f64| each.iter().map(value).sum::<f64>();
+        let seconds: f64 = own.iter().map(|connection| connection.duration_s).sum();
+        Some(Self {
+            bytes: sum(|s| s.bytes),
+            segments: sum(|s| s.segments),
+            lost: sum(|s| s.lost),
+            parallel: (seconds / job_s).max(1.0),
+            costs: costs(&own),
+            peak: None,
+            ..first
+        })
+    }
+
+    /// Reads the flows of datagrams or generated frames of a run: what was sent, what arrived, and the limit that the path's
+    /// counters told.
+    ///
+    /// `arrived` is the share of the packets that arrived, `elsewhere` the share that was lost elsewhere than where most were,
+    /// `byte_per_s` what arrived.
+    pub fn of_flows(limit: Limit, arrived: f64, elsewhere: f64, byte_per_s: f64) -> Self {
+        Self {
+            limit,
+            alternatives: Vec::new(),
+            confidence: 1.0,
+            goodput: byte_per_s,
+            bytes: 0.0,
+            rtt_min_s: 0.0,
+            rtt_s: 0.0,
+            mss: 0.0,
+            headers: 0.0,
+            window: None,
+            flight: None,
+            bottleneck: None,
+            drain: None,
+            drain_unit: None,
+            source: None,
+            segments: 0.0,
+            lost: 0.0,
+            peak: None,
+            parallel: 1.0,
+            offered: (arrived > 0.0).then(|| byte_per_s / arrived),
+            elsewhere,
+            costs: Vec::new(),
+        }
+    }
+
+    /// Whether the transfer filled the link, alone or with others.
+    pub const fn fills_the_link(&self) -> bool {
+        matches!(self.limit, Limit::BottleneckBandwidth | Limit::SharedBottleneck)
+    }
+
+    /// Share of the duration that would be saved without these causes.
+    pub fn cost_of(&self, wanted: impl Fn(&Cost) -> bool) -> f64 {
+        self.costs
+            .iter()
+            .filter(|cost| wanted(cost))
+            .map(|cost| cost.share)
+            .sum()
+    }
 }
+
+/// What each cause costs these connections together, as shares of their durations; nothing unless all capacities are told.
+fn costs(connections: &[Connection]) -> Vec<Cost> {
+    let seconds: f64 = connections
+        .iter()
+        .map(|connection| connection.ledger.duration_s)
+        .sum();
+    let told = |connection: &Connection| connection.ledger.floor_s.is_some();
+    if seconds <= 0.0 || !connections.iter().all(told) {
+        return Vec::new();
+    }
+    let mut out: Vec<Cost> = Vec::new();
+    for entry in connections
+        .iter()
+        .flat_map(|connection| &connection.ledger.entries)
+    {
+        let early_exit = entry.flags.contains(&Flag::EarlyExit);
+        let share = entry.lost_s.unwrap_or(0.0) / seconds;
+        match out
+            .iter_mut()
+            .find(|cost| cost.limit == entry.cause && cost.early_exit == early_exit)
+        {
+            Some(cost) => cost.share += share,
+            None => out.push(Cost {
+                limit: entry.cause,
+                early_exit,
+                share,
+            }),
+        }
+    }
+    out.retain(|cost| cost.share > 0.0);
+    out.sort_by(|a, b| b.share.total_cmp(&a.share));
+    out
+}
+
+const fn one() -> f64 {
+    1.0
+}
+
+/// A connection with less than this share of the bytes of the one with most is none that carries the job's data.
+const LEAST_PART: f64 = 0.01;
 
 /// The window that held the sender; for a slow reader, whose window shrinks, the greatest that it offered.
 fn window_of(connection: &Connection) -> Option<f64> {
@@ -159,7 +300,15 @@ impl PathEvidence {
         }
         let peak = s.peak.unwrap_or(s.goodput);
         self.peak = Some(self.peak.map_or(peak, |p| p.max(peak)));
-        if let Some(rate) = s.bottleneck {
+        // What a transfer made of a link that it filled is known better than the link's rate.
+        let made = |rate: f64| {
+            if s.fills_the_link() {
+                rate.min(s.peak.unwrap_or(s.goodput)).max(s.goodput)
+            } else {
+                rate
+            }
+        };
+        if let Some(rate) = s.bottleneck.map(made) {
             let known = if s.limit == Limit::Policed {
                 &mut self.policer
             } else {

@@ -1,9 +1,9 @@
 //! The first proofs, with canned records: a window that helps, and one that cannot.
 
-use slowpath_diagnose::change;
-use slowpath_diagnose::gain::predict;
+use slowpath_diagnose::change::{self, Control};
+use slowpath_diagnose::gain::{Prediction, predict};
 use slowpath_diagnose::investigation::{Conclusion, Investigation, Outcome, Settings, Step};
-use slowpath_diagnose::situation::{PathEvidence, Situation};
+use slowpath_diagnose::situation::{Cost, PathEvidence, Situation};
 use slowpath_facts::{Counters, FlowFacts, Graphs};
 use slowpath_facts::{DscpSeen, Handshake, RttSummary};
 use slowpath_facts::{Side, Surroundings, Tap};
@@ -139,7 +139,7 @@ fn drive(
                     None => base(wanted.repeat),
                     Some(change) => changed(change, wanted.repeat),
                 };
-                investigation.observe(&record, Some(&connection));
+                investigation.observe(&record, Some(Situation::of(&connection)));
             }
         }
     }
@@ -277,7 +277,7 @@ fn earlier_runs_of_the_base_need_not_be_made_again() {
     let mut investigation = Investigation::new("iosxe-default", path(), Settings::default());
     for repeat in 0..3 {
         let (record, connection) = iosxe(repeat);
-        investigation.observe_base(&record, Some(&connection));
+        investigation.observe_base(&record, Some(Situation::of(&connection)));
     }
     let Step::Run(wanted) = investigation.next_step() else {
         panic!("a change is to be tested")
@@ -403,4 +403,76 @@ fn more_connections_share_the_same_loss() {
     assert_eq!(four.next_limit, Some(Limit::RandomLoss));
     assert!(four.factor() > 3.0 && four.factor() <= 4.1, "{four:?}");
     assert!(four.because.contains("was not seen"));
+}
+
+/// A transfer of which a ledger says what random losses and an early end of slow start cost.
+fn with_costs(random_loss: f64, early_exit: f64) -> Situation {
+    let cost = |limit, early_exit, share| Cost {
+        limit,
+        early_exit,
+        share,
+    };
+    Situation {
+        limit: Limit::RandomLoss,
+        goodput: 1e6,
+        bytes: 10e6,
+        rtt_min_s: 0.05,
+        rtt_s: 0.05,
+        mss: 1448.0,
+        headers: 52.0,
+        costs: vec![
+            cost(Limit::RandomLoss, false, random_loss),
+            cost(Limit::SlowStart, true, early_exit),
+        ],
+        ..Situation::of_flows(Limit::RandomLoss, 1.0, 0.0, 1e6)
+    }
+}
+
+#[test]
+fn what_a_cause_costs_is_what_its_removal_gives_back() {
+    let situation = with_costs(0.4, 0.1);
+    let evidence = PathEvidence::default();
+    let prediction = predict(&situation, &evidence, &change::no_loss());
+    assert!((prediction.expected - 1e6 / 0.6).abs() < 1.0, "{prediction:?}");
+    assert!(!prediction.is_vague(), "{prediction:?}");
+    assert_eq!(prediction.next_limit, Some(Limit::BottleneckBandwidth));
+    // A control that random losses do not stop also grows where slow start has ended early.
+    let prediction = predict(&situation, &evidence, &change::congestion_control(Control::Bbr));
+    assert!((prediction.expected - 1e6 / 0.5).abs() < 1.0, "{prediction:?}");
+    // What costs nearly nothing, or nearly all, is left to the ceilings.
+    for share in [0.01, 0.95] {
+        let prediction = predict(&with_costs(share, 0.0), &evidence, &change::no_loss());
+        assert_ne!(prediction.next_limit, Some(Limit::BottleneckBandwidth), "{share}");
+    }
+}
+
+#[test]
+fn datagrams_that_nothing_drops_any_more_all_arrive() {
+    let policed = Situation::of_flows(Limit::Policed, 0.25, 0.0, 1e6);
+    let evidence = PathEvidence::default();
+    let prediction = predict(&policed, &evidence, &change::no_policer());
+    assert!((prediction.expected - 4e6).abs() < 1.0, "{prediction:?}");
+    assert_eq!(prediction.next_limit, Some(Limit::SenderApplication));
+    // Lifting what does not drop them gains nothing.
+    let prediction = predict(&policed, &evidence, &change::no_device_limit());
+    assert!(prediction.is_no_gain(0.05), "{prediction:?}");
+    // What is dropped elsewhere as well leaves open how much gets through.
+    let mixed = Situation::of_flows(Limit::Policed, 0.25, 0.2, 1e6);
+    assert!(predict(&mixed, &evidence, &change::no_policer()).is_vague());
+}
+
+#[test]
+fn a_range_that_nothing_could_refute_decides_nothing() {
+    let narrow = predict(
+        &with_costs(0.4, 0.0),
+        &PathEvidence::default(),
+        &change::no_loss(),
+    );
+    assert!(narrow.foresaw(&[Limit::BottleneckBandwidth]) && narrow.foresaw(&[]));
+    assert!(!narrow.foresaw(&[Limit::Policed, Limit::Policed, Limit::BottleneckBandwidth]));
+    let wide = Prediction {
+        low: narrow.expected / 1.3,
+        ..narrow
+    };
+    assert!(wide.is_vague());
 }

@@ -12,6 +12,7 @@
 //! * [`html`]: the self-contained page, for experiments and for single captures.
 //! * [`svg`]: the five graphs as standalone pictures. [`csv`]: tables for other programs.
 //! * [`graphs`]: the graphs of a run, and their compact form in the page.
+//! * [`answers`]: what the results say to the questions of a source.
 //! * [`compare`]: sentences about two groups of runs.
 //! * [`label`]: where a reference figure comes from, and what the model owes to it.
 //! * [`quantity`], [`text`]: numbers and lines as people read them.
@@ -19,6 +20,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod answers;
 pub mod compare;
 pub mod csv;
 pub mod explain;

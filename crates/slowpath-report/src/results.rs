@@ -12,6 +12,7 @@ mod variant;
 use serde::{Deserialize, Serialize};
 use slowpath_record::{HealthState, Origin};
 
+use crate::answers::{Answer, RangeResult};
 use crate::quantity::RateUnit;
 
 pub use compared::{Twin, VariantComparison};
@@ -66,6 +67,12 @@ pub struct Results {
     /// Predictions that were tested by a re-run.
     #[serde(default)]
     pub proofs: Vec<Proof>,
+    /// What the results say to the questions of the source.
+    #[serde(default)]
+    pub answers: Vec<Answer>,
+    /// Settings over a range, computed in simulated time for the answers.
+    #[serde(default)]
+    pub ranges: Vec<RangeResult>,
     /// Assumptions, exclusions, corrections and limitations.
     #[serde(default)]
     pub notes: Vec<Note>,

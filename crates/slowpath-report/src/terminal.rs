@@ -1,6 +1,7 @@
 //! The terminal's summary of an experiment: one table in 80 columns, then the answers.
 
 mod beside;
+mod diagnosis;
 mod label;
 mod table;
 mod unit;
@@ -11,6 +12,7 @@ use slowpath_record::{Code, HealthState, Origin, Reason};
 
 pub(crate) use beside::shows_flows;
 use beside::{write_flows, write_twins};
+pub use diagnosis::write_diagnosis;
 use label::{CURVE_FITTING, health_tone, mark, short_label};
 pub use table::write_table;
 
@@ -43,9 +45,7 @@ pub fn write_summary(
     ) {
         writeln!(out, "{}", style.bold(&line))?;
     }
-    if let Some(question) = &results.question {
-        style.paragraph(question, "", "", Tone::Plain, out)?;
-    }
+    write_question(results, style, out)?;
     if let Some(scaled) = &results.scaled {
         style.paragraph(scaled, "", "", Tone::Plain, out)?;
     }
@@ -83,8 +83,10 @@ pub fn write_summary(
             None => "no valid run.",
             Some(_) => "what limited it cannot be told here.",
         };
-        let sentence = variant.sentence().filter(|_| !twice);
-        if let Some(sentence) = sentence.or(noted.then_some(without)) {
+        // Where the results answer questions, each variant's own sentence is for who wants everything.
+        let sentence = variant.sentence().filter(|_| !twice && says_all(results, style));
+        let unexplained = noted && variant.sentence().is_none();
+        if let Some(sentence) = sentence.or(unexplained.then_some(without)) {
             style.paragraph(
                 sentence,
                 &format!("{}: ", short_label(results, variant)),
@@ -122,8 +124,17 @@ pub fn write_summary(
             let (published, measured) = figure.shown();
             let found = measured.unwrap_or_else(|| "not measured".to_owned());
             let wanted = published.unwrap_or_default();
+            let whose = if says_all(results, style) {
+                String::new()
+            } else {
+                format!("{}, ", short_label(results, variant))
+            };
             style.paragraph(
-                &format!("{}: {found}, {} {wanted}", figure.name, figure.label.origin()),
+                &format!(
+                    "{whose}{}: {found}, {} {wanted}",
+                    figure.name,
+                    figure.label.origin()
+                ),
                 "  ! ",
                 "    ",
                 Tone::Plain,
@@ -131,7 +142,11 @@ pub fn write_summary(
             )?;
         }
     }
-    for proof in &results.proofs {
+    let silent = !says_all(results, style);
+    if silent && !results.proofs.is_empty() {
+        style.paragraph(&proven(results), "", "  ", Tone::Plain, out)?;
+    }
+    for proof in results.proofs.iter().filter(|_| !silent) {
         writeln!(out)?;
         let tone = match proof.outcome {
             ProofOutcome::Held => Tone::Good,
@@ -149,7 +164,7 @@ pub fn write_summary(
             writeln!(out, "{line}")?;
         }
     }
-    if !results.comparisons.is_empty() {
+    if !results.comparisons.is_empty() && !silent {
         writeln!(out)?;
         for comparison in &results.comparisons {
             style.paragraph(&comparison.sentence, "", "  ", Tone::Plain, out)?;
@@ -181,6 +196,52 @@ pub fn write_summary(
     }
     if let Some(report) = report {
         writeln!(out, "\nReport: {report}")?;
+    }
+    Ok(())
+}
+
+/// Whether every variant, proof and comparison gets its sentence: where questions were answered, only if everything is wanted.
+fn says_all(results: &Results, style: Style) -> bool {
+    style.verbose || results.answers.is_empty()
+}
+
+/// How many predictions held, in a line.
+fn proven(results: &Results) -> String {
+    let count = |outcome| {
+        results
+            .proofs
+            .iter()
+            .filter(|proof| proof.outcome == outcome)
+            .count()
+    };
+    let words = |outcome: ProofOutcome| format!("{} {}", count(outcome), outcome.word());
+    let outcomes = [ProofOutcome::Held, ProofOutcome::Refuted, ProofOutcome::Undecided];
+    let told: Vec<String> = outcomes
+        .into_iter()
+        .filter(|outcome| count(*outcome) > 0)
+        .map(words)
+        .collect();
+    format!(
+        "{} predictions tested: {} (-v says which).",
+        results.proofs.len(),
+        told.join(", ")
+    )
+}
+
+/// Writes what was asked and what the results say: the answers alone, unless there are none or everything is wanted.
+fn write_question(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(question) = results
+        .question
+        .as_ref()
+        .filter(|_| style.verbose || results.answers.is_empty())
+    {
+        style.paragraph(question, "", "", Tone::Plain, out)?;
+    }
+    for answer in &results.answers {
+        if style.verbose {
+            style.paragraph(&answer.ask, "", "  ", Tone::Plain, out)?;
+        }
+        style.paragraph(&answer.text, "* ", "  ", Tone::Plain, out)?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
+use slowpath_report::answers::Question;
 use slowpath_report::results::{Note, Source};
 use slowpath_scenario::Intervention;
 
@@ -25,6 +26,9 @@ pub struct Dossier {
     /// Pairs of variants to be compared beside the comparisons with the first variant.
     #[serde(default)]
     pub comparisons: Vec<ComparisonWish>,
+    /// The questions of the source, without answers: which variants tell, and what of them.
+    #[serde(default)]
+    pub questions: Vec<Question>,
     /// Changes to single variants whose outcome is predicted and tested.
     #[serde(default)]
     pub proofs: Vec<ProofWish>,
@@ -205,6 +209,42 @@ mod tests {
             let read = Dossier::read(&format!("[[proofs]]\nvariant = \"v\"\n{line}\n"));
             let found = read.ok().map(|dossier| dossier.proofs[0].change.clone());
             assert_eq!(found, change, "{line}");
+        }
+    }
+
+    #[test]
+    fn questions_and_proofs_name_variants_that_exist() {
+        for builtin in crate::catalog::BUILTINS {
+            let loaded =
+                crate::load::Loaded::open(builtin.name, &[]).unwrap_or_else(|error| panic!("{error}"));
+            let dossier = &loaded.dossier;
+            assert!(!dossier.questions.is_empty(), "{}", builtin.name);
+            let mut names: Vec<&String> = dossier.proofs.iter().map(|wish| &wish.variant).collect();
+            for question in &dossier.questions {
+                names.extend(
+                    question
+                        .time
+                        .iter()
+                        .chain(&question.limit)
+                        .chain(&question.layers),
+                );
+                names.extend(question.gain.iter().chain(&question.flows).flatten());
+                names.extend(
+                    question
+                        .modes
+                        .iter()
+                        .flat_map(|mode| &mode.rows)
+                        .filter(|name| !name.is_empty()),
+                );
+                names.extend(question.range.iter().flat_map(|wish| &wish.of));
+            }
+            for name in names {
+                assert!(
+                    loaded.experiment.variant(name).is_some(),
+                    "{}: {name}",
+                    builtin.name
+                );
+            }
         }
     }
 }

@@ -4,11 +4,14 @@ use std::sync::atomic::AtomicBool;
 
 use slowpath_diagnose::investigation::{Conclusion, Experiment as Wanted, Settings as Proving, Step};
 use slowpath_diagnose::{Investigation, PathEvidence, Situation};
-use slowpath_record::{Origin, RunKind};
+use slowpath_record::{FlowResult, Origin, RunKind};
+use slowpath_report::explain::ConfigurationText;
 use slowpath_report::results::Proof;
-use slowpath_scenario::{Clock, Intervention, PlanOptions};
+use slowpath_scenario::{Clock, Intervention, Plan, PlanOptions, System, Variant, Who};
+use slowpath_vendor::Language;
 
 use crate::analyzed::Analyzed;
+use crate::counted;
 use crate::folder::Folder;
 use crate::load::Loaded;
 use crate::outcome;
@@ -17,11 +20,11 @@ use crate::run::{self, Event, Planned, RunError, RunOptions};
 /// The file in which proofs are kept beside the records.
 pub const PROOFS: &str = "proofs.json";
 
-/// Tests the changes that the experiment's dossier wishes for, and keeps what came of them in the folder.
+/// Tests for each variant that was asked for the change that its verdict suggests and those that the experiment's dossier
+/// wishes for, and keeps what came of them in the folder.
 ///
 /// The variants' own runs serve as base, those in the lab where there are any, so the experiment must have been run
-/// before. Changed runs of all
-/// variants go side by side like any others.
+/// before. Changed runs of all variants go side by side like any others. Of several changes the dossier's go first.
 ///
 /// # Errors
 /// [`RunError`]; what had finished before an error stays in the folder.
@@ -34,37 +37,45 @@ pub fn prove(
 ) -> Result<Vec<Proof>, RunError> {
     let base = outcome::analyze(folder)?;
     let mut cases: Vec<Case> = Vec::new();
-    for wish in &loaded.dossier.proofs {
+    for variant in loaded
+        .experiment
+        .variants
+        .iter()
+        .filter(|variant| is_chosen(variant, options))
+    {
         // A proof in real time says more than one in the model.
         let own = [Clock::Lab, Clock::Simulated].into_iter().find_map(|clock| {
             let own: Vec<&Analyzed> = base
                 .iter()
-                .filter(|run| run.record.variant == wish.variant && is_base(run, clock))
+                .filter(|run| run.record.variant == variant.name && is_base(run, clock))
                 .collect();
             (!own.is_empty()).then_some((clock, own))
         });
         let Some((clock, own)) = own else {
             continue;
         };
-        let evidence = evidence(&base, clock);
+        let evidence = evidence(&base, clock, &same_network(loaded, options, &variant.name, clock));
+        let wishes = loaded
+            .dossier
+            .proofs
+            .iter()
+            .filter(|wish| wish.variant == variant.name);
         let settings = Proving {
-            repeats: u32::try_from(own.len()).unwrap_or(u32::MAX).min(MOST_REPEATS),
-            changes: vec![wish.change.clone()],
+            repeats: u32::try_from(own.len())
+                .unwrap_or(u32::MAX)
+                .min(most_repeats(clock)),
+            changes: wishes.map(|wish| wish.change.clone()).collect(),
             ..Proving::default()
         };
-        let mut investigation = Investigation::new(&wish.variant, evidence, settings);
+        let mut investigation = Investigation::new(&variant.name, evidence, settings);
         for run in own {
-            let connection = run
-                .analysis
-                .as_ref()
-                .and_then(slowpath_verdict::Analysis::main_connection);
-            investigation.observe_base(&run.record, connection);
+            investigation.observe_base(&run.record, situation(run));
         }
         cases.push(Case {
             clock,
             investigation,
             conclusion: None,
-            rounds: 0,
+            lines: Vec::new(),
         });
     }
     while cases.iter().any(|case| case.conclusion.is_none()) {
@@ -76,14 +87,17 @@ pub fn prove(
         {
             match case.investigation.next_step() {
                 Step::Done(conclusion) => case.conclusion = Some(*conclusion),
-                Step::Run(wanted) if case.rounds < MOST_ROUNDS => {
-                    case.rounds += 1;
-                    match planned(loaded, options, case.clock, &wanted)? {
-                        Some(planned) => round.push((index, planned)),
-                        None => case.conclusion = Some(unchanged(&wanted.base)),
+                Step::Run(wanted) => match planned(loaded, options, case.clock, &wanted)? {
+                    Some(planned) => {
+                        if let Some(change) = &wanted.change {
+                            let lines = configuration(change, &planned.plan);
+                            case.lines.extend(lines.map(|lines| (change.clone(), lines)));
+                        }
+                        round.push((index, planned));
                     }
-                }
-                Step::Run(wanted) => case.conclusion = Some(unchanged(&wanted.base)),
+                    // The next round asks for the next change.
+                    None => case.investigation.cannot_change(),
+                },
             }
         }
         let runs: Vec<Planned> = round.iter().map(|(_, planned)| planned.clone()).collect();
@@ -93,21 +107,41 @@ pub fn prove(
         run::execute(&loaded.name, runs, options, folder, cancel, observe)?;
         for (index, planned) in round {
             let Some(record) = folder.record(&planned.name)? else {
+                cases[index].investigation.cannot_change();
                 continue;
             };
             let run = outcome::analyze_run(folder, planned.name, record);
-            let connection = run
-                .analysis
-                .as_ref()
-                .and_then(slowpath_verdict::Analysis::main_connection);
-            cases[index].investigation.observe(&run.record, connection);
+            cases[index].investigation.observe(&run.record, situation(&run));
         }
     }
-    let proofs: Vec<Proof> = cases
-        .iter()
-        .filter_map(|case| case.conclusion.as_ref())
-        .flat_map(Proof::of)
-        .collect();
+    let mut proofs = kept(folder);
+    // What was proven of other variants stays.
+    let tested = |name: &str| {
+        loaded
+            .experiment
+            .variant(name)
+            .is_some_and(|variant| is_chosen(variant, options))
+    };
+    proofs.retain(|proof| !tested(&proof.variant));
+    for case in &cases {
+        let mut own = case.conclusion.as_ref().map_or_else(Vec::new, Proof::of);
+        for proof in &mut own {
+            let lines = case
+                .lines
+                .iter()
+                .find(|(change, _)| Some(change) == proof.intervention.as_ref());
+            proof.configuration = lines.map(|(_, lines)| lines.clone());
+        }
+        proofs.extend(own);
+    }
+    let place = |proof: &Proof| {
+        loaded
+            .experiment
+            .variants
+            .iter()
+            .position(|variant| variant.name == proof.variant)
+    };
+    proofs.sort_by_key(place);
     let text = serde_json::to_vec_pretty(&proofs).expect("proofs can always be written as JSON");
     folder.write(PROOFS, &text)?;
     Ok(proofs)
@@ -119,11 +153,65 @@ pub fn kept(folder: &Folder) -> Vec<Proof> {
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
+/// A change in the language of the host on which `plan` makes it; of a router, where it is one of marks.
+fn configuration(change: &Intervention, plan: &Plan) -> Option<ConfigurationText> {
+    let host = match change {
+        Intervention::SetWindow { .. } | Intervention::SetReader { .. } => plan.name_of(&Who::Receiver),
+        _ => plan.name_of(&Who::Sender),
+    };
+    let system = plan.hosts.iter().find(|own| own.name == host)?.system;
+    let language = match (change, system) {
+        (Intervention::SetIpQos { .. }, _) => Language::Ssh,
+        (Intervention::Remark { .. }, _) => Language::Rtx,
+        (_, System::Linux) => Language::Sysctl,
+        (_, System::CiscoIosXe | System::CiscoIos) => Language::Ios,
+        (_, System::WindowsIperf3) => return None,
+    };
+    let lines = slowpath_vendor::remedy(language, change, slowpath_vendor::remedy::Place::default())?;
+    Some(ConfigurationText {
+        system: language.name().to_owned(),
+        text: lines.text(),
+    })
+}
+
+/// What a run has shown of its transfer, by its captures or by the path's own counters.
+fn situation(run: &Analyzed) -> Option<Situation> {
+    if let Some(analysis) = &run.analysis {
+        let transfers = &run.record.transfers;
+        let begin = transfers.iter().map(|transfer| transfer.start).min();
+        let end = transfers.iter().map(|transfer| transfer.end).max();
+        let job_s = begin
+            .zip(end)
+            .map_or(0.0, |(begin, end)| end.since(begin).seconds());
+        return Situation::of_job(&analysis.connections, job_s);
+    }
+    let verdict = counted::of(&run.record)?;
+    let sum = |value: fn(&FlowResult) -> f64| run.record.flows.iter().map(value).sum::<f64>();
+    let (sent, received) = (
+        sum(|flow| flow.sent_packets as f64),
+        sum(|flow| flow.received_packets as f64),
+    );
+    let arrived = if sent > 0.0 { received / sent } else { 1.0 };
+    let elsewhere = (1.0 - arrived) * (1.0 - verdict.share);
+    Some(Situation::of_flows(
+        verdict.limit,
+        arrived,
+        elsewhere,
+        sum(|flow| flow.goodput_byte_per_s),
+    ))
+}
+
+/// Whether a variant was asked for: every one, if none was named.
+fn is_chosen(variant: &Variant, options: &RunOptions) -> bool {
+    options.variants.is_empty() || options.variants.contains(&variant.name)
+}
+
 struct Case {
     clock: Clock,
     investigation: Investigation,
     conclusion: Option<Conclusion>,
-    rounds: u32,
+    /// The changes that were made, each in the language of the host that it was made on.
+    lines: Vec<(Intervention, ConfigurationText)>,
 }
 
 /// Whether this is a run of the experiment itself, on that clock.
@@ -131,14 +219,40 @@ fn is_base(run: &Analyzed, clock: Clock) -> bool {
     run.record.kind == RunKind::Plain && run.record.origin == clock.into()
 }
 
-/// What all transfers over the experiment's path have shown of it on one clock.
-fn evidence(runs: &[Analyzed], clock: Clock) -> PathEvidence {
+/// What all transfers over the same network have shown of it on one clock; `variants` are those of them.
+///
+/// A policer is no part of it: it may hold one mark and not another.
+fn evidence(runs: &[Analyzed], clock: Clock, variants: &[String]) -> PathEvidence {
     let situations: Vec<Situation> = runs
         .iter()
-        .filter(|run| is_base(run, clock))
-        .filter_map(|run| run.analysis.as_ref()?.main_connection().map(Situation::of))
+        .filter(|run| is_base(run, clock) && variants.contains(&run.record.variant))
+        .filter_map(situation)
         .collect();
-    PathEvidence::of(situations.iter())
+    PathEvidence {
+        policer: None,
+        ..PathEvidence::of(situations.iter())
+    }
+}
+
+/// The variants whose network is that of the variant `name`, or another in nothing but marks, itself among them. Whether two
+/// networks are equal is all that is asked of them.
+fn same_network(loaded: &Loaded, options: &RunOptions, name: &str, clock: Clock) -> Vec<String> {
+    let plan = |name: &str| {
+        let wanted = PlanOptions {
+            quick: options.quick,
+            ..PlanOptions::first(name, options.seed, clock)
+        };
+        loaded.experiment.plan(&wanted, &loaded.fragments).ok()
+    };
+    let Some(own) = plan(name) else {
+        return Vec::new();
+    };
+    let alike = |other: &Plan| other.network == own.network || own.marks_apart(other).is_some();
+    let names = loaded.experiment.variants.iter().map(|variant| &variant.name);
+    names
+        .filter(|other| plan(other).is_some_and(|plan| alike(&plan)))
+        .cloned()
+        .collect()
 }
 
 /// The run that an investigation asks for; `None` if the change cannot be made here.
@@ -178,48 +292,52 @@ fn planned(
     ))
 }
 
-/// A change in one word, for file names.
-fn word(change: &Intervention) -> &'static str {
-    match change {
-        Intervention::SetWindow { .. } => "window",
-        Intervention::SetSendBuffer { .. } => "send-buffer",
-        Intervention::SetReader { .. } => "reader",
-        Intervention::SetWriter { .. } => "writer",
-        Intervention::SetLoss { .. } => "no-loss",
-        Intervention::RemovePolicer { .. } => "no-policer",
-        Intervention::SetStreams { .. } => "streams",
-        Intervention::SetCongestionControl { .. } => "congestion-control",
-        Intervention::SetRate { .. } | Intervention::ScaleRate { .. } => "rate",
-        Intervention::SetIpQos { .. } => "ssh-without-mark",
-        Intervention::Remark { .. } => "marks-rewritten",
-        Intervention::SetSack { .. } => "sack",
-        Intervention::SetEcn { .. } => "ecn",
-        Intervention::SetInitialWindow { .. } => "initial-window",
-        Intervention::SetPacing { .. } => "pacing",
-        Intervention::SetDscp { .. } => "dscp",
-        Intervention::SetMss { .. } => "mss",
-        Intervention::SetPartSize { .. } => "part-size",
-        Intervention::ResizeQueue { .. } => "queue",
-        Intervention::LiftDeviceLimit { .. } => "device",
-        Intervention::SetDelay { .. } => "delay",
-    }
-}
-
-fn unchanged(variant: &str) -> Conclusion {
-    Conclusion {
-        variant: variant.to_owned(),
-        situation: None,
-        base: None,
-        tests: Vec::new(),
-        notes: vec!["The change cannot be made here.".to_owned()],
-    }
+/// A change in a few letters, for file names: what is changed, and to what.
+fn word(change: &Intervention) -> String {
+    let on_off = |on: &bool| if *on { "on" } else { "off" }.to_owned();
+    let (what, value) = match change {
+        Intervention::SetWindow { window, .. } => ("window", window.bytes().to_string()),
+        Intervention::SetSendBuffer { buffer, .. } => ("send-buffer", buffer.bytes().to_string()),
+        Intervention::SetReader { rate, .. } => ("reader", rate.map_or("free".to_owned(), |r| r.to_string())),
+        Intervention::SetWriter { rate, .. } => ("writer", rate.map_or("free".to_owned(), |r| r.to_string())),
+        Intervention::SetLoss { chance, .. } => ("loss", chance.to_string()),
+        Intervention::RemovePolicer { .. } => ("policer", "none".to_owned()),
+        Intervention::SetStreams { count } => ("streams", count.to_string()),
+        Intervention::SetCongestionControl { name, .. } => ("control", name.clone()),
+        Intervention::SetRate { rate, .. } => ("rate", rate.to_string()),
+        Intervention::ScaleRate { percent, .. } => ("bottleneck", format!("{percent} percent")),
+        Intervention::SetIpQos { bulk, .. } => {
+            ("ipqos", bulk.map_or("none".to_owned(), |mark| mark.to_string()))
+        }
+        Intervention::Remark { dscp, .. } => ("remarked", dscp.to_string()),
+        Intervention::SetSack { on, .. } => ("sack", on_off(on)),
+        Intervention::SetEcn { on, .. } => ("ecn", on_off(on)),
+        Intervention::SetInitialWindow { segments, .. } => ("initial-window", segments.to_string()),
+        Intervention::SetPacing { rate, .. } => ("pacing", rate.to_string()),
+        Intervention::SetDscp { dscp, .. } => ("dscp", dscp.to_string()),
+        Intervention::SetMss { mss, .. } => ("mss", mss.to_string()),
+        Intervention::SetPartSize { size } => ("part-size", size.to_string()),
+        Intervention::ResizeQueue { queue, .. } => ("queue", queue.to_string()),
+        Intervention::LiftDeviceLimit { .. } => ("device", "free".to_owned()),
+        Intervention::SetDelay { delay, .. } => ("delay", delay.to_string()),
+    };
+    let plain = |letter: char| {
+        if letter.is_ascii_alphanumeric() {
+            letter
+        } else {
+            '-'
+        }
+    };
+    format!("{what}-{}", value.chars().map(plain).collect::<String>())
 }
 
 /// Files of proofs begin with this.
 const PREFIX: &str = "proof-";
 
-/// Changed runs of one variant, at most.
-const MOST_REPEATS: u32 = 3;
-
-/// Runs of one investigation, at most, invalid ones included.
-const MOST_ROUNDS: u32 = 8;
+/// Changed runs of one variant, at most: real time is dear.
+const fn most_repeats(clock: Clock) -> u32 {
+    match clock {
+        Clock::Simulated => 10,
+        Clock::Lab => 3,
+    }
+}

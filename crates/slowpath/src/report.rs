@@ -14,6 +14,7 @@ use crate::analyzed::Analyzed;
 use crate::folder::{Folder, FolderError};
 use crate::load::{LoadError, Loaded};
 use crate::outcome;
+use crate::ranges;
 use crate::settings::{self, Call, SETTINGS, Settings};
 
 /// Makes `result.json`, `report.html` and the tables of a folder whose runs no experiment planned, from its records alone.
@@ -36,6 +37,8 @@ pub fn write(loaded: &Loaded, settings: &Settings, root: &Path) -> Result<Result
         plan(loaded, settings, variant, clock)
     });
     results.proofs = crate::prove::kept(&folder);
+    results.ranges = ranges::kept(&folder);
+    results.answers = slowpath_report::answers::answers(&results, &loaded.dossier.questions);
     results.reproduce = commands(settings, &folder);
     finish(&folder, results, &runs)
 }
@@ -206,6 +209,21 @@ pub fn print(results: &Results, folder: &Path, style: Style, out: &mut dyn Write
     let report = folder.join("report.html");
     let place = report.exists().then(|| report.display().to_string());
     terminal::write_summary(results, style, place.as_deref(), out)
+}
+
+/// Prints what was found out about each variant and what the tests of changes said.
+///
+/// # Errors
+/// Those of `out`.
+pub fn print_diagnosis(
+    results: &Results,
+    folder: &Path,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let report = folder.join("report.html");
+    let place = report.exists().then(|| report.display().to_string());
+    terminal::write_diagnosis(results, style, place.as_deref(), out)
 }
 
 /// Forms of results beside the text for a terminal.

@@ -1,6 +1,7 @@
 //! The command as its users meet it, in one program, because each one more has to be linked.
 
 mod command;
+mod diagnose;
 mod first_use;
 mod folders;
 mod measure;

@@ -11,6 +11,7 @@ use super::curves::CurvePlot;
 use super::shared::{SetView, Toned, VerdictPart};
 use super::times::TimesView;
 use super::wire::{LoadView, MarkView};
+use crate::answers::Answer;
 use crate::graphs::GraphSet;
 use crate::quantity::{RateUnit, bytes, grouped, loss, seconds};
 use crate::results::{
@@ -25,6 +26,7 @@ pub(super) struct ReportView {
     title: String,
     question: Option<String>,
     answer: Option<String>,
+    answers: Vec<Answer>,
     scaled: Option<String>,
     meta: Vec<String>,
     health: Vec<Toned>,
@@ -56,6 +58,7 @@ pub(super) fn view(results: &Results, graphs: &[GraphSet]) -> ReportView {
         title: results.title.clone(),
         question: results.question.clone(),
         answer: results.answer.clone(),
+        answers: results.answers.clone(),
         scaled: results.scaled.clone(),
         meta: meta(results),
         health: health_notices(results),

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use slowpath_diagnose::investigation::{Conclusion, Outcome, Test};
+use slowpath_scenario::Intervention;
 use slowpath_verdict::Limit;
+
+use crate::explain::ConfigurationText;
 
 /// What became of a prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -36,6 +39,12 @@ pub struct Proof {
     pub hypothesis: String,
     /// The change.
     pub change: String,
+    /// The same in its stable form; absent in documents of older versions.
+    #[serde(default)]
+    pub intervention: Option<Intervention>,
+    /// The limit before the change.
+    #[serde(default)]
+    pub limit: Option<Limit>,
     /// Goodput before, byte/s.
     pub before_byte_per_s: f64,
     /// Predicted goodput.
@@ -51,15 +60,32 @@ pub struct Proof {
     pub outcome: ProofOutcome,
     /// All of it in a sentence or two.
     pub sentence: String,
+    /// The change in the language of the host that it is made on; absent where that has no words for it.
+    #[serde(default)]
+    pub configuration: Option<ConfigurationText>,
 }
 
 impl Proof {
+    /// Whether the change made the transfer faster by a tenth and more.
+    pub fn helped(&self) -> bool {
+        self.measured_byte_per_s
+            .is_some_and(|rate| rate >= self.before_byte_per_s * HELPED)
+    }
+
+    /// Whether the predicted range is so wide that a measurement inside it decides nothing.
+    pub fn is_vague(&self) -> bool {
+        let range = self.predicted_byte_per_s;
+        slowpath_diagnose::gain::is_vague(range.low, range.expected, range.high)
+    }
+
     /// The proofs of an investigation's conclusion, one for each change tested.
     pub fn of(conclusion: &Conclusion) -> Vec<Self> {
         let proof = |test: &Test| Self {
             variant: conclusion.variant.clone(),
             hypothesis: test.hypothesis.clone(),
             change: slowpath_diagnose::change::words(&test.prediction.change),
+            intervention: Some(test.prediction.change.clone()),
+            limit: conclusion.situation.as_ref().map(|situation| situation.limit),
             before_byte_per_s: test.prediction.before,
             predicted_byte_per_s: PredictedRange {
                 low: test.prediction.low,
@@ -75,10 +101,14 @@ impl Proof {
                 Outcome::Undecided => ProofOutcome::Undecided,
             },
             sentence: test.sentence.clone(),
+            configuration: None,
         };
         conclusion.tests.iter().map(proof).collect()
     }
 }
+
+/// The gain from which a change is said to help.
+const HELPED: f64 = 1.1;
 
 /// A predicted rate with its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]

@@ -289,6 +289,9 @@ pub(crate) fn results() -> Results {
             next_limit: Some(Limit::RandomLoss),
             measured_byte_per_s: Some(1_700_000.0),
             measured_limit: Some(Limit::RandomLoss),
+            intervention: None,
+            configuration: None,
+            limit: None,
             outcome: ProofOutcome::Held,
             sentence: "A window of 2,500,000 bytes was predicted to give 1.2 to 6.03 MB/s, then limited by \
                        random loss; it gave 1.7 MB/s."
@@ -307,6 +310,9 @@ pub(crate) fn results() -> Results {
             next_limit: Some(Limit::ReceiverApplication),
             measured_byte_per_s: Some(86_950.0),
             measured_limit: Some(Limit::ReceiverApplication),
+            intervention: None,
+            configuration: None,
+            limit: None,
             outcome: ProofOutcome::Held,
             sentence: "No gain beyond 6 % was predicted, because the reader's 87 kB/s stay; 6.1 % came."
                 .into(),

@@ -429,6 +429,14 @@ fn scale_rate(network: &mut NetworkSpec, place: &Place, percent: u32) -> Outcome
                 }
                 path::Rate::Trace(_) => return false,
             }
+            // A shaper on the link is as much faster as the link itself.
+            if let path::Queue::Classes(classes) = &mut link.queue {
+                let own = classes.classes.iter_mut();
+                let rates = own.flat_map(|class| [&mut class.guarantee, &mut class.ceiling]);
+                for rate in rates.chain([&mut classes.speed]).flatten() {
+                    *rate = scaled(*rate);
+                }
+            }
             true
         }
         _ => false,

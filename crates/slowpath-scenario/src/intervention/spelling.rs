@@ -100,6 +100,10 @@ impl Intervention {
                 host: Who::Sender,
                 name: value.to_owned(),
             },
+            "dscp" => Self::SetDscp {
+                host: Who::Sender,
+                dscp: parsed(key, value)?,
+            },
             "marks" => match value {
                 "ipqos-none" => Self::SetIpQos {
                     host: Who::Sender,
@@ -154,8 +158,8 @@ fn wrong(key: &str, value: &str, what: &str) -> SpellingError {
 
 /// Keys of changes: the whole path's rate, delay (each way), loss and queue, its slowest link's rate in per cent, its
 /// policer; the receiver's window, MSS and reading program; the sender's buffer, initial window, writing program,
-/// congestion control and marks; the job's streams and part size.
-pub const KEYS: [&str; 16] = [
+/// congestion control, mark, and what becomes of marks; the job's streams and part size.
+pub const KEYS: [&str; 17] = [
     "rate",
     "bottleneck",
     "delay",
@@ -171,6 +175,7 @@ pub const KEYS: [&str; 16] = [
     "streams",
     "part-size",
     "congestion-control",
+    "dscp",
     "marks",
 ];
 
@@ -224,6 +229,7 @@ mod tests {
             ("streams", "4", "use 4 parallel connections"),
             ("part-size", "8 MiB", "transfer in parts of 8 MiB"),
             ("congestion-control", "bbr", "use bbr on the sender"),
+            ("dscp", "cs1", "mark the packets of the sender cs1"),
             (
                 "marks",
                 "rewritten",

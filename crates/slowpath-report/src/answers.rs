@@ -1,0 +1,99 @@
+//! Answers to the questions of a source, computed from results alone: comparisons, ledgers, verdicts and proofs.
+//!
+//! A question names variants and what is to be said of them; it holds no answer. Where the results do not tell, the answer
+//! says so.
+
+mod catalogue;
+mod flows;
+mod gain;
+mod layers;
+mod modes;
+mod question;
+mod range;
+mod time;
+
+use serde::{Deserialize, Serialize};
+use slowpath_record::Origin;
+
+pub use question::{Mode, Question, RangeWish};
+pub use range::{RangePoint, RangeResult};
+
+use crate::results::{Results, Variant};
+
+/// A question with what the results say to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The question.
+    pub ask: String,
+    /// What the results say, a sentence or more; empty where no variant that it is about was run.
+    pub text: String,
+}
+
+/// The answer to each question, from the results as they are now.
+pub fn answers(results: &Results, questions: &[Question]) -> Vec<Answer> {
+    questions
+        .iter()
+        .map(|question| Answer {
+            ask: question.ask.clone(),
+            text: answer(results, question).join(" "),
+        })
+        .filter(|answer| !answer.text.is_empty())
+        .collect()
+}
+
+/// The sentences that a question asks for.
+fn answer(results: &Results, question: &Question) -> Vec<String> {
+    let mut out = Vec::new();
+    out.extend(
+        question
+            .time
+            .iter()
+            .filter_map(|name| time::of(find(results, name)?)),
+    );
+    out.extend(question.limit.iter().filter_map(|name| {
+        let variant = find(results, name)?;
+        Some(format!("{}: {}", results.label(variant), variant.sentence()?))
+    }));
+    for pair in &question.gain {
+        out.extend(gain::of(results, pair));
+    }
+    for pair in &question.flows {
+        out.extend(flows::of(results, pair));
+    }
+    out.extend(layers::of(results, &question.layers));
+    out.extend(modes::of(results, &question.modes));
+    out.extend(question.range.iter().filter_map(|wish| range::of(results, wish)));
+    out
+}
+
+/// The variant of that name that answers: the one in the lab, unless it came to no figure.
+fn find<'a>(results: &'a Results, name: &str) -> Option<&'a Variant> {
+    let own = || {
+        results
+            .variants
+            .iter()
+            .filter(|variant| variant.name == name && variant.is_answered())
+    };
+    own()
+        .find(|variant| variant.clock == Origin::Lab)
+        .or_else(|| own().next())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_that_were_not_run_are_not_spoken_of() {
+        let question = Question {
+            ask: "Why?".to_owned(),
+            gain: vec![["a".to_owned(), "b".to_owned()]],
+            time: vec!["a".to_owned()],
+            limit: vec!["a".to_owned()],
+            layers: vec!["a".to_owned(), "b".to_owned()],
+            flows: vec![["a".to_owned(), "b".to_owned()]],
+            ..Question::default()
+        };
+        assert_eq!(answers(&Results::new("x", 1), &[question]), []);
+    }
+}
