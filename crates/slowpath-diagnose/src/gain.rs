@@ -186,7 +186,7 @@ pub fn predict(situation: &Situation, evidence: &PathEvidence, change: &Interven
         change: change.clone(),
         before: situation.goodput,
         low: if unseen {
-            low.min(seen)
+            low.min(situation.goodput)
         } else {
             low.min(first.expected)
         },
@@ -354,7 +354,7 @@ fn ceilings(s: &Situation, evidence: &PathEvidence, change: &Intervention) -> Ve
     let streams = streams * s.parallel;
     let all = [
         offered_ceiling(s, change),
-        window_ceiling(s, change, rtt, streams),
+        window_ceiling(s, evidence, change, rtt, streams),
         flight_ceiling(s, change, rtt, streams),
         reader_ceiling(s, change, rtt),
         source_ceiling(s, change),
@@ -378,14 +378,20 @@ fn untreated_ceiling(s: &Situation, evidence: &PathEvidence) -> Option<Ceiling> 
         limit: Limit::BottleneckBandwidth,
         low: rate * 0.9,
         expected: rate * 0.95,
-        high: rate * 1.02,
+        high: rate,
         because: Message::UntreatedReach {
             rate: MegabyteRate(rate),
         },
     })
 }
 
-fn window_ceiling(s: &Situation, change: &Intervention, rtt: f64, streams: f64) -> Option<Ceiling> {
+fn window_ceiling(
+    s: &Situation,
+    evidence: &PathEvidence,
+    change: &Intervention,
+    rtt: f64,
+    streams: f64,
+) -> Option<Ceiling> {
     let bytes = match change {
         #[expect(clippy::cast_precision_loss, reason = "windows are far below 2^53")]
         Intervention::SetWindow { window, .. } => window.bytes() as f64,
@@ -398,6 +404,11 @@ fn window_ceiling(s: &Situation, change: &Intervention, rtt: f64, streams: f64) 
         return None;
     }
     let rate = response::window(bytes, s.mss, rtt) * streams;
+    // A window that did not hold this transfer grows with a faster one where others over the same path went beyond it.
+    let grows = s.limit != Limit::ReceiverWindow && !matches!(change, Intervention::SetWindow { .. });
+    if grows && evidence.peak.is_some_and(|peak| peak > rate * BEYOND) {
+        return None;
+    }
     // Measured while it limited, the window's rate is known better than any formula gives it.
     let measured = s.limit == Limit::ReceiverWindow && !matches!(change, Intervention::SetWindow { .. });
     let expected = if measured { s.goodput * streams } else { rate };
@@ -573,7 +584,7 @@ fn bottleneck_ceiling(s: &Situation, evidence: &PathEvidence, change: &Intervent
     let rate = known * factor;
     Some(Ceiling {
         limit,
-        low: rate * 0.85,
+        low: rate * 0.9,
         expected: rate * 0.98,
         high: rate * 1.02,
         because: Message::BottleneckCarries {

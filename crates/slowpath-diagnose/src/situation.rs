@@ -301,13 +301,7 @@ impl PathEvidence {
         let peak = s.peak.unwrap_or(s.goodput);
         self.peak = Some(self.peak.map_or(peak, |p| p.max(peak)));
         // What a transfer made of a link that it filled is known better than the link's rate.
-        let made = |rate: f64| {
-            if s.fills_the_link() {
-                rate.min(s.peak.unwrap_or(s.goodput)).max(s.goodput)
-            } else {
-                rate
-            }
-        };
+        let made = |rate: f64| if s.fills_the_link() { s.goodput } else { rate };
         if let Some(rate) = s.bottleneck.map(made) {
             let known = if s.limit == Limit::Policed {
                 &mut self.policer

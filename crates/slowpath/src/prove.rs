@@ -234,8 +234,8 @@ fn evidence(runs: &[Analyzed], clock: Clock, variants: &[String]) -> PathEvidenc
     }
 }
 
-/// The variants whose network is that of the variant `name`, or another in nothing but marks, itself among them. Whether two
-/// networks are equal is all that is asked of them.
+/// The variants whose network is that of the variant `name`, or another in nothing but marks, between hosts of the same systems
+/// (what a host cannot take looks like a link); itself among them. Whether they are equal is all that is asked of them.
 fn same_network(loaded: &Loaded, options: &RunOptions, name: &str, clock: Clock) -> Vec<String> {
     let plan = |name: &str| {
         let wanted = PlanOptions {
@@ -247,7 +247,11 @@ fn same_network(loaded: &Loaded, options: &RunOptions, name: &str, clock: Clock)
     let Some(own) = plan(name) else {
         return Vec::new();
     };
-    let alike = |other: &Plan| other.network == own.network || own.marks_apart(other).is_some();
+    let systems = |plan: &Plan| plan.hosts.iter().map(|host| host.system).collect::<Vec<_>>();
+    let alike = |other: &Plan| {
+        let same = other.network == own.network && systems(other) == systems(&own);
+        same || own.marks_apart(other).is_some()
+    };
     let names = loaded.experiment.variants.iter().map(|variant| &variant.name);
     names
         .filter(|other| plan(other).is_some_and(|plan| alike(&plan)))
