@@ -376,7 +376,7 @@ fn untreated_ceiling(s: &Situation, evidence: &PathEvidence) -> Option<Ceiling> 
         .filter(|rate| *rate > own * 1.5)?;
     Some(Ceiling {
         limit: Limit::BottleneckBandwidth,
-        low: rate * 0.9,
+        low: rate * 0.93,
         expected: rate * 0.95,
         high: rate,
         because: Message::UntreatedReach {
@@ -584,7 +584,7 @@ fn bottleneck_ceiling(s: &Situation, evidence: &PathEvidence, change: &Intervent
     let rate = known * factor;
     Some(Ceiling {
         limit,
-        low: rate * 0.9,
+        low: rate * 0.93,
         expected: rate * 0.98,
         high: rate * 1.02,
         because: Message::BottleneckCarries {

@@ -199,16 +199,13 @@ impl Investigation {
     ///
     /// A base that cannot be run leaves nothing to test.
     pub fn cannot_change(&mut self) {
-        match self.current.take() {
-            Some((prediction, _)) => {
-                let change = change::words(&prediction.change);
-                self.notes.push(format!("{change} cannot be tried here."));
-            }
-            None => {
-                self.planned = true;
-                self.base.invalid = self.settings.spare + 1;
-                self.base.asked = self.base.invalid.max(self.base.asked);
-            }
+        if let Some((prediction, _)) = self.current.take() {
+            let change = change::words(&prediction.change);
+            self.notes.push(format!("{change} cannot be tried here."));
+        } else {
+            self.planned = true;
+            self.base.invalid = self.settings.spare + 1;
+            self.base.asked = self.base.invalid.max(self.base.asked);
         }
     }
 
