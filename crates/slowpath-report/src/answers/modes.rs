@@ -68,7 +68,7 @@ pub(super) fn of(results: &Results, modes: &[Mode]) -> Vec<String> {
             .filter(|(kind, _)| *kind == wanted)
             .map(|(_, text)| text.clone())
             .collect();
-        (!own.is_empty()).then(|| List(own))
+        (!own.is_empty()).then_some(List(own))
     };
     let sentence =
         |kind: Measures, message: fn(List<Message>) -> Message| Some(message(group(kind)?).to_string());
