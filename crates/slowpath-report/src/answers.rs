@@ -11,23 +11,12 @@ mod modes;
 mod question;
 mod range;
 mod time;
+mod variant;
 
-use serde::{Deserialize, Serialize};
-use slowpath_record::Origin;
+pub use question::{Mode, Question};
 
-pub use question::{Mode, Question, RangeWish};
-pub use range::{RangePoint, RangeResult};
-
-use crate::results::{Results, Variant};
-
-/// A question with what the results say to it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
-    /// The question.
-    pub ask: String,
-    /// What the results say, a sentence or more; empty where no variant that it is about was run.
-    pub text: String,
-}
+use crate::results::{Answer, Results};
+use variant::find;
 
 /// The answer to each question, from the results as they are now.
 pub fn answers(results: &Results, questions: &[Question]) -> Vec<Answer> {
@@ -64,19 +53,6 @@ fn answer(results: &Results, question: &Question) -> Vec<String> {
     out.extend(modes::of(results, &question.modes));
     out.extend(question.range.iter().filter_map(|wish| range::of(results, wish)));
     out
-}
-
-/// The variant of that name that answers: the one in the lab, unless it came to no figure.
-fn find<'a>(results: &'a Results, name: &str) -> Option<&'a Variant> {
-    let own = || {
-        results
-            .variants
-            .iter()
-            .filter(|variant| variant.name == name && variant.is_answered())
-    };
-    own()
-        .find(|variant| variant.clock == Origin::Lab)
-        .or_else(|| own().next())
 }
 
 #[cfg(test)]

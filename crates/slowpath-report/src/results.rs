@@ -3,6 +3,7 @@
 //! [`Results`] serialises to `slowpath/run/1`. Names are stable: fields are added, never renamed, and a
 //! field that an older document lacks takes its default, so a report can be made again from the record.
 
+mod asked;
 mod compared;
 mod figure;
 mod proof;
@@ -12,9 +13,9 @@ mod variant;
 use serde::{Deserialize, Serialize};
 use slowpath_record::{HealthState, Origin};
 
-use crate::answers::{Answer, RangeResult};
 use crate::quantity::RateUnit;
 
+pub use asked::{Answer, RangePoint, RangeResult, RangeWish};
 pub use compared::{Twin, VariantComparison};
 pub use figure::{Basis, Figure, Reference};
 pub use proof::{PredictedRange, Proof, ProofOutcome};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 
 use slowpath_packet::Dscp;
-use slowpath_report::answers::{RangePoint, RangeResult, RangeWish};
+use slowpath_report::results::{RangePoint, RangeResult, RangeWish};
 
 use crate::folder::{Folder, FolderError};
 use crate::load::Loaded;

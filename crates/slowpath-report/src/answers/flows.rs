@@ -3,7 +3,7 @@
 use slowpath_verdict::message::{List, Name, Share};
 
 use super::catalogue::Message;
-use super::find;
+use super::variant::find;
 use crate::results::{FlowRow, Results};
 
 /// The sentence of a pair: the first is what the second is compared with.

@@ -5,7 +5,7 @@ use slowpath_verdict::Limit;
 use slowpath_verdict::message::{Name, Part, Share, Times, named};
 
 use super::catalogue::Message;
-use super::find;
+use super::variant::find;
 use crate::results::{Proof, ProofOutcome, Results, Variant};
 
 /// The sentences of a pair, the slower or older one first.

@@ -3,8 +3,8 @@
 use slowpath_verdict::message::{List, Name, Part, Share, named};
 
 use super::catalogue::Message;
-use super::find;
 use super::gain::the;
+use super::variant::find;
 use crate::results::{Results, Variant};
 
 /// The sentence of the layers that were run; the first is the barest.

@@ -5,8 +5,8 @@ use slowpath_verdict::Limit;
 use slowpath_verdict::message::{List, Name, Share};
 
 use super::catalogue::Message;
-use super::find;
 use super::question::Mode;
+use super::variant::find;
 use crate::results::{Results, Variant};
 
 /// What a mode measures where most of its rows do.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::results::RangeWish;
+
 /// A question about an experiment. Each field that is given adds sentences to the answer, in this order.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -32,20 +34,4 @@ pub struct Mode {
     pub name: String,
     /// The variant on each network; an empty name where it was not tried.
     pub rows: Vec<String>,
-}
-
-/// A setting over a range, computed for one variant, or for two of which it is asked from where on the second is faster.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RangeWish {
-    /// The variants: one or two.
-    pub of: Vec<String>,
-    /// The setting and its values as `--sweep` takes them, such as `delay=1 ms..100 ms:log8`.
-    pub sweep: String,
-    /// What is swept, for the reader, such as `round trip`; the key if absent.
-    #[serde(default)]
-    pub called: Option<String>,
-    /// Values laid over the experiment, so that a point takes little time, each `KEY=VALUE`.
-    #[serde(default)]
-    pub set: Vec<String>,
 }

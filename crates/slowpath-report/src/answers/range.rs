@@ -1,29 +1,9 @@
 //! A setting over a range: from where on one variant is faster than another, or which values stand apart.
 
-use serde::{Deserialize, Serialize};
 use slowpath_verdict::message::{List, Name, Times};
 
 use super::catalogue::Message;
-use super::question::RangeWish;
-use crate::results::Results;
-
-/// What a range came to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RangeResult {
-    /// What was asked for.
-    pub wish: RangeWish,
-    /// Each value in order.
-    pub points: Vec<RangePoint>,
-}
-
-/// One value of the setting.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RangePoint {
-    /// The value, as typed.
-    pub value: String,
-    /// Mean goodput of each variant, byte/s; absent where no run came to its end.
-    pub byte_per_s: Vec<Option<f64>>,
-}
+use crate::results::{RangePoint, RangeWish, Results};
 
 /// The sentence of a range that was computed.
 pub(super) fn of(results: &Results, wish: &RangeWish) -> Option<String> {
@@ -130,6 +110,7 @@ const MANY: usize = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::RangeResult;
 
     fn said(of: &[&str], points: &[(&str, &[f64])]) -> String {
         let wish = RangeWish {

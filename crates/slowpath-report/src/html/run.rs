@@ -11,9 +11,9 @@ use super::curves::CurvePlot;
 use super::shared::{SetView, Toned, VerdictPart};
 use super::times::TimesView;
 use super::wire::{LoadView, MarkView};
-use crate::answers::Answer;
 use crate::graphs::GraphSet;
 use crate::quantity::{RateUnit, bytes, grouped, loss, seconds};
+use crate::results::Answer;
 use crate::results::{
     Basis, CaptureRow, Figure, FlowRow, NEVER, Note, NoteKind, Proof, ProofOutcome, Results, RunResult, Twin,
     Variant,
