@@ -645,9 +645,8 @@ fn loss_ceiling(
                 _ => response::cubic(p, s.mss, rtt),
             }
     };
-    // Others lost as many and were faster: these losses hold nobody there.
-    let seen = evidence.peak.unwrap_or(0.0).max(s.peak.unwrap_or(0.0));
-    if !measured && seen > rate_at(share) * BEYOND {
+    // A transfer that was faster than these losses should allow is not held by them.
+    if !measured && s.goodput > rate_at(share) * BEYOND {
         return None;
     }
     // A Reno-like sender with delayed acknowledgements is the least that any control makes of it; what the transfer

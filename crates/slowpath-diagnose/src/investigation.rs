@@ -301,7 +301,13 @@ impl Test {
         let comparison = Comparison::welch(base, &group.goodputs);
         let outcome = judge(&prediction, measured.as_ref(), &limits);
         let hypothesis = hypothesis(situation, &prediction.change);
-        let sentence = sentence(&prediction, measured.as_ref(), comparison.as_ref(), outcome);
+        let sentence = sentence(
+            &prediction,
+            &limits,
+            measured.as_ref(),
+            comparison.as_ref(),
+            outcome,
+        );
         Self {
             hypothesis,
             prediction,
@@ -414,6 +420,7 @@ fn hypothesis(situation: &Situation, change: &Intervention) -> String {
 
 fn sentence(
     prediction: &Prediction,
+    limits: &[Limit],
     measured: Option<&Summary>,
     comparison: Option<&Comparison>,
     outcome: Outcome,
@@ -450,6 +457,10 @@ fn sentence(
     let verb = match outcome {
         Outcome::Held => "It gave",
         Outcome::Refuted => "Against this it gave",
+        Outcome::Undecided if prediction.is_vague() => "That range is too wide to decide anything; it gave",
+        Outcome::Undecided if !prediction.foresaw(limits) => {
+            "Then another limit held it than predicted; it gave"
+        }
         Outcome::Undecided => "More runs are needed: it gave",
     };
     format!("{head}. {verb} {}{shown}.", rate(measured.mean))

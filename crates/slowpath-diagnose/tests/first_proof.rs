@@ -209,7 +209,10 @@ fn a_window_helps_ios_xe_until_the_next_limit() {
         "{:?}",
         test.prediction
     );
-    assert_eq!(test.outcome, Outcome::Held);
+    // What was measured lies in the range, which is too wide for that to decide anything.
+    assert!(test.prediction.is_vague());
+    assert_eq!(test.outcome, Outcome::Undecided);
+    assert!(test.sentence.contains("too wide to decide"), "{}", test.sentence);
     assert!(
         test.sentence.contains("random-loss") && test.sentence.contains("times as fast"),
         "{}",

@@ -39,10 +39,13 @@ fn answer(results: &Results, question: &Question) -> Vec<String> {
             .iter()
             .filter_map(|name| time::of(find(results, name)?)),
     );
-    out.extend(question.limit.iter().filter_map(|name| {
-        let variant = find(results, name)?;
-        Some(format!("{}: {}", results.label(variant), variant.sentence()?))
-    }));
+    for variant in question.limit.iter().filter_map(|name| find(results, name)) {
+        let said = variant
+            .sentence()
+            .map(|said| format!("{}: {said}", results.label(variant)));
+        out.extend(said);
+        out.extend(gain::tests(results, variant));
+    }
     for pair in &question.gain {
         out.extend(gain::of(results, pair));
     }

@@ -30,6 +30,8 @@ pub(crate) fn settle(case: &Case, (look, found): (Option<&Look>, &Finding), ledg
         | (_, Limit::SharedBottleneck, Limit::RandomLoss) => false,
         // Nothing shows in the whole of the transfer, but in its parts.
         (None, _, _) => mostly,
+        // A window that stays small without anything that shows is held by a buffer as likely as by an early end of slow start.
+        (_, Limit::Unknown | Limit::CaptureLoss, Limit::SlowStart) => false,
         (_, Limit::Unknown | Limit::CaptureLoss, _) => told || at_sender && mostly,
         // A bucket behind a link shows in what leaves the link, which the looks at the whole do not see.
         (_, Limit::RandomLoss, Limit::Policed) => true,

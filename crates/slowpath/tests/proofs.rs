@@ -57,9 +57,12 @@ system = "linux"
     let folder = Folder::open(&options.out);
     let proofs = prove::prove(&loaded, &options, &folder, &cancel, &mut |_| {})
         .unwrap_or_else(|error| panic!("{error}"));
-    let [proof] = proofs.as_slice() else {
+    // What the dossier wishes for, then what the verdict suggests.
+    let [proof, suggested] = proofs.as_slice() else {
         panic!("{proofs:?}")
     };
+    assert_eq!(suggested.change, "a bottleneck of 125 % of its rate");
+    assert_eq!(suggested.outcome, ProofOutcome::Held, "{}", suggested.sentence);
     assert_eq!(proof.change, "a bottleneck of 200 % of its rate");
     assert_eq!(proof.outcome, ProofOutcome::Held, "{}", proof.sentence);
     let measured = proof.measured_byte_per_s.expect("the changed runs are valid");

@@ -14,14 +14,17 @@ pub(super) fn of(results: &Results, [a, b]: &[String; 2]) -> Vec<String> {
         return Vec::new();
     };
     let mut out = vec![compared(results, a, b).to_string()];
-    out.extend(
-        results
-            .proofs
-            .iter()
-            .filter(|proof| proof.variant == a.name)
-            .filter_map(|proof| tested(results, proof)),
-    );
+    out.extend(tests(results, a));
     out
+}
+
+/// What the tests of changes to a variant said.
+pub(super) fn tests<'a>(results: &'a Results, variant: &'a Variant) -> impl Iterator<Item = String> + 'a {
+    let own = results
+        .proofs
+        .iter()
+        .filter(|proof| proof.variant == variant.name);
+    own.filter_map(|proof| tested(results, proof))
 }
 
 fn compared(results: &Results, a: &Variant, b: &Variant) -> Message {
