@@ -24,14 +24,14 @@ pub(crate) fn settle(case: &Case, (look, found): (Option<&Look>, &Finding), ledg
     let mostly = ledger.time_of(booked) >= HALF * ledger.duration_s;
     let follows = match (look.map(|look| look.certainty), found.limit, booked) {
         // There is nothing to judge by; a full link marks, and the marks hold the sender; others' overflows come at any queue
-        // of one's own, as random losses do.
+        // of one's own, as random losses do; a window that stays small without anything that shows is held by a buffer as
+        // likely as by an early end of slow start.
         (Some(Certainty::Plain), _, _)
         | (_, Limit::EcnCongestion, _)
-        | (_, Limit::SharedBottleneck, Limit::RandomLoss) => false,
+        | (_, Limit::SharedBottleneck, Limit::RandomLoss)
+        | (_, Limit::Unknown | Limit::CaptureLoss, Limit::SlowStart) => false,
         // Nothing shows in the whole of the transfer, but in its parts.
         (None, _, _) => mostly,
-        // A window that stays small without anything that shows is held by a buffer as likely as by an early end of slow start.
-        (_, Limit::Unknown | Limit::CaptureLoss, Limit::SlowStart) => false,
         (_, Limit::Unknown | Limit::CaptureLoss, _) => told || at_sender && mostly,
         // A bucket behind a link shows in what leaves the link, which the looks at the whole do not see.
         (_, Limit::RandomLoss, Limit::Policed) => true,
