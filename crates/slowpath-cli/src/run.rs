@@ -315,25 +315,23 @@ impl Session<'_> {
         self.keep_failures(proven.map(drop))
     }
 
-    /// Computes the ranges that the experiment's questions ask for.
+    /// Computes the ranges that the experiment's questions ask for. What goes wrong there costs an answer, no result.
     fn ranges(&mut self, experiment: &str) -> Result<(), Failure> {
         use slowpath::ranges::{RangeError, compute};
         use slowpath::sweep::Error;
 
         let folder = Folder::open(&self.options.out);
-        let variants = &self.options.variants;
-        compute(
-            experiment,
-            self.loaded,
-            variants,
-            self.options.seed,
-            &folder,
-            &self.cancel,
-        )
-        .map_err(|error| match error {
-            RangeError::Sweep(Error::Interrupted) => Failure::interrupted(error.to_string()),
-            error => Failure::usage(error.to_string()),
-        })
+        let (variants, seed) = (&self.options.variants, self.options.seed);
+        match compute(experiment, self.loaded, variants, seed, &folder, &self.cancel) {
+            Ok(()) => Ok(()),
+            Err(error @ RangeError::Sweep(Error::Interrupted)) => {
+                Err(Failure::interrupted(error.to_string()))
+            }
+            Err(error) => {
+                terminal::note(&format!("slowpath: {error}"));
+                Ok(())
+            }
+        }
     }
 
     fn keep_failures(&mut self, ran: Result<(), RunError>) -> Result<(), Failure> {

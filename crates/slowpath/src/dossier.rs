@@ -247,4 +247,24 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn the_range_over_all_marks_can_be_computed() {
+        let loaded = crate::load::Loaded::open("scp-dscp", &[]).unwrap_or_else(|error| panic!("{error}"));
+        let path = std::env::temp_dir().join(format!("slowpath-ranges-{}", std::process::id()));
+        let folder = crate::folder::Folder::create(&path).expect("a folder");
+        let cancel = std::sync::atomic::AtomicBool::new(false);
+        let computed = crate::ranges::compute("scp-dscp", &loaded, &[], 1, &folder, &cancel);
+        let kept = crate::ranges::kept(&folder);
+        std::fs::remove_dir_all(&path).expect("the folder goes");
+        computed.unwrap_or_else(|error| panic!("{error}"));
+        let points = &kept[0].points;
+        assert_eq!((kept.len(), points.len()), (1, 64));
+        let slow: Vec<&str> = points
+            .iter()
+            .filter(|point| point.byte_per_s[0].is_some_and(|rate| rate < 5e6))
+            .map(|point| point.value.as_str())
+            .collect();
+        assert_eq!(slow, ["cs1"]);
+    }
 }
