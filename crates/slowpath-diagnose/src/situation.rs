@@ -130,7 +130,7 @@ impl Situation {
             parallel: 1.0,
             offered: None,
             elsewhere: 0.0,
-            costs: costs(std::slice::from_ref(connection)),
+            costs: costs(&[connection]),
         }
     }
 
@@ -142,12 +142,12 @@ impl Situation {
         let carries = |connection: &&Connection| {
             connection.bytes_delivered as f64 >= LEAST_PART * main.bytes_delivered as f64
         };
-        let own: Vec<Connection> = connections.iter().filter(carries).cloned().collect();
+        let own: Vec<&Connection> = connections.iter().filter(carries).collect();
         let first = Self::of(main);
         if own.len() < 2 || job_s <= 0.0 {
             return Some(first);
         }
-        let each: Vec<Self> = own.iter().map(Self::of).collect();
+        let each: Vec<Self> = own.iter().map(|connection| Self::of(connection)).collect();
         let sum = |value: fn(&Self) -> f64| each.iter().map(value).sum::<f64>();
         let seconds: f64 = own.iter().map(|connection| connection.duration_s).sum();
         Some(Self {
@@ -209,12 +209,12 @@ impl Situation {
 }
 
 /// What each cause costs these connections together, as shares of their durations; nothing unless all capacities are told.
-fn costs(connections: &[Connection]) -> Vec<Cost> {
+fn costs(connections: &[&Connection]) -> Vec<Cost> {
     let seconds: f64 = connections
         .iter()
         .map(|connection| connection.ledger.duration_s)
         .sum();
-    let told = |connection: &Connection| connection.ledger.floor_s.is_some();
+    let told = |connection: &&Connection| connection.ledger.floor_s.is_some();
     if seconds <= 0.0 || !connections.iter().all(told) {
         return Vec::new();
     }

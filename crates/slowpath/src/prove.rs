@@ -35,7 +35,14 @@ pub fn prove(
     cancel: &AtomicBool,
     observe: &mut dyn FnMut(Event<'_>),
 ) -> Result<Vec<Proof>, RunError> {
-    let base = outcome::analyze(folder)?;
+    let base: Vec<Seen> = outcome::analyze(folder)?
+        .into_iter()
+        .map(|run| Seen {
+            situation: situation(&run),
+            run,
+        })
+        .collect();
+    let clocks = [Clock::Lab, Clock::Simulated].map(|clock| (clock, first_plans(loaded, options, clock)));
     let mut cases: Vec<Case> = Vec::new();
     for variant in loaded
         .experiment
@@ -44,17 +51,17 @@ pub fn prove(
         .filter(|variant| is_chosen(variant, options))
     {
         // A proof in real time says more than one in the model.
-        let own = [Clock::Lab, Clock::Simulated].into_iter().find_map(|clock| {
-            let own: Vec<&Analyzed> = base
+        let own = clocks.iter().find_map(|(clock, plans)| {
+            let own: Vec<&Seen> = base
                 .iter()
-                .filter(|run| run.record.variant == variant.name && is_base(run, clock))
+                .filter(|seen| seen.run.record.variant == variant.name && is_base(&seen.run, *clock))
                 .collect();
-            (!own.is_empty()).then_some((clock, own))
+            (!own.is_empty()).then_some((*clock, plans, own))
         });
-        let Some((clock, own)) = own else {
+        let Some((clock, plans, own)) = own else {
             continue;
         };
-        let evidence = evidence(&base, clock, &same_network(loaded, options, &variant.name, clock));
+        let evidence = evidence(&base, clock, &same_network(plans, &variant.name));
         let wishes = loaded
             .dossier
             .proofs
@@ -68,8 +75,8 @@ pub fn prove(
             ..Proving::default()
         };
         let mut investigation = Investigation::new(&variant.name, evidence, settings);
-        for run in own {
-            investigation.observe_base(&run.record, situation(run));
+        for seen in own {
+            investigation.observe_base(&seen.run.record, seen.situation.clone());
         }
         cases.push(Case {
             clock,
@@ -206,6 +213,12 @@ fn is_chosen(variant: &Variant, options: &RunOptions) -> bool {
     options.variants.is_empty() || options.variants.contains(&variant.name)
 }
 
+/// A run with what it has shown of its transfer, read once.
+struct Seen {
+    run: Analyzed,
+    situation: Option<Situation>,
+}
+
 struct Case {
     clock: Clock,
     investigation: Investigation,
@@ -222,41 +235,44 @@ fn is_base(run: &Analyzed, clock: Clock) -> bool {
 /// What all transfers over the same network have shown of it on one clock; `variants` are those of them.
 ///
 /// A policer is no part of it: it may hold one mark and not another.
-fn evidence(runs: &[Analyzed], clock: Clock, variants: &[String]) -> PathEvidence {
-    let situations: Vec<Situation> = runs
+fn evidence(base: &[Seen], clock: Clock, variants: &[String]) -> PathEvidence {
+    let own = base
         .iter()
-        .filter(|run| is_base(run, clock) && variants.contains(&run.record.variant))
-        .filter_map(situation)
-        .collect();
+        .filter(|seen| is_base(&seen.run, clock) && variants.contains(&seen.run.record.variant));
     PathEvidence {
         policer: None,
-        ..PathEvidence::of(situations.iter())
+        ..PathEvidence::of(own.filter_map(|seen| seen.situation.as_ref()))
     }
 }
 
 /// The variants whose network is that of the variant `name`, or another in nothing but marks, between hosts of the same systems
 /// (what a host cannot take looks like a link); itself among them. Whether they are equal is all that is asked of them.
-fn same_network(loaded: &Loaded, options: &RunOptions, name: &str, clock: Clock) -> Vec<String> {
-    let plan = |name: &str| {
-        let wanted = PlanOptions {
-            quick: options.quick,
-            ..PlanOptions::first(name, options.seed, clock)
-        };
-        loaded.experiment.plan(&wanted, &loaded.fragments).ok()
-    };
-    let Some(own) = plan(name) else {
+fn same_network(plans: &[Plan], name: &str) -> Vec<String> {
+    let Some(own) = plans.iter().find(|plan| plan.variant == name) else {
         return Vec::new();
     };
     let systems = |plan: &Plan| plan.hosts.iter().map(|host| host.system).collect::<Vec<_>>();
-    let alike = |other: &Plan| {
-        let same = other.network == own.network && systems(other) == systems(&own);
+    let alike = |other: &&Plan| {
+        let same = other.network == own.network && systems(other) == systems(own);
         same || own.marks_apart(other).is_some()
     };
-    let names = loaded.experiment.variants.iter().map(|variant| &variant.name);
-    names
-        .filter(|other| plan(other).is_some_and(|plan| alike(&plan)))
-        .cloned()
+    plans
+        .iter()
+        .filter(alike)
+        .map(|plan| plan.variant.clone())
         .collect()
+}
+
+/// The first run of each variant that can be planned on a clock.
+fn first_plans(loaded: &Loaded, options: &RunOptions, clock: Clock) -> Vec<Plan> {
+    let plan = |variant: &Variant| {
+        let wanted = PlanOptions {
+            quick: options.quick,
+            ..PlanOptions::first(&variant.name, options.seed, clock)
+        };
+        loaded.experiment.plan(&wanted, &loaded.fragments).ok()
+    };
+    loaded.experiment.variants.iter().filter_map(plan).collect()
 }
 
 /// The run that an investigation asks for; `None` if the change cannot be made here.
