@@ -49,16 +49,3 @@ slowpath_verdict::messages! {
     "because.arrives" Arrives { rate: MegabyteRate } = "what drops all but {rate} stays in place";
     "because.queue" LongerQueue { because: Name } = "{because}; a larger buffer only lengthens the full queue";
 }
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn each_key_stands_once() {
-        let keys: BTreeSet<&str> = Message::KEYS.iter().copied().collect();
-        assert_eq!(keys.len(), Message::KEYS.len());
-    }
-}

@@ -322,16 +322,8 @@ crate::messages! {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use crate::limit::Limit;
-
-    #[test]
-    fn each_key_stands_once() {
-        let keys: BTreeSet<&str> = Message::KEYS.iter().copied().collect();
-        assert_eq!(keys.len(), Message::KEYS.len());
-    }
 
     #[test]
     fn each_limit_has_a_sentence_under_its_own_code() {

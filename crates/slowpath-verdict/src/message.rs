@@ -30,6 +30,15 @@ use slowpath_facts::words;
 ///     "window.full" Full { window: Size } = "the window was full";
 /// }
 /// ```
+///
+/// Nor does a key that stands twice:
+///
+/// ```compile_fail
+/// slowpath_verdict::messages! {
+///     "window.full" Full {} = "the window was full";
+///     "window.full" Open {} = "the window was open";
+/// }
+/// ```
 #[macro_export]
 macro_rules! messages {
     ($($(#[$note:meta])* $key:literal $name:ident { $($argument:ident: $kind:ty),* $(,)? } = $english:literal;)+) => {
@@ -44,6 +53,8 @@ macro_rules! messages {
                 },
             )+
         }
+
+        const _: () = assert!($crate::message::are_distinct(Message::KEYS), "a key stands twice");
 
         impl Message {
             /// The keys of all messages.
@@ -65,6 +76,37 @@ macro_rules! messages {
             }
         }
     };
+}
+
+/// Whether no key stands twice, asked when a catalogue is compiled.
+#[doc(hidden)]
+pub const fn are_distinct(keys: &[&str]) -> bool {
+    let mut later = 1;
+    while later < keys.len() {
+        let mut earlier = 0;
+        while earlier < later {
+            if same(keys[earlier].as_bytes(), keys[later].as_bytes()) {
+                return false;
+            }
+            earlier += 1;
+        }
+        later += 1;
+    }
+    true
+}
+
+const fn same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut place = 0;
+    while place < one.len() {
+        if one[place] != other[place] {
+            return false;
+        }
+        place += 1;
+    }
+    true
 }
 
 /// Declares kinds of arguments that hold a number: what each is, and how it reads.
@@ -160,6 +202,22 @@ impl<M: fmt::Display> fmt::Display for List<M> {
         for (place, message) in self.0.iter().enumerate() {
             if place > 0 {
                 f.write_str(", ")?;
+            }
+            message.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// Messages in a row that contain commas themselves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clauses<M>(pub Vec<M>);
+
+impl<M: fmt::Display> fmt::Display for Clauses<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, message) in self.0.iter().enumerate() {
+            if place > 0 {
+                f.write_str("; ")?;
             }
             message.fmt(f)?;
         }
