@@ -71,14 +71,11 @@ pub(crate) enum Command {
     },
 }
 
-/// `slowpath run`.
+/// Which experiment, which of its variants and how often, and where the results go: of `slowpath run` and `diagnose`.
 #[derive(Debug, Args)]
-pub(crate) struct RunArgs {
+pub(crate) struct ExperimentArgs {
     /// Name of a built-in experiment (see `slowpath list`) or path of an experiment file
     pub(crate) experiment: String,
-    /// Which clock: simulated time, the lab's real time, both, or what suits each variant
-    #[arg(long, value_enum, default_value_t = Clock::Auto)]
-    pub(crate) clock: Clock,
     /// Only this variant; may be given several times
     #[arg(long = "variant", value_name = "NAME")]
     pub(crate) variants: Vec<String>,
@@ -88,10 +85,6 @@ pub(crate) struct RunArgs {
     /// Seed from which all random streams are derived
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Compute a range of one setting in simulated time, e.g. 'loss=0.001%..1%:log10', 'delay=5 ms..100 ms by 2',
-    /// 'congestion-control=cubic,bbr' or a dotted key of the experiment file; may be given several times
-    #[arg(long = "sweep", value_name = "KEY=RANGE")]
-    pub(crate) sweeps: Vec<String>,
     /// A value laid over the experiment file and all its variants, e.g. 'network.down[0].rate=10 Mbit/s'; may be given
     /// several times
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_and_value)]
@@ -99,6 +92,26 @@ pub(crate) struct RunArgs {
     /// Smaller transfers for slow variants; the output says which
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Results folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Form of what is printed
+    #[arg(long, value_enum, default_value_t = ResultsFormat::Text)]
+    pub(crate) format: ResultsFormat,
+}
+
+/// `slowpath run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) of: ExperimentArgs,
+    /// Which clock: simulated time, the lab's real time, both, or what suits each variant
+    #[arg(long, value_enum, default_value_t = Clock::Auto)]
+    pub(crate) clock: Clock,
+    /// Compute a range of one setting in simulated time, e.g. 'loss=0.001%..1%:log10', 'delay=5 ms..100 ms by 2',
+    /// 'congestion-control=cubic,bbr' or a dotted key of the experiment file; may be given several times
+    #[arg(long = "sweep", value_name = "KEY=RANGE")]
+    pub(crate) sweeps: Vec<String>,
     /// Exit with 1 if a figure misses its reference
     #[arg(long)]
     pub(crate) check: bool,
@@ -108,12 +121,6 @@ pub(crate) struct RunArgs {
     /// Without packet captures (then there is no verdict)
     #[arg(long)]
     pub(crate) no_capture: bool,
-    /// Results folder
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Form of what is printed
-    #[arg(long, value_enum, default_value_t = ResultsFormat::Text)]
-    pub(crate) format: ResultsFormat,
     /// How many slow paths may run side by side
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) side_by_side: u32,
@@ -122,35 +129,14 @@ pub(crate) struct RunArgs {
 /// `slowpath diagnose`.
 #[derive(Debug, Args)]
 pub(crate) struct DiagnoseArgs {
-    /// Name of a built-in experiment (see `slowpath list`) or path of an experiment file
-    pub(crate) experiment: String,
+    #[command(flatten)]
+    pub(crate) of: ExperimentArgs,
     /// Which clock: simulated time, or the lab's real time
     #[arg(long, value_enum, default_value_t = OneClock::Simulated)]
     pub(crate) clock: OneClock,
-    /// Only this variant; may be given several times
-    #[arg(long = "variant", value_name = "NAME")]
-    pub(crate) variants: Vec<String>,
-    /// Repeats of every variant, instead of the experiment's own number
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub(crate) repeats: Option<u32>,
-    /// Seed from which all random streams are derived
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// A value laid over the experiment file and all its variants; may be given several times
-    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_and_value)]
-    pub(crate) set: Vec<(String, String)>,
-    /// Smaller transfers for slow variants; the output says which
-    #[arg(long)]
-    pub(crate) quick: bool,
     /// Exit with 1 if a prediction was refuted
     #[arg(long)]
     pub(crate) check: bool,
-    /// Results folder
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Form of what is printed
-    #[arg(long, value_enum, default_value_t = ResultsFormat::Text)]
-    pub(crate) format: ResultsFormat,
 }
 
 /// A clock on which something is proven.

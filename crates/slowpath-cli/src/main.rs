@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::List => list::list(),
         Command::Run(args) => run::run(&args),
-        Command::Diagnose(args) => run::diagnose(args),
+        Command::Diagnose(args) => run::diagnose(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Shell(args) => shell::shell(&args),
         Command::Why(args) => why::why(&args),

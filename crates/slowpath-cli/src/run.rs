@@ -13,62 +13,63 @@ use slowpath::folder::Folder;
 use slowpath::load::Loaded;
 use slowpath::run::{Event, Failed, RunError, RunOptions};
 use slowpath::settings::{Call, Settings};
-use slowpath::{Clock, ProofOutcome, Results};
+use slowpath::{ProofOutcome, Results};
 
-use crate::args::{self, DiagnoseArgs, OneClock, RunArgs};
+use crate::args::{Clock, DiagnoseArgs, ExperimentArgs, OneClock, RunArgs};
 use crate::exit::{self, Failure};
 use crate::form::ResultsFormat;
 use crate::terminal;
 
 /// Runs an experiment and prints its table.
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
-    let loaded = opened(args)?;
+    let loaded = opened(&args.of)?;
     if !args.sweeps.is_empty() {
         return sweep(args, &loaded.name);
     }
-    let mut session = Session::new(args, &loaded)?;
-    let out = session.options.out.clone();
-    let results = session.answer(args.clock)?;
+    let wish = Wish {
+        clock: args.clock,
+        prove: args.prove,
+        decide: true,
+        capture: !args.no_capture,
+        side_by_side: args.side_by_side,
+    };
+    let mut session = Session::new(&args.of, wish, &loaded)?;
+    let ran = session.answer()?;
+    let mut grew = false;
     if args.prove {
         session.prove()?;
+        grew = true;
     }
-    session.ranges(&args.experiment)?;
-    let asked = args.prove || !loaded.dossier.questions.is_empty();
-    let results = match results {
-        Some(results) if !asked => results,
+    grew |= session.ranges()?;
+    let results = match ran {
+        Some(results) if !grew => results,
         _ => session.results()?,
     };
-    terminal::results(&results, &out, args.format)?;
-    verdict_of(args, &session, &results)
+    terminal::results(&results, &session.options.out, args.of.format)?;
+    match session.outcome(&results)? {
+        exit::DONE if args.check => Ok(checked(&results)),
+        code => Ok(code),
+    }
 }
 
 /// Runs every variant, tests the changes that its verdict suggests, and prints what came of them.
-pub(crate) fn diagnose(args: DiagnoseArgs) -> Result<u8, Failure> {
-    let args = RunArgs {
-        experiment: args.experiment,
+pub(crate) fn diagnose(args: &DiagnoseArgs) -> Result<u8, Failure> {
+    let loaded = opened(&args.of)?;
+    let wish = Wish {
         clock: match args.clock {
-            OneClock::Simulated => args::Clock::Simulated,
-            OneClock::Lab => args::Clock::Lab,
+            OneClock::Simulated => Clock::Simulated,
+            OneClock::Lab => Clock::Lab,
         },
-        variants: args.variants,
-        repeats: args.repeats,
-        seed: args.seed,
-        sweeps: Vec::new(),
-        set: args.set,
-        quick: args.quick,
-        check: args.check,
         prove: true,
-        no_capture: false,
-        out: args.out,
-        format: args.format,
+        decide: false,
+        capture: true,
         side_by_side: SIDE_BY_SIDE,
     };
-    let loaded = opened(&args)?;
-    let mut session = Session::new(&args, &loaded)?;
-    session.answer(args.clock)?;
+    let mut session = Session::new(&args.of, wish, &loaded)?;
+    session.answer()?;
     session.prove()?;
     let results = session.results()?;
-    match args.format {
+    match args.of.format {
         ResultsFormat::Text => terminal::diagnosis(&results, &session.options.out)?,
         format => terminal::results(&results, &session.options.out, format)?,
     }
@@ -76,14 +77,14 @@ pub(crate) fn diagnose(args: DiagnoseArgs) -> Result<u8, Failure> {
         .proofs
         .iter()
         .any(|proof| proof.outcome == ProofOutcome::Refuted);
-    match verdict_of(&RunArgs { check: false, ..args }, &session, &results)? {
-        exit::DONE if session.checks && refuted => Ok(exit::MISSED),
+    match session.outcome(&results)? {
+        exit::DONE if args.check && refuted => Ok(exit::MISSED),
         code => Ok(code),
     }
 }
 
 /// Opens the experiment that was asked for, with its variants checked.
-fn opened(args: &RunArgs) -> Result<Loaded, Failure> {
+fn opened(args: &ExperimentArgs) -> Result<Loaded, Failure> {
     let loaded = Loaded::open_for(&args.experiment, &args.set, &args.variants)
         .map_err(|error| Failure::usage(error.to_string()))?;
     terminal::warnings(&loaded);
@@ -105,13 +106,23 @@ fn opened(args: &RunArgs) -> Result<Loaded, Failure> {
     Ok(loaded)
 }
 
+/// How a call runs its experiment.
+#[derive(Debug, Clone, Copy)]
+struct Wish {
+    clock: Clock,
+    prove: bool,
+    decide: bool,
+    capture: bool,
+    side_by_side: u32,
+}
+
 /// What was asked for, so that the results can say how to make them again.
-fn call(args: &RunArgs) -> Call {
-    let clock = match args.clock {
-        args::Clock::Auto => None,
-        args::Clock::Simulated => Some("simulated"),
-        args::Clock::Lab => Some("lab"),
-        args::Clock::Both => Some("both"),
+fn call(args: &ExperimentArgs, wish: Wish) -> Call {
+    let clock = match wish.clock {
+        Clock::Auto => None,
+        Clock::Simulated => Some("simulated"),
+        Clock::Lab => Some("lab"),
+        Clock::Both => Some("both"),
     };
     Call {
         experiment: args.experiment.clone(),
@@ -121,37 +132,22 @@ fn call(args: &RunArgs) -> Call {
         quick: args.quick,
         set: args.set.clone(),
         seed: args.seed,
-        prove: args.prove,
-        no_capture: args.no_capture,
+        prove: wish.prove,
+        no_capture: !wish.capture,
     }
 }
 
-/// The exit code for what came of an experiment.
-fn verdict_of(args: &RunArgs, session: &Session<'_>, results: &Results) -> Result<u8, Failure> {
-    // Where simulated time was to answer as well, a lab that cannot is no failure; a run that broke off always is.
-    let answered = args.clock != args::Clock::Lab && session.all_answered(results);
-    let failed: Vec<&Failed> = session
-        .failed
-        .iter()
-        .filter(|failed| failed.crashed || !answered)
-        .collect();
-    if !failed.is_empty() {
-        let lines: Vec<String> = failed.iter().map(ToString::to_string).collect();
-        return Err(Failure::machine(lines.join("\n")));
+/// The exit code of a check: says each figure that misses its reference.
+fn checked(results: &Results) -> u8 {
+    let missed = results.check();
+    for miss in &missed {
+        terminal::note(&format!("slowpath: {miss}"));
     }
-    if results.is_unanswered() {
-        return Ok(exit::INVALID);
+    if missed.is_empty() {
+        exit::DONE
+    } else {
+        exit::MISSED
     }
-    if args.check {
-        let missed = results.check();
-        for miss in &missed {
-            terminal::note(&format!("slowpath: {miss}"));
-        }
-        if !missed.is_empty() {
-            return Ok(exit::MISSED);
-        }
-    }
-    Ok(exit::DONE)
 }
 
 /// One call of `slowpath run`: what to run, on which clocks, and what has failed so far.
@@ -163,26 +159,26 @@ struct Session<'a> {
     failed: Vec<Failed>,
     /// Whether the results are printed for people.
     text: bool,
+    clock: Clock,
     /// What was asked for, to be kept with the results.
     call: Call,
-    /// Whether what fails a check fails the command.
-    checks: bool,
 }
 
 impl<'a> Session<'a> {
-    fn new(args: &RunArgs, loaded: &'a Loaded) -> Result<Self, Failure> {
+    fn new(args: &ExperimentArgs, wish: Wish, loaded: &'a Loaded) -> Result<Self, Failure> {
         let options = RunOptions {
             clocks: Vec::new(),
             variants: args.variants.clone(),
             repeats: args.repeats,
+            decide: wish.decide,
             seed: args.seed,
             quick: args.quick,
-            capture: !args.no_capture,
+            capture: wish.capture,
             out: args
                 .out
                 .clone()
                 .unwrap_or_else(|| default_folder(&loaded.name, args.quick)),
-            places: args.side_by_side as usize,
+            places: wish.side_by_side as usize,
             worker: worker_program()?,
         };
         Ok(Self {
@@ -192,8 +188,8 @@ impl<'a> Session<'a> {
             options,
             failed: Vec::new(),
             text: args.format == ResultsFormat::Text,
-            call: call(args),
-            checks: args.check,
+            clock: wish.clock,
+            call: call(args, wish),
         })
     }
 }
@@ -203,40 +199,40 @@ impl Session<'_> {
     /// or that came to no figure, unless the lab alone was asked for.
     ///
     /// Gives the results if they were already put together.
-    fn answer(&mut self, clock: args::Clock) -> Result<Option<Results>, Failure> {
-        let lab = match clock {
-            args::Clock::Simulated => None,
+    fn answer(&mut self) -> Result<Option<Results>, Failure> {
+        let lab = match self.clock {
+            Clock::Simulated => None,
             _ => Some(lab_hindrance()),
         };
-        match (clock, lab) {
-            (args::Clock::Simulated, _) | (_, None) => {
-                self.run(vec![Clock::Simulated], self.options.variants.clone())?;
+        match (self.clock, lab) {
+            (Clock::Simulated, _) | (_, None) => {
+                self.run(vec![slowpath::Clock::Simulated], self.options.variants.clone())?;
                 Ok(None)
             }
-            (args::Clock::Lab, Some(Some(hindrance))) => Err(Failure::machine(format!(
+            (Clock::Lab, Some(Some(hindrance))) => Err(Failure::machine(format!(
                 "{hindrance}; --clock simulated needs nothing of this machine"
             ))),
-            (args::Clock::Auto | args::Clock::Both, Some(Some(hindrance))) => {
+            (Clock::Auto | Clock::Both, Some(Some(hindrance))) => {
                 terminal::note(&format!(
                     "slowpath: {hindrance}; simulated time answers instead (rows with ~)"
                 ));
-                self.run(vec![Clock::Simulated], self.options.variants.clone())?;
+                self.run(vec![slowpath::Clock::Simulated], self.options.variants.clone())?;
                 Ok(None)
             }
-            (args::Clock::Lab, Some(None)) => {
-                self.run(vec![Clock::Lab], self.options.variants.clone())?;
+            (Clock::Lab, Some(None)) => {
+                self.run(vec![slowpath::Clock::Lab], self.options.variants.clone())?;
                 Ok(None)
             }
-            (args::Clock::Auto, Some(None)) => {
+            (Clock::Auto, Some(None)) => {
                 self.run(Vec::new(), self.options.variants.clone())?;
                 self.stand_in()
             }
-            (args::Clock::Both, Some(None)) => {
-                let computed = self.run(vec![Clock::Simulated], self.options.variants.clone())?;
+            (Clock::Both, Some(None)) => {
+                let computed = self.run(vec![slowpath::Clock::Simulated], self.options.variants.clone())?;
                 if computed > 0 && !terminal::is_quiet() && self.text {
                     terminal::first_answer(&self.results()?)?;
                 }
-                self.run(vec![Clock::Lab], self.options.variants.clone())?;
+                self.run(vec![slowpath::Clock::Lab], self.options.variants.clone())?;
                 Ok(None)
             }
         }
@@ -263,7 +259,7 @@ impl Session<'_> {
         if open.is_empty() {
             return Ok(Some(results));
         }
-        self.run(vec![Clock::Simulated], open)?;
+        self.run(vec![slowpath::Clock::Simulated], open)?;
         Ok(None)
     }
 
@@ -286,7 +282,7 @@ impl Session<'_> {
 
     /// Runs these variants on these clocks and says how many runs that took; runs that fail are kept in mind, everything
     /// else that goes wrong ends it.
-    fn run(&mut self, clocks: Vec<Clock>, variants: Vec<String>) -> Result<usize, Failure> {
+    fn run(&mut self, clocks: Vec<slowpath::Clock>, variants: Vec<String>) -> Result<usize, Failure> {
         let options = RunOptions {
             clocks,
             variants,
@@ -316,22 +312,45 @@ impl Session<'_> {
     }
 
     /// Computes the ranges that the experiment's questions ask for. What goes wrong there costs an answer, no result.
-    fn ranges(&mut self, experiment: &str) -> Result<(), Failure> {
+    ///
+    /// Says whether it computed any.
+    fn ranges(&mut self) -> Result<bool, Failure> {
         use slowpath::ranges::{RangeError, compute};
         use slowpath::sweep::Error;
 
         let folder = Folder::open(&self.options.out);
         let (variants, seed) = (&self.options.variants, self.options.seed);
+        let experiment = &self.call.experiment;
         match compute(experiment, self.loaded, variants, seed, &folder, &self.cancel) {
-            Ok(()) => Ok(()),
+            Ok(computed) => Ok(computed > 0),
             Err(error @ RangeError::Sweep(Error::Interrupted)) => {
                 Err(Failure::interrupted(error.to_string()))
             }
             Err(error) => {
                 terminal::note(&format!("slowpath: {error}"));
-                Ok(())
+                Ok(true)
             }
         }
+    }
+
+    /// The exit code for what came of it.
+    fn outcome(&self, results: &Results) -> Result<u8, Failure> {
+        // Where simulated time was to answer as well, a lab that cannot is no failure; a run that broke off always is.
+        let answered = self.clock != Clock::Lab && self.all_answered(results);
+        let failed: Vec<&Failed> = self
+            .failed
+            .iter()
+            .filter(|failed| failed.crashed || !answered)
+            .collect();
+        if !failed.is_empty() {
+            let lines: Vec<String> = failed.iter().map(ToString::to_string).collect();
+            return Err(Failure::machine(lines.join("\n")));
+        }
+        Ok(if results.is_unanswered() {
+            exit::INVALID
+        } else {
+            exit::DONE
+        })
     }
 
     fn keep_failures(&mut self, ran: Result<(), RunError>) -> Result<(), Failure> {
@@ -375,26 +394,27 @@ fn lab_hindrance() -> Option<String> {
 fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
     use slowpath::sweep::{self, Error, SweepOptions};
 
-    if !args.set.is_empty() {
+    if !args.of.set.is_empty() {
         return Err(Failure::usage(
             "--sweep does not go with --set; a range of one value sets it: --sweep 'KEY=VALUE'".to_owned(),
         ));
     }
-    if args.clock == args::Clock::Both || args.prove || args.check {
+    if args.clock == Clock::Both || args.prove || args.check {
         return Err(Failure::usage(
             "--sweep computes in simulated time; it does not go with --clock both, --prove or --check"
                 .to_owned(),
         ));
     }
     let options = SweepOptions {
-        experiment: args.experiment.clone(),
+        experiment: args.of.experiment.clone(),
         sweeps: args.sweeps.clone(),
-        variants: args.variants.clone(),
-        repeats: args.repeats,
-        seed: args.seed,
-        quick: args.quick,
+        variants: args.of.variants.clone(),
+        repeats: args.of.repeats,
+        seed: args.of.seed,
+        quick: args.of.quick,
     };
     let out = args
+        .of
         .out
         .clone()
         .unwrap_or_else(|| Path::new("results").join(format!("{name}-sweep")));
@@ -425,7 +445,7 @@ fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
             .write(file, content)
             .map_err(|error| Failure::usage(error.to_string()))?;
     }
-    match args.format {
+    match args.of.format {
         ResultsFormat::Text => terminal::swept(&swept, &out)?,
         ResultsFormat::Json => terminal::print(|out| out.write_all(&document))?,
         ResultsFormat::Csv => terminal::print(|out| out.write_all(&table))?,

@@ -105,6 +105,7 @@ pub fn make(
         clocks: vec![Clock::Lab],
         variants: Vec::new(),
         repeats: None,
+        decide: false,
         seed: settings.list.seed(),
         quick: false,
         capture: true,

@@ -64,6 +64,7 @@ pub fn make(
             clocks: vec![Clock::Simulated, Clock::Lab],
             variants: Vec::new(),
             repeats: Some(repeats),
+            decide: false,
             seed: settings.seed,
             quick: true,
             capture: true,

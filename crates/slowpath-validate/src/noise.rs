@@ -115,6 +115,7 @@ pub fn make(
             clocks: vec![Clock::Lab],
             variants: Vec::new(),
             repeats: None,
+            decide: false,
             seed: settings.seed,
             quick: false,
             capture: true,

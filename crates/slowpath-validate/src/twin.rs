@@ -131,6 +131,7 @@ fn make_all(
             clocks: vec![clock],
             variants: Vec::new(),
             repeats: None,
+            decide: false,
             seed: settings.seed,
             quick: false,
             capture: true,

@@ -98,6 +98,7 @@ fn transfer(assignment: &Assignment) -> Result<(RunRecord, KernelAccount), LabRu
                 .log
                 .last()
                 .map(|sample| u64::from(sample.retransmitted_segments)),
+            sender: None,
         }],
         elements: report.elements,
         ..plan.record(Origin::Lab, &assignment.experiment, report.health)

@@ -14,7 +14,7 @@ use crate::sweep::{self, SweepOptions, Swept};
 pub const RANGES: &str = "ranges.json";
 
 /// Computes the ranges that the questions ask for and the folder does not hold yet, of variants that were asked for
-/// (every one, if none was named). `experiment` is the experiment as the user typed it.
+/// (every one, if none was named), and says how many it computed. `experiment` is the experiment as the user typed it.
 ///
 /// # Errors
 /// [`RangeError`]; ranges that were computed before an error stay in the folder.
@@ -25,8 +25,9 @@ pub fn compute(
     seed: u64,
     folder: &Folder,
     cancel: &AtomicBool,
-) -> Result<(), RangeError> {
+) -> Result<usize, RangeError> {
     let mut all = kept(folder);
+    let before = all.len();
     let known: HashSet<RangeWish> = all.iter().map(|range| range.wish.clone()).collect();
     let wishes = loaded
         .dossier
@@ -56,7 +57,7 @@ pub fn compute(
         let text = serde_json::to_vec_pretty(&all).expect("ranges can always be written as JSON");
         folder.write(RANGES, &text)?;
     }
-    Ok(())
+    Ok(all.len() - before)
 }
 
 /// The points of the last key, each with the goodput of every variant.

@@ -150,6 +150,7 @@ mod tests {
             clocks: vec![Clock::Simulated],
             variants: variants.iter().map(|name| (*name).to_owned()).collect(),
             repeats,
+            decide: true,
             seed: 1,
             quick: false,
             capture: false,

@@ -55,8 +55,8 @@ pub fn run(
     Ok(folder)
 }
 
-/// Repeats simulated runs until the comparisons that the experiment wishes for are decided, unless the number of repeats was
-/// given; with a cap.
+/// Repeats simulated runs until the comparisons that the experiment wishes for are decided, if that is asked for and the
+/// number of repeats was not given; with a cap.
 fn decide(
     loaded: &Loaded,
     options: &RunOptions,
@@ -64,7 +64,7 @@ fn decide(
     cancel: &AtomicBool,
     observe: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), RunError> {
-    if options.repeats.is_some() || options.quick || options.clocks == [Clock::Lab] {
+    if !options.decide || options.repeats.is_some() || options.quick || options.clocks == [Clock::Lab] {
         return Ok(());
     }
     let mut last = Vec::new();

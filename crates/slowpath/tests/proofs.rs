@@ -45,6 +45,7 @@ system = "linux"
         clocks: vec![Clock::Simulated],
         variants: Vec::new(),
         repeats: Some(2),
+        decide: false,
         seed: 1,
         quick: false,
         capture: true,

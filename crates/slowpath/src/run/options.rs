@@ -13,6 +13,9 @@ pub struct RunOptions {
     pub variants: Vec<String>,
     /// Repeats of every variant, instead of the experiment's own number.
     pub repeats: Option<u32>,
+    /// Whether simulated runs are repeated, within a cap, until the comparisons that the experiment wishes for are decided;
+    /// not where `repeats` says how often.
+    pub decide: bool,
     /// The experiment's seed.
     pub seed: u64,
     /// Smaller transfers for slow variants.
