@@ -47,6 +47,7 @@ fn record(goodput: f64) -> RunRecord {
             complete: true,
             error: None,
             retransmitted_segments: None,
+            sender: None,
         }],
         flows: Vec::new(),
         elements: Vec::new(),

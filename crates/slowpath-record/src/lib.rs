@@ -32,5 +32,7 @@ pub use curve::Curve;
 pub use disturbance::{Disturbances, HeldSpan, WireDisturbances};
 pub use health::{Effect, FigureKind, Health, HealthState, Reason};
 pub use marks::{MarkCount, MarkPlace, ProgramLoad};
-pub use run::{CaptureRef, Environment, FlowResult, LostPackets, Origin, RunKind, RunRecord, TransferResult};
+pub use run::{
+    CaptureRef, Environment, FlowResult, LostPackets, Origin, RunKind, RunRecord, SenderCount, TransferResult,
+};
 pub use series::Series;

@@ -198,6 +198,31 @@ pub struct TransferResult {
     /// Segments retransmitted by the sender, if known.
     #[serde(default)]
     pub retransmitted_segments: Option<u64>,
+    /// What the sending program counted, where it counts for itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<SenderCount>,
+}
+
+/// What a sending program such as iperf3's client counts: bytes that its socket took, not bytes that arrived. At the end of
+/// a test that is limited by time, what still waits in the send buffer is in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SenderCount {
+    /// Bytes that the socket took.
+    pub bytes: u64,
+    /// Over which time.
+    pub over: Duration,
+}
+
+impl SenderCount {
+    /// Bytes per second as the sender tells them; 0 for no time.
+    pub fn byte_per_s(&self) -> f64 {
+        let seconds = self.over.seconds();
+        if seconds > 0.0 {
+            self.bytes as f64 / seconds
+        } else {
+            0.0
+        }
+    }
 }
 
 impl TransferResult {

@@ -4,12 +4,14 @@
 //! says so.
 
 mod catalogue;
+mod datagrams;
 mod flows;
 mod gain;
 mod layers;
 mod modes;
 mod question;
 mod range;
+mod sender;
 mod time;
 mod variant;
 
@@ -54,6 +56,8 @@ fn answer(results: &Results, question: &Question) -> Vec<String> {
     }
     out.extend(layers::of(results, &question.layers));
     out.extend(modes::of(results, &question.modes));
+    out.extend(sender::of(results, &question.sender));
+    out.extend(datagrams::of(results, &question.datagrams));
     out.extend(question.range.iter().filter_map(|wish| range::of(results, wish)));
     out
 }

@@ -20,6 +20,7 @@ pub use compared::{Twin, VariantComparison};
 pub use figure::{Basis, Figure, Reference};
 pub use proof::{PredictedRange, Proof, ProofOutcome};
 pub use run::{CaptureRow, FlowRow, RunResult};
+pub(crate) use variant::SENDER;
 pub use variant::{NEVER, Variant};
 
 /// The version of the document's form.
@@ -197,8 +198,6 @@ pub enum NoteKind {
     Correction,
     /// What these results cannot say.
     Limitation,
-    /// Something found out that the source could not explain.
-    Finding,
     /// Anything else worth reading.
     Remark,
 }
@@ -211,7 +210,6 @@ impl NoteKind {
             Self::Excluded => "Excluded",
             Self::Correction => "Where the source errs",
             Self::Limitation => "What this cannot say",
-            Self::Finding => "Found out",
             Self::Remark => "Remarks",
         }
     }

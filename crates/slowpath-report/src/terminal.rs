@@ -13,7 +13,7 @@ use slowpath_record::{Code, HealthState, Origin, Reason};
 pub(crate) use beside::shows_flows;
 use beside::{write_flows, write_twins};
 pub use diagnosis::write_diagnosis;
-use label::{CURVE_FITTING, health_tone, mark, short_label};
+use label::{CURVE_FITTING, health_tone, mark, short_label, write_title};
 pub use table::write_table;
 
 use crate::quantity::byte_rate;
@@ -32,26 +32,14 @@ pub fn write_summary(
     report: Option<&str>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let clock = if results.is_simulated() {
-        " (simulated time)"
-    } else {
-        ""
-    };
-    for line in wrap(
-        &format!("{}: {}{clock}", results.experiment, results.title),
-        style.width,
-        "",
-        "",
-    ) {
-        writeln!(out, "{}", style.bold(&line))?;
-    }
+    write_title(results, style, out)?;
     write_question(results, style, out)?;
-    if let Some(scaled) = &results.scaled {
-        style.paragraph(scaled, "", "", Tone::Plain, out)?;
-    }
     writeln!(out)?;
     write_table(results, style, out)?;
     legend(results, style, out)?;
+    if let Some(scaled) = &results.scaled {
+        style.paragraph(scaled, "", "", Tone::Plain, out)?;
+    }
     write_health(results, style, out)?;
     if results
         .variants
@@ -171,7 +159,6 @@ pub fn write_summary(
         }
     }
     let counted = [
-        NoteKind::Finding,
         NoteKind::Assumption,
         NoteKind::Excluded,
         NoteKind::Correction,

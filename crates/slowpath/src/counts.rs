@@ -14,6 +14,7 @@ fn parts(id: &str) -> Option<(&str, Quantity)> {
         "goodput" | "throughput" => Quantity::Rate,
         "duration" => Quantity::Duration,
         "retransmits" => Quantity::Retransmits,
+        "sender_rate" => Quantity::SenderRate,
         _ => return None,
     };
     Some((name, quantity))
@@ -28,6 +29,7 @@ enum Quantity {
     Rate,
     Duration,
     Retransmits,
+    SenderRate,
 }
 
 /// A title for the reader, such as `udp: packets received`; `None` for names that are not of this kind.
@@ -41,6 +43,7 @@ pub(crate) fn title(id: &str) -> Option<String> {
         Quantity::Rate => "delivered",
         Quantity::Duration => "time to finish",
         Quantity::Retransmits => "segments sent again",
+        Quantity::SenderRate => "counted by the sender",
     };
     Some(format!("{name}: {what}"))
 }
@@ -81,10 +84,14 @@ pub(crate) fn measure(id: &str, like: FigureValue, record: &RunRecord) -> Option
                     .map(slowpath_record::TransferResult::goodput_byte_per_s)
                     .reduce(|a, b| a + b)?,
             };
-            Some(match like {
-                FigureValue::BitsPerSecond(_) => byte_per_s * 8.0,
-                _ => byte_per_s,
-            })
+            Some(in_unit_of(like, byte_per_s))
+        }
+        Quantity::SenderRate => {
+            let byte_per_s: f64 = transfers()
+                .map(|transfer| Some(transfer.sender?.byte_per_s()))
+                .sum::<Option<f64>>()
+                .filter(|rate| *rate > 0.0)?;
+            Some(in_unit_of(like, byte_per_s))
         }
         Quantity::Duration => transfers()
             .map(|transfer| transfer.duration().seconds())
@@ -93,6 +100,14 @@ pub(crate) fn measure(id: &str, like: FigureValue, record: &RunRecord) -> Option
             .filter_map(|transfer| transfer.retransmitted_segments)
             .reduce(|a, b| a + b)
             .map(|count| count as f64),
+    }
+}
+
+/// A rate in the base unit of a figure.
+const fn in_unit_of(like: FigureValue, byte_per_s: f64) -> f64 {
+    match like {
+        FigureValue::BitsPerSecond(_) => byte_per_s * 8.0,
+        _ => byte_per_s,
     }
 }
 

@@ -110,6 +110,7 @@ pub fn record(analysis: &Analysis) -> RunRecord {
                 complete: true,
                 error: None,
                 retransmitted_segments: Some(connection.retransmitted_segments),
+                sender: None,
             })
             .collect(),
         notes: capture.quality.warnings.clone(),

@@ -1,6 +1,6 @@
 //! Bulk senders and sinks.
 
-use slowpath_record::TransferResult;
+use slowpath_record::{SenderCount, TransferResult};
 use slowpath_units::Time;
 
 use super::pace::Pacer;
@@ -25,7 +25,8 @@ struct Stream {
     conn: ConnId,
     written: u64,
     pacer: Pacer,
-    finished: bool,
+    /// When it had written everything, or its time was up.
+    finished: Option<Time>,
 }
 
 impl BulkProgram {
@@ -46,7 +47,7 @@ impl BulkProgram {
         let Some(connection) = system.connection(stream.conn) else {
             return;
         };
-        if stream.finished {
+        if stream.finished.is_some() {
             return;
         }
         loop {
@@ -57,7 +58,7 @@ impl BulkProgram {
                 None => 0,
             };
             if left == 0 {
-                stream.finished = true;
+                stream.finished = Some(now);
                 connection.finish();
                 return;
             }
@@ -80,7 +81,7 @@ impl BulkProgram {
         let pace = self
             .streams
             .iter()
-            .filter(|s| !s.finished)
+            .filter(|s| s.finished.is_none())
             .map(|s| s.pacer.ready())
             .filter(|at| *at > now)
             .min();
@@ -112,7 +113,7 @@ impl Program for BulkProgram {
                     conn,
                     written: 0,
                     pacer,
-                    finished: false,
+                    finished: None,
                 });
             }
         }
@@ -136,7 +137,7 @@ impl Program for BulkProgram {
             }
             let info = connection.info();
             let stream = &mut self.streams[index];
-            let complete = stream.finished && info.acknowledged == stream.written;
+            let complete = stream.finished.is_some() && info.acknowledged == stream.written;
             let now = system.now;
             let name = if self.data.streams > 1 {
                 format!("{} {index}", self.data.name)
@@ -151,6 +152,10 @@ impl Program for BulkProgram {
                 complete,
                 error: (!complete).then(|| "the connection was lost".to_owned()),
                 retransmitted_segments: Some(info.sender.retransmissions),
+                sender: stream.finished.map(|finished| SenderCount {
+                    bytes: stream.written,
+                    over: finished.since(self.started),
+                }),
             });
             self.index[conn.0 as usize] = None;
             self.open -= 1;
@@ -229,6 +234,7 @@ impl SinkProgram {
                 complete: true,
                 error: None,
                 retransmitted_segments: None,
+                sender: None,
             });
         }
     }

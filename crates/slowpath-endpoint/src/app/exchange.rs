@@ -131,6 +131,7 @@ impl RequestsProgram {
             complete: true,
             error: None,
             retransmitted_segments: Some(self.retransmitted),
+            sender: None,
         });
         system.end();
     }

@@ -271,6 +271,7 @@ impl FtpClientProgram {
             complete: error.is_none(),
             error,
             retransmitted_segments: self.retransmitted,
+            sender: None,
         });
     }
 

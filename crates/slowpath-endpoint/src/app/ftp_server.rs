@@ -252,6 +252,7 @@ impl FtpServerProgram {
             complete,
             error: (!complete).then(|| "the data connection was lost".to_owned()),
             retransmitted_segments: retransmitted,
+            sender: None,
         });
         Self::say(
             system,

@@ -98,6 +98,7 @@ impl SshClientProgram {
             complete: error.is_none(),
             error,
             retransmitted_segments: retransmitted,
+            sender: None,
         });
         system.end();
     }

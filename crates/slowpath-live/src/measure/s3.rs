@@ -233,6 +233,7 @@ impl Answer for Outcome {
                 complete: request.error.is_none(),
                 error: request.error.clone(),
                 retransmitted_segments: None,
+                sender: None,
             })
         });
         RunRecord {

@@ -490,6 +490,7 @@ impl Answer for Outcome {
             complete: copy.error.is_none(),
             error: copy.error.clone(),
             retransmitted_segments: None,
+            sender: None,
         });
         RunRecord {
             transfers: transfers.collect(),

@@ -66,6 +66,7 @@ fn transfer(one: &Watched) -> TransferResult {
         retransmitted_segments: (!receiving).then(|| {
             u64::from(one.track.last().info.total_retrans) - u64::from(one.track.first().info.total_retrans)
         }),
+        sender: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Every sentence of an answer, in English: one entry for each key.
 
-use slowpath_verdict::message::{Count, List, Name, Part, Share, Span, Times};
+use slowpath_verdict::message::{Clauses, Count, List, Name, Part, RoundShare, Share, Size, Span, Times};
 
 slowpath_verdict::messages! {
     // Two variants against each other.
@@ -49,15 +49,33 @@ slowpath_verdict::messages! {
     "answer.layer-none" LayerNone { most: Share } = "No layer costs more than {most}.";
 
     // What a way to measure measures.
-    "answer.modes-path" ModesPath { modes: List<Message> } = "They measure the path: {modes}.";
-    "answer.modes-window" ModesWindow { modes: List<Message> } = "They measure the receiver's window: {modes}.";
-    "answer.modes-own" ModesOwn { modes: List<Message> } = "They measure what they send: {modes}.";
-    "answer.modes-drops" ModesDrops { modes: List<Message> }
-        = "They measure where their own bursts are dropped: {modes}.";
-    "answer.modes-mixed" ModesMixed { modes: List<Message> } = "They measure one thing here, another there: {modes}.";
-    "answer.mode" ModeOf { name: Name, lowest: Share, highest: Share }
-        = "{name} ({lowest} to {highest} of the best rate on each network)";
-    "answer.mode-once" ModeOnce { name: Name, share: Share } = "{name} ({share} of the best rate)";
+    "answer.modes" Modes { groups: Clauses<Message> } = "Share of the best rate on each network: {groups}.";
+    "answer.modes-path" ModesPath { modes: List<Message> } = "the path is measured by {modes}";
+    "answer.modes-window" ModesWindow { modes: List<Message> } = "the receiver's window by {modes}";
+    "answer.modes-own" ModesOwn { modes: List<Message> } = "what they send themselves by {modes}";
+    "answer.modes-drops" ModesDrops { modes: List<Message> } = "where their own bursts are dropped by {modes}";
+    "answer.modes-mixed" ModesMixed { modes: List<Message> } = "one thing here, another there by {modes}";
+    "answer.mode" ModeOf { name: Name, lowest: RoundShare, highest: RoundShare } = "{name} ({lowest} to {highest})";
+    "answer.mode-once" ModeOnce { name: Name, share: RoundShare } = "{name} ({share})";
+
+    // The sender's own figure.
+    "answer.sender-agrees" SenderAgrees { near: Count, all: Count, most: Share }
+        = "The sender's own figure is within {most} of the receiver's in {near} of {all} rows.";
+    "answer.sender-more" SenderMore { rows: Count, variant: Name, sender: Name, receiver: Name, waiting: Size }
+        = "In {rows} it counts what still waits in its send buffer at the end, most in {variant}: {sender} where {receiver} \
+           arrive, {waiting}.";
+    "answer.sender-less" SenderLess { rows: Count, variant: Name, sender: Name, receiver: Name }
+        = "In {rows} it counts less than arrives, least in {variant}: {sender} where {receiver} arrive.";
+
+    // Datagrams.
+    "answer.none-lost" NoneLost { rows: Count, all: Count } = "Nothing is lost in {rows} of {all} rows.";
+    "answer.lost" DatagramsLost { rows: List<Message> } = "Lost are {rows}.";
+    "answer.lost-row" LostRow { variant: Name, share: Share, place: Part<Message> } = "{share} in {variant}{place}";
+    "answer.lost-at" LostAt { element: Name, cause: Name, share: RoundShare } = " ({share} of that at {element}, {cause})";
+    "answer.lost-unknown" LostUnknown {} = "";
+    "answer.jitter" Jitter { near: Count, all: Count, variant: Name, measured: Span, published: Span }
+        = "Jitter is within a factor of two of the published in {near} of {all} rows; farthest off is {variant}, {measured} \
+           beside {published}.";
 
     // A setting over a range.
     "answer.range-from" RangeFrom { b: Name, a: Name, called: Name, from: Name, times: Times, most: Name }
@@ -68,17 +86,4 @@ slowpath_verdict::messages! {
         = "{b} is faster than {a} by a tenth and more at every {called} of {first} to {last}.";
     "answer.range-steps" RangeSteps { of: Name, called: Name, groups: List<Message> } = "{of} by {called}: {groups}.";
     "answer.range-group" RangeGroup { values: Name, rate: Name } = "{values} {rate}";
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn each_key_stands_once() {
-        let keys: BTreeSet<&str> = Message::KEYS.iter().copied().collect();
-        assert_eq!(keys.len(), Message::KEYS.len());
-    }
 }

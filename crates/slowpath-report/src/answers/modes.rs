@@ -2,7 +2,7 @@
 //! same network.
 
 use slowpath_verdict::Limit;
-use slowpath_verdict::message::{List, Name, Share};
+use slowpath_verdict::message::{Clauses, List, Name, RoundShare};
 
 use super::catalogue::Message;
 use super::question::Mode;
@@ -19,8 +19,8 @@ enum Measures {
     Mixed,
 }
 
-/// One sentence for each thing that is measured, with the modes that measure it.
-pub(super) fn of(results: &Results, modes: &[Mode]) -> Vec<String> {
+/// What is measured, each with the modes that measure it.
+pub(super) fn of(results: &Results, modes: &[Mode]) -> Option<String> {
     let rate = |variant: &Variant| Some(variant.goodput_byte_per_s.as_ref()?.mean);
     let row = |mode: &Mode, network: usize| {
         let variant = find(results, mode.rows.get(network)?)?;
@@ -51,13 +51,13 @@ pub(super) fn of(results: &Results, modes: &[Mode]) -> Vec<String> {
         let message = if rows.len() == 1 {
             Message::ModeOnce {
                 name,
-                share: Share(lowest),
+                share: RoundShare(lowest),
             }
         } else {
             Message::ModeOf {
                 name,
-                lowest: Share(lowest),
-                highest: Share(highest),
+                lowest: RoundShare(lowest),
+                highest: RoundShare(highest),
             }
         };
         told.push((measures(&rows), message));
@@ -70,18 +70,23 @@ pub(super) fn of(results: &Results, modes: &[Mode]) -> Vec<String> {
             .collect();
         (!own.is_empty()).then_some(List(own))
     };
-    let sentence =
-        |kind: Measures, message: fn(List<Message>) -> Message| Some(message(group(kind)?).to_string());
-    [
-        sentence(Measures::Path, |modes| Message::ModesPath { modes }),
-        sentence(Measures::Window, |modes| Message::ModesWindow { modes }),
-        sentence(Measures::Own, |modes| Message::ModesOwn { modes }),
-        sentence(Measures::Drops, |modes| Message::ModesDrops { modes }),
-        sentence(Measures::Mixed, |modes| Message::ModesMixed { modes }),
+    let of = |kind: Measures, message: fn(List<Message>) -> Message| Some(message(group(kind)?));
+    let groups: Vec<Message> = [
+        of(Measures::Path, |modes| Message::ModesPath { modes }),
+        of(Measures::Window, |modes| Message::ModesWindow { modes }),
+        of(Measures::Own, |modes| Message::ModesOwn { modes }),
+        of(Measures::Drops, |modes| Message::ModesDrops { modes }),
+        of(Measures::Mixed, |modes| Message::ModesMixed { modes }),
     ]
     .into_iter()
     .flatten()
-    .collect()
+    .collect();
+    (!groups.is_empty()).then(|| {
+        Message::Modes {
+            groups: Clauses(groups),
+        }
+        .to_string()
+    })
 }
 
 fn flows_rate(variant: &Variant) -> Option<f64> {

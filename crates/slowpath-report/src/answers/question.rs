@@ -22,6 +22,10 @@ pub struct Question {
     pub layers: Vec<String>,
     /// Ways to measure, each over the same networks in the same order: what each of them measures.
     pub modes: Vec<Mode>,
+    /// Variants of which it is told how far the sender's own figure is from the receiver's.
+    pub sender: Vec<String>,
+    /// Variants that send datagrams: what of them is lost and where, and their jitter beside the published one.
+    pub datagrams: Vec<String>,
     /// Ranges of one setting, computed in simulated time.
     pub range: Vec<RangeWish>,
 }

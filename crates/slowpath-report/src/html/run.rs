@@ -609,7 +609,6 @@ struct NoteGroup {
 
 fn note_groups(notes: &[Note]) -> Vec<NoteGroup> {
     let order = [
-        NoteKind::Finding,
         NoteKind::Correction,
         NoteKind::Assumption,
         NoteKind::Excluded,

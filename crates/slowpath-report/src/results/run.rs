@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use slowpath_record::{Curve, Health, HealthState, MarkCount, ProgramLoad, RunRecord};
+use slowpath_record::{Curve, Health, HealthState, LostPackets, MarkCount, ProgramLoad, RunRecord};
 use slowpath_verdict::{Ledger, Verdict};
 
 /// One run of a variant.
@@ -15,6 +15,12 @@ pub struct RunResult {
     pub duration_s: f64,
     /// Bytes per second at the receiver.
     pub goodput_byte_per_s: f64,
+    /// Bytes that the sending program counted, where it counts for itself: what its socket took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender_bytes: Option<u64>,
+    /// Over which time it counted them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender_duration_s: Option<f64>,
     /// Segments sent again, if known.
     pub retransmitted_segments: Option<u64>,
     /// Whether every transfer came to its end.
@@ -64,6 +70,7 @@ impl RunResult {
         let start = record.transfers.iter().map(|t| t.start).min().unwrap_or_default();
         let end = record.transfers.iter().map(|t| t.end).max().unwrap_or_default();
         let duration_s = end.since(start).seconds();
+        let senders = || record.transfers.iter().map(|transfer| transfer.sender);
         Self {
             bytes,
             duration_s,
@@ -72,6 +79,10 @@ impl RunResult {
             } else {
                 0.0
             },
+            sender_bytes: senders().map(|sender| Some(sender?.bytes)).sum(),
+            sender_duration_s: senders()
+                .filter_map(|sender| Some(sender?.over.seconds()))
+                .reduce(f64::max),
             retransmitted_segments: sum_known(record.transfers.iter().map(|t| t.retransmitted_segments)),
             complete: !record.transfers.is_empty() && record.transfers.iter().all(|t| t.complete),
             errors: record.transfers.iter().filter_map(|t| t.error.clone()).collect(),
@@ -109,6 +120,8 @@ impl RunResult {
             bytes: 0,
             duration_s: 0.0,
             goodput_byte_per_s: 0.0,
+            sender_bytes: None,
+            sender_duration_s: None,
             retransmitted_segments: None,
             complete: false,
             errors: Vec::new(),
@@ -142,6 +155,9 @@ pub struct FlowRow {
     pub jitter_s: Option<f64>,
     /// Application bytes per second at the receiver.
     pub goodput_byte_per_s: f64,
+    /// Where its packets were lost, most first, as far as the path counts them by flow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<LostPackets>,
     /// Published figures by the name of the field they compare with.
     #[serde(default)]
     pub reference: BTreeMap<String, f64>,
@@ -156,6 +172,7 @@ impl FlowRow {
             loss_fraction: flow.loss_fraction(),
             jitter_s: flow.jitter.map(slowpath_units::Duration::seconds),
             goodput_byte_per_s: flow.goodput_byte_per_s,
+            lost: flow.lost.clone(),
             reference: BTreeMap::new(),
         }
     }

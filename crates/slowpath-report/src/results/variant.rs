@@ -150,9 +150,13 @@ impl Variant {
     }
 }
 
+/// The name of a figure that the sender counted ends in this.
+pub(crate) const SENDER: &str = ": counted by the sender";
+
 /// Ends of the names of figures that may stand for a variant, the first that there is.
-const MAIN_FIGURES: [&str; 5] = [
+const MAIN_FIGURES: [&str; 6] = [
     ": delivered",
+    SENDER,
     "total: packets received",
     ": packets received",
     ": share lost",

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use slowpath_scenario::Intervention;
 use slowpath_verdict::Limit;
 
-use super::label::short_label;
+use super::label::{short_label, write_title};
 use super::unit::Unit;
 use crate::results::{Proof, ProofOutcome, Results, Variant};
 use crate::text::{Style, Tone, columns, left};
@@ -22,13 +22,7 @@ pub fn write_diagnosis(
     report: Option<&str>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let clock = if results.is_simulated() {
-        " (simulated time)"
-    } else {
-        ""
-    };
-    let title = format!("{}: {}{clock}", results.experiment, results.title);
-    style.paragraph(&title, "", "", Tone::Plain, out)?;
+    write_title(results, style, out)?;
     writeln!(out)?;
     let unit = Unit::of(results);
     let labels: Vec<(String, &Variant)> = results

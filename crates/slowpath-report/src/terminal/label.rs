@@ -1,9 +1,11 @@
-//! What stands for a variant in tables: its name, its health, the mark behind its ratio.
+//! What stands for an experiment and its variants: title, name, health, the mark behind a ratio.
+
+use std::io::{self, Write};
 
 use slowpath_record::{HealthState, Origin};
 
 use crate::results::{Basis, Figure, Results, Variant};
-use crate::text::Tone;
+use crate::text::{Style, Tone, wrap};
 
 /// A name for the table: where both clocks stand in it, those of simulated time are marked.
 pub(super) fn short_label(results: &Results, variant: &Variant) -> String {
@@ -56,4 +58,18 @@ pub(super) fn health_cell(variant: &Variant) -> String {
     } else {
         variant.health().name().to_owned()
     }
+}
+
+/// Writes what was run, and in which clock.
+pub(super) fn write_title(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let clock = if results.is_simulated() {
+        " (simulated time)"
+    } else {
+        ""
+    };
+    let title = format!("{}: {}{clock}", results.experiment, results.title);
+    for line in wrap(&title, style.width, "", "") {
+        writeln!(out, "{}", style.bold(&line))?;
+    }
+    Ok(())
 }

@@ -7,7 +7,7 @@ use slowpath_verdict::{Flag, Limit, Verdict};
 
 use super::label::{figure_mark, health_cell, health_tone, short_label};
 use super::unit::Units;
-use crate::results::{Figure, NEVER, Results, RunResult, Variant};
+use crate::results::{Figure, NEVER, Results, RunResult, SENDER, Variant};
 use crate::text::{Style, Tone, columns, left, right};
 
 /// Writes the table alone: published, measured with its 95 % interval, ratio, limit, health.
@@ -22,7 +22,9 @@ use crate::text::{Style, Tone, columns, left, right};
 /// Those of `out`.
 pub fn write_table(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let units = Units::of(results);
-    let rows: Vec<Row> = answers(results)
+    let (rows, folded) = fold(results, style);
+    let rows: Vec<Row> = rows
+        .into_iter()
         .map(|(variant, instead)| {
             let mut row = Row::of(variant, &short_label(results, variant), units);
             if let Some(lab) = instead {
@@ -66,12 +68,48 @@ pub fn write_table(results: &Results, style: Style, out: &mut dyn Write) -> io::
     for row in &rows {
         layout.write(row, style, false, out)?;
     }
-    Ok(())
+    write_folded(&folded, style, out)
 }
+
+/// The lines of the table, and the variants without one: in a table that is longer than a screen, those without a published
+/// figure, and those that send less than the path carries and got what they sent.
+fn fold(results: &Results, style: Style) -> (Vec<Line<'_>>, Vec<Line<'_>>) {
+    let lines: Vec<Line> = answers(results).collect();
+    if style.verbose || lines.len() <= SCREEN {
+        return (lines, Vec::new());
+    }
+    lines.into_iter().partition(|(variant, _)| {
+        let Some(figure) = variant.main_figure() else {
+            return false;
+        };
+        let own = variant
+            .verdict
+            .as_ref()
+            .is_some_and(|verdict| verdict.limit == Limit::SenderApplication);
+        !own || figure.ratio().is_some_and(|ratio| (ratio - 1.0).abs() > AS_SENT)
+    })
+}
+
+/// Says which variants have no line.
+fn write_folded(folded: &[Line<'_>], style: Style, out: &mut dyn Write) -> io::Result<()> {
+    if folded.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = folded.iter().map(|(variant, _)| variant.name.as_str()).collect();
+    let text = format!(
+        "{} more (-v): send less than the path carries, or have no published figure: {}",
+        folded.len(),
+        names.join(", ")
+    );
+    style.paragraph(&text, "", "  ", Tone::Plain, out)
+}
+
+/// A line of the table: the variant, and its twin in the lab for which it stands in.
+type Line<'a> = (&'a Variant, Option<&'a Variant>);
 
 /// The lines of the table: one a variant. Where it was run in both clocks that is the lab's, unless no run in the lab
 /// came to a figure: then the simulated one stands in, with the variant in the lab behind it.
-fn answers(results: &Results) -> impl Iterator<Item = (&Variant, Option<&Variant>)> {
+fn answers(results: &Results) -> impl Iterator<Item = Line<'_>> {
     let twin = |variant: &Variant| {
         let name = variant.name.clone();
         let clock = variant.clock;
@@ -209,6 +247,8 @@ fn shown(figure: &Figure) -> String {
     let measured = measured.unwrap_or_else(|| "-".to_owned());
     if figure.unit == "fraction" {
         format!("{measured} lost")
+    } else if figure.name.ends_with(SENDER) {
+        format!("{measured} sent")
     } else {
         measured
     }
@@ -315,6 +355,10 @@ impl<'a> Layout<'a> {
     }
 }
 
+/// Lines of a table that leave room for the answers on a screen.
+const SCREEN: usize = 24;
+/// A ratio nearer to 1 than this is that of a program which got what it sent.
+const AS_SENT: f64 = 0.15;
 /// Columns for names in a table, at least; longer ones get a line of their own.
 const SHORTEST_NAME: usize = 2;
 

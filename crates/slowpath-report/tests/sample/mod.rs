@@ -84,6 +84,8 @@ fn run(repeat: u32, bytes: u64, rate: f64, verdict: &Verdict) -> RunResult {
         bytes,
         duration_s: bytes as f64 / rate,
         goodput_byte_per_s: rate,
+        sender_bytes: None,
+        sender_duration_s: None,
         retransmitted_segments: Some(4),
         complete: true,
         errors: Vec::new(),

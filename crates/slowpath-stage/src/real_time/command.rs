@@ -54,6 +54,7 @@ pub(super) fn run(work: &Work<'_>, command: &Command) -> Result<Done, LabRunErro
         complete: success,
         error: (!success).then(|| format!("{program} ended with {}: {}", ended.status, ended.errors.trim())),
         retransmitted_segments: None,
+        sender: None,
     });
     let mut keep = |who: &str, text: &str| {
         let text = text.trim();

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use slowpath_endpoint::Report as ModelReport;
 use slowpath_packet::Ecn;
-use slowpath_record::{ProgramLoad, TransferResult};
+use slowpath_record::{ProgramLoad, SenderCount, TransferResult};
 use slowpath_scenario::Stack;
 use slowpath_scenario::plan::HostPlan;
 use slowpath_scenario::workload::{
@@ -353,6 +353,10 @@ fn modelled_sender(
                     .retransmitted_segments
                     .zip(stream.retransmitted_segments)
                     .map(|(one, other)| one + other),
+                sender: sum.sender.zip(stream.sender).map(|(one, other)| SenderCount {
+                    bytes: one.bytes + other.bytes,
+                    over: one.over.max(other.over),
+                }),
                 ..sum
             },
         });

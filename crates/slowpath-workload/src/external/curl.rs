@@ -86,6 +86,7 @@ impl CurlFtp {
             complete,
             error: (!complete).then(|| stderr.trim().to_owned()),
             retransmitted_segments: None,
+            sender: None,
         }
     }
 }

@@ -341,6 +341,7 @@ impl SshCopy {
             complete: success,
             error: (!success).then(|| stderr.trim().to_owned()),
             retransmitted_segments: None,
+            sender: None,
         }
     }
 }

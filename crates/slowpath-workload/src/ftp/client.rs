@@ -252,6 +252,7 @@ pub fn transfer(config: &ClientConfig, context: &Context) -> Result<FtpReport, F
             complete: answer.is_ok(),
             error: answer.err(),
             retransmitted_segments: retransmitted,
+            sender: None,
         },
         session_start,
         progress: progress.series(if verb == "RETR" {

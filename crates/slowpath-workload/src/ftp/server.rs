@@ -470,6 +470,7 @@ impl<'a> Session<'a> {
             complete: done.is_ok(),
             error: done.err().map(|error| error.to_string()),
             retransmitted_segments: retransmitted.filter(|_| name.starts_with("RETR")),
+            sender: None,
         };
         let record = ServerTransfer {
             transfer,

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use serde_json::{Value, json};
 use slowpath_packet::flow::{FlowKey, Protocol};
-use slowpath_record::{FlowResult, Series, TransferResult};
+use slowpath_record::{FlowResult, SenderCount, Series, TransferResult};
 use slowpath_sys::tcp_info::TcpInfo;
 use slowpath_units::{Duration, Time};
 
@@ -262,6 +262,14 @@ impl StreamReport {
         }
     }
 
+    /// Time over which the sender counted.
+    pub fn accepted_time(&self) -> Duration {
+        match (self.sends, &self.remote) {
+            (false, Some(remote)) => remote.duration.unwrap_or(self.duration),
+            _ => self.duration,
+        }
+    }
+
     /// Time over which the receiver counted.
     pub fn delivery_time(&self) -> Duration {
         match (self.sends, &self.remote) {
@@ -319,12 +327,15 @@ impl Report {
 
     /// Bit/s that the senders' sockets of one way accepted, over the time that the senders counted.
     pub fn accepted_bit_per_s(&self, forward: bool) -> f64 {
-        let time = |stream: &StreamReport| match (&stream.remote, stream.sends) {
-            (Some(remote), false) => remote.duration.unwrap_or(stream.duration),
-            _ => stream.duration,
-        };
-        let time = self.one_way(forward).map(time).max().unwrap_or_default();
-        rate(self.accepted(forward), time)
+        rate(self.accepted(forward), self.accepted_time(forward))
+    }
+
+    /// Time over which the senders of one way counted.
+    pub fn accepted_time(&self, forward: bool) -> Duration {
+        self.one_way(forward)
+            .map(StreamReport::accepted_time)
+            .max()
+            .unwrap_or_default()
     }
 
     /// Bit/s delivered to the receivers of one way.
@@ -391,6 +402,10 @@ impl Report {
             complete: true,
             error: None,
             retransmitted_segments: stream.retransmits(),
+            sender: Some(SenderCount {
+                bytes: stream.accepted(),
+                over: stream.accepted_time(),
+            }),
         };
         self.streams.iter().map(result).collect()
     }

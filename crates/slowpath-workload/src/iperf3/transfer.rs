@@ -1,6 +1,6 @@
 //! All streams of one way as one transfer.
 
-use slowpath_record::TransferResult;
+use slowpath_record::{SenderCount, TransferResult};
 
 use super::report::{Report, StreamReport};
 
@@ -17,6 +17,10 @@ impl Report {
             complete: true,
             error: None,
             retransmitted_segments: retransmits.map(|all| all.into_iter().sum()),
+            sender: Some(SenderCount {
+                bytes: self.accepted(forward),
+                over: self.accepted_time(forward),
+            }),
         }
     }
 }

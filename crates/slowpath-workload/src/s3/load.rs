@@ -156,6 +156,7 @@ impl LoadReport {
             complete: error.is_none(),
             error,
             retransmitted_segments: None,
+            sender: None,
         }
     }
 

@@ -6,7 +6,7 @@
 use std::net::IpAddr;
 
 use serde_json::Value;
-use slowpath_record::{FlowResult, TransferResult};
+use slowpath_record::{FlowResult, SenderCount, TransferResult};
 use slowpath_units::{Duration, Time};
 
 /// The output of one client.
@@ -69,6 +69,10 @@ impl Output {
             retransmitted_segments: self
                 .sum("sum_sent", way)
                 .and_then(|sum| sum["retransmits"].as_u64()),
+            sender: self.sum("sum_sent", way).map(|sum| SenderCount {
+                bytes: count(sum, "bytes"),
+                over: span(sum),
+            }),
         }
     }
 
