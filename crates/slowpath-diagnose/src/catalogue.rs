@@ -16,7 +16,7 @@ slowpath_verdict::messages! {
     "change.no-loss" NoLoss {} = "a path without loss of its own";
     "change.no-policer" NoPolicer {} = "a path without the policer";
     "change.no-device-limit" NoDeviceLimit {} = "devices on the path without their limit";
-    "change.streams" Streams { count: Count } = "{count} connections instead of one";
+    "change.streams" Streams { count: Count } = "{count} connections at once";
     "change.control" Control { control: Name } = "{control} as the sender's congestion control";
     "change.rate" BottleneckRate { percent: Count } = "a bottleneck of {percent} % of its rate";
     "change.no-mark" NoMark {} = "no mark from OpenSSH (IPQoS none)";
@@ -45,6 +45,9 @@ slowpath_verdict::messages! {
     "because.beyond" BeyondSeen { because: Part<Message> }
         = "{because}; what the path itself carries was not seen and may hold it earlier";
     "because.given-back" GivenBack { share: Share } = "what it takes away costs {share} of the time";
+    "because.waits-shared" WaitsShared { share: Share }
+        = "requests and the start of each connection take {share} of the time, and more connections share it";
+    "because.link-shrinks" LinkShrinks { share: Share } = "the link takes {share} of the time, and what it takes shrinks";
     "because.offered" Offered { rate: MegabyteRate } = "no more than {rate} is sent";
     "because.arrives" Arrives { rate: MegabyteRate } = "what drops all but {rate} stays in place";
     "because.queue" LongerQueue { because: Name } = "{because}; a larger buffer only lengthens the full queue";

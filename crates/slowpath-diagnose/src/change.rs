@@ -204,7 +204,7 @@ mod tests {
             (no_loss(), "a path without loss of its own"),
             (no_policer(), "a path without the policer"),
             (no_device_limit(), "devices on the path without their limit"),
-            (streams(4), "4 connections instead of one"),
+            (streams(4), "4 connections at once"),
             (
                 congestion_control(Control::Cubic),
                 "CUBIC as the sender's congestion control",

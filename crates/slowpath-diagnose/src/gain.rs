@@ -41,10 +41,15 @@ impl Ceiling {
         let rtt = if s.rtt_min_s > 0.0 { s.rtt_min_s } else { s.rtt_s };
         let (low, expected) = (self.low, self.expected);
         let share;
-        (self.expected, share) = response::finite(expected, s.bytes, s.mss, rtt);
+        // A test that is limited by time moves more when it is faster.
+        let bytes = |rate: f64| match s.lasts_s {
+            Some(lasts_s) if rate.is_finite() => s.bytes.max(rate * lasts_s),
+            _ => s.bytes,
+        };
+        (self.expected, share) = response::finite(expected, bytes(expected), s.mss, rtt);
         // A sender may leave slow start early, or wait for a second round trip before the first data.
         let early = 1.0 - 0.4 * share;
-        self.low = response::finite(low, s.bytes, s.mss, rtt).0 * early;
+        self.low = response::finite(low, bytes(low), s.mss, rtt).0 * early;
         // The other way round: it may have a larger first flight, and no wait before it.
         self.high = if share > 0.05 {
             self.high.min(self.expected * (1.0 + share))
@@ -129,13 +134,19 @@ const AVOIDABLE: f64 = 0.2;
 /// a proof may leave open.
 const DOUBT: f64 = 0.12;
 
+/// Connections at once, on average, from which on they are a job.
+pub(crate) const A_JOB: f64 = 2.0;
+
 /// Beyond this multiple of what a path was seen to carry, a figure would be worth nothing.
 const FAR: f64 = 5.0;
 
 /// Predicts what `change` makes of the transfer: by what its ledger says the change gives back, where that is told, else by
 /// the lowest of all ceilings.
 pub fn predict(situation: &Situation, evidence: &PathEvidence, change: &Intervention) -> Prediction {
-    if let Some(prediction) = by_ledger(situation, change) {
+    let by_account = by_ledger(situation, change)
+        .or_else(|| of_faster_link(situation, change))
+        .or_else(|| of_more_connections(situation, change));
+    if let Some(prediction) = by_account {
         return prediction;
     }
     let mut ceilings = ceilings(situation, evidence, change);
@@ -205,7 +216,8 @@ fn by_ledger(s: &Situation, change: &Intervention) -> Option<Prediction> {
     let removed = |cost: &Cost| match change {
         Intervention::SetLoss { chance, .. } if *chance == Ratio::ZERO => cost.limit == Limit::RandomLoss,
         Intervention::SetCongestionControl { .. } if Control::of(change) == Some(Control::Bbr) => {
-            cost.limit == Limit::RandomLoss || cost.early_exit
+            // Nor does it stop at overflows of a short queue.
+            cost.limit == Limit::RandomLoss || cost.early_exit || cost.is_link()
         }
         Intervention::RemovePolicer { .. } => cost.limit == Limit::Policed,
         Intervention::SetWindow { window, .. } => {
@@ -237,7 +249,11 @@ fn by_ledger(s: &Situation, change: &Intervention) -> Option<Prediction> {
     let mut possible_limits: Vec<Limit> = possible.map(|cost| cost.limit).chain([link]).collect();
     possible_limits.retain(|limit| *limit != next_limit);
     possible_limits.dedup();
-    let expected = s.goodput / left;
+    let expected = match (s.lasts_s, s.link) {
+        // A test that is limited by time lasts as long as before: what is saved moves more, at the link's rate.
+        (Some(_), Some(link)) if link > 0.0 && link < left => s.goodput / link * (1.0 - (left - link)),
+        _ => s.goodput / left,
+    };
     Some(Prediction {
         change: change.clone(),
         before: s.goodput,
@@ -247,6 +263,79 @@ fn by_ledger(s: &Situation, change: &Intervention) -> Option<Prediction> {
         next_limit: Some(next_limit),
         possible_limits,
         because: Message::GivenBack { share: Share(saved) }.to_string(),
+    })
+}
+
+/// What the ledger says of a faster link, for a transfer that fills it: what the link takes shrinks, the rest stays.
+///
+/// `None` where the ledger knows no capacity, or for another change.
+fn of_faster_link(s: &Situation, change: &Intervention) -> Option<Prediction> {
+    let Intervention::ScaleRate { percent, .. } = change else {
+        return None;
+    };
+    let link = s.link.filter(|_| s.fills_the_link())?;
+    let is_link = |cost: &&Cost| cost.is_link();
+    let link = (link + s.cost_of(Cost::is_link)).min(1.0);
+    let left = 1.0 - link + link * 100.0 / f64::from((*percent).max(1));
+    if left <= 0.0 {
+        return None;
+    }
+    let expected = s.goodput / left;
+    let others = s.costs.iter().filter(|cost| !is_link(cost));
+    Some(Prediction {
+        change: change.clone(),
+        before: s.goodput,
+        low: expected / (1.0 + DOUBT),
+        expected,
+        high: Some(expected / (1.0 - DOUBT)),
+        next_limit: Some(s.limit),
+        possible_limits: others
+            .filter(|cost| cost.share >= AVOIDABLE / 2.0 * left)
+            .map(|cost| cost.limit)
+            .chain([Limit::BottleneckBandwidth, Limit::SharedBottleneck])
+            .filter(|limit| *limit != s.limit)
+            .collect(),
+        because: Message::LinkShrinks { share: Share(link) }.to_string(),
+    })
+}
+
+/// What the ledger of a job says of more connections: they share the waits for answers and their own starts, and the link's
+/// time and what the path's losses cost stay.
+///
+/// `None` where the ledger knows no capacity, or for another change.
+fn of_more_connections(s: &Situation, change: &Intervention) -> Option<Prediction> {
+    let Intervention::SetStreams { count } = change else {
+        return None;
+    };
+    let link = s.link.filter(|_| s.parallel >= A_JOB)?;
+    let is_shared = |cost: &Cost| matches!(cost.limit, Limit::ProtocolWindow | Limit::SlowStart);
+    let shared = s.cost_of(is_shared);
+    let times = f64::from((*count).max(1)) / s.parallel;
+    let left = (1.0 - shared + shared / times).max(link);
+    let expected = s.goodput / left;
+    let is_held = shared / times > 0.5 * left;
+    let possible = [
+        Limit::ProtocolWindow,
+        Limit::SlowStart,
+        Limit::BottleneckBandwidth,
+        Limit::SharedBottleneck,
+    ];
+    Some(Prediction {
+        change: change.clone(),
+        before: s.goodput,
+        low: expected / (1.0 + DOUBT),
+        expected,
+        high: Some(expected / (1.0 - DOUBT)),
+        next_limit: Some(if is_held {
+            s.limit
+        } else {
+            Limit::BottleneckBandwidth
+        }),
+        possible_limits: possible
+            .into_iter()
+            .filter(|limit| s.fills_the_link() || is_held || *limit != s.limit)
+            .collect(),
+        because: Message::WaitsShared { share: Share(shared) }.to_string(),
     })
 }
 
@@ -349,9 +438,8 @@ fn ceilings(s: &Situation, evidence: &PathEvidence, change: &Intervention) -> Ve
     let rtt = if s.rtt_min_s > 0.0 { s.rtt_min_s } else { s.rtt_s };
     let streams = match change {
         Intervention::SetStreams { count } => f64::from((*count).max(1)),
-        _ => 1.0,
+        _ => s.parallel,
     };
-    let streams = streams * s.parallel;
     let all = [
         offered_ceiling(s, change),
         window_ceiling(s, evidence, change, rtt, streams),
@@ -374,9 +462,12 @@ fn untreated_ceiling(s: &Situation, evidence: &PathEvidence) -> Option<Ceiling> 
         .bottleneck
         .or(evidence.peak)
         .filter(|rate| *rate > own * 1.5)?;
+    let low = evidence
+        .least_of_bottleneck()
+        .map_or(rate * 0.93, |least| least.min(rate * 0.95));
     Some(Ceiling {
         limit: Limit::BottleneckBandwidth,
-        low: rate * 0.93,
+        low,
         expected: rate * 0.95,
         high: rate,
         because: Message::UntreatedReach {
@@ -582,9 +673,10 @@ fn bottleneck_ceiling(s: &Situation, evidence: &PathEvidence, change: &Intervent
         .bottleneck
         .filter(|rate| !lifted || *rate > s.goodput * BEYOND)?;
     let rate = known * factor;
+    let least = evidence.least_of_bottleneck().unwrap_or(known * 0.93);
     Some(Ceiling {
         limit,
-        low: rate * 0.93,
+        low: least.min(known * 0.98) * factor,
         expected: rate * 0.98,
         high: rate * 1.02,
         because: Message::BottleneckCarries {
@@ -650,11 +742,11 @@ fn loss_ceiling(
         return None;
     }
     // A Reno-like sender with delayed acknowledgements is the least that any control makes of it; what the transfer
-    // reached in spite of its losses it reaches again.
+    // reached in spite of its losses it reaches again, and so does what filled the link.
     let reached = if s.limit == Limit::RandomLoss {
         0.0
     } else {
-        s.goodput
+        s.goodput.max(evidence.bottleneck.map_or(0.0, |rate| rate * 0.93))
     };
     let least = (response::reno(high_share, s.mss, rtt, 2.0) * streams)
         .min(rate_at(high_share))

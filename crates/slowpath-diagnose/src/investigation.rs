@@ -11,7 +11,7 @@ use slowpath_scenario::Intervention;
 use slowpath_verdict::Limit;
 
 use crate::change::{self, Control};
-use crate::gain::{Prediction, predict, useful_window};
+use crate::gain::{A_JOB, Prediction, predict, useful_window};
 use crate::situation::{Cost, PathEvidence, Situation};
 use crate::stats::{Comparison, Outcome as Difference, Summary, mean};
 
@@ -24,6 +24,8 @@ pub struct Settings {
     pub spare: u32,
     /// Changes to test.
     pub changes: Vec<Intervention>,
+    /// What other transfers have shown of the path as a change would leave it, where any went over such a one.
+    pub after: Vec<(Intervention, PathEvidence)>,
     /// Whether the change that the verdict suggests is tested as well; it is where there are no [`changes`](Self::changes).
     pub suggested: bool,
 }
@@ -34,6 +36,7 @@ impl Default for Settings {
             repeats: 3,
             spare: 2,
             changes: Vec::new(),
+            after: Vec::new(),
             suggested: true,
         }
     }
@@ -245,9 +248,16 @@ impl Investigation {
         }
         self.pending = changes
             .into_iter()
-            .map(|change| predict(&situation, &self.evidence, &change))
+            .map(|change| predict(&situation, self.evidence_after(&change), &change))
             .collect();
         self.situation = Some(situation);
+    }
+
+    /// What is known of the path as a change leaves it: what others have shown that went over such a one, else what has been
+    /// seen of the path as it is.
+    fn evidence_after(&self, change: &Intervention) -> &PathEvidence {
+        let after = self.settings.after.iter().find(|(own, _)| own == change);
+        after.map_or(&self.evidence, |(_, evidence)| evidence)
     }
 
     fn judge(&mut self) {
@@ -259,8 +269,8 @@ impl Investigation {
             // What looks like a link and is none is a device that takes so many packets and no more.
             let change = change::no_device_limit();
             if !self.pending.iter().any(|waiting| waiting.change == change) {
-                self.pending
-                    .push_back(predict(situation, &self.evidence, &change));
+                let prediction = predict(situation, self.evidence_after(&change), &change);
+                self.pending.push_back(prediction);
             }
         }
         self.tests.push(test);
@@ -348,8 +358,7 @@ fn counterfactuals(situation: &Situation, evidence: &PathEvidence) -> Vec<Interv
         return Vec::new();
     }
     // What the link's own short queue costs is the link's: no change that can be predicted takes it away.
-    let avoidable =
-        |cost: &&Cost| !matches!(cost.limit, Limit::BottleneckBandwidth | Limit::SharedBottleneck);
+    let avoidable = |cost: &&Cost| !cost.is_link();
     let largest = situation
         .costs
         .iter()
@@ -370,6 +379,9 @@ fn counterfactuals(situation: &Situation, evidence: &PathEvidence) -> Vec<Interv
     out
 }
 
+/// Connections that a test opens at once, at most.
+const MOST_CONNECTIONS: f64 = 256.0;
+
 /// The change that tests one limit.
 fn counterfactual(limit: Limit, situation: &Situation, evidence: &PathEvidence) -> Option<Intervention> {
     let useful = useful_window(situation, evidence);
@@ -382,6 +394,15 @@ fn counterfactual(limit: Limit, situation: &Situation, evidence: &PathEvidence) 
         Limit::BottleneckBandwidth | Limit::SharedBottleneck => Some(change::bottleneck(A_LITTLE_FASTER)),
         Limit::Policed => Some(change::no_policer()),
         Limit::DeviceLimit => Some(change::no_device_limit()),
+        Limit::ProtocolWindow | Limit::SlowStart if situation.parallel >= A_JOB => {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a number of connections"
+            )]
+            let twice = (2.0 * situation.parallel).round().min(MOST_CONNECTIONS) as u32;
+            Some(change::streams(twice))
+        }
         Limit::ProtocolWindow => Some(change::streams(4)),
         _ => None,
     }
@@ -495,8 +516,10 @@ fn typical(situations: &[Situation]) -> Option<Situation> {
     let mut sorted: Vec<&Situation> = situations.iter().filter(|s| s.limit == limit).collect();
     sorted.sort_by(|a, b| a.goodput.total_cmp(&b.goodput));
     let middle = sorted.get(sorted.len() / 2)?;
+    let links: Vec<f64> = situations.iter().filter_map(|s| s.link).collect();
     Some(Situation {
         costs: mean_costs(situations),
+        link: (links.len() * 2 >= situations.len() && !links.is_empty()).then(|| mean(&links)),
         ..(*middle).clone()
     })
 }

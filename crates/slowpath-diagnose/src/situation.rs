@@ -1,7 +1,8 @@
 //! What is known about a transfer and its path, as far as a prediction needs it.
 
 use serde::{Deserialize, Serialize};
-use slowpath_verdict::{Connection, Flag, Limit};
+use slowpath_verdict::ledger::Entry;
+use slowpath_verdict::{Connection, Flag, Ledger, Limit};
 
 use crate::response;
 
@@ -56,6 +57,12 @@ pub struct Situation {
     /// What each cause costs, as shares of the duration, the costliest first; empty where the path's capacity is only bounded.
     #[serde(default)]
     pub costs: Vec<Cost>,
+    /// How long the transfer lasts, whatever it moves in that time, seconds; absent where its bytes end it.
+    #[serde(default)]
+    pub lasts_s: Option<f64>,
+    /// What the link itself takes for the bytes, as a share of the duration; absent where the path's capacity is only bounded.
+    #[serde(default)]
+    pub link: Option<f64>,
 }
 
 /// What one cause costs.
@@ -67,6 +74,13 @@ pub struct Cost {
     pub early_exit: bool,
     /// Share of the duration that would be saved without it.
     pub share: f64,
+}
+
+impl Cost {
+    /// Whether it is the link's, such as overflows of its short queue.
+    pub const fn is_link(&self) -> bool {
+        matches!(self.limit, Limit::BottleneckBandwidth | Limit::SharedBottleneck)
+    }
 }
 
 impl Situation {
@@ -131,6 +145,8 @@ impl Situation {
             offered: None,
             elsewhere: 0.0,
             costs: costs(&[connection]),
+            link: link(&[connection]),
+            lasts_s: None,
         }
     }
 
@@ -154,11 +170,50 @@ impl Situation {
             bytes: sum(|s| s.bytes),
             segments: sum(|s| s.segments),
             lost: sum(|s| s.lost),
-            parallel: (seconds / job_s).max(1.0),
+            parallel: at_once(&own).max(seconds / job_s).max(1.0),
             costs: costs(&own),
+            link: link(&own),
+            lasts_s: None,
             peak: None,
             ..first
         })
+    }
+
+    /// Takes what a job of several connections was judged as, instead of what its main connection was.
+    ///
+    /// `capacity` is what the path carries, byte/s, where the job itself does not show it and others over the same links do.
+    #[must_use]
+    pub fn judged(self, limit: Limit, ledger: &Ledger, capacity: Option<f64>) -> Self {
+        let judged = Self { limit, ..self };
+        if ledger.duration_s <= 0.0 {
+            return judged;
+        }
+        if let Some(link_s) = seconds_of(judged.bytes, ledger) {
+            return Self {
+                costs: sorted_costs(ledger, |entry| entry.lost_s.unwrap_or(0.0)),
+                link: Some((link_s / ledger.duration_s).min(1.0)),
+                ..judged
+            };
+        }
+        let Some(capacity) = capacity.filter(|capacity| *capacity > 0.0) else {
+            return judged;
+        };
+        // Of the time for which the link held the job, all beyond what its bytes take is lost.
+        let link = (judged.bytes / capacity / ledger.duration_s).min(1.0);
+        let mut costs = sorted_costs(ledger, |entry| entry.time_s);
+        let mut left = link;
+        for cost in costs.iter_mut().filter(|cost| cost.is_link()) {
+            let own = cost.share.min(left);
+            cost.share -= own;
+            left -= own;
+        }
+        costs.retain(|cost| cost.share > 0.0);
+        costs.sort_by(|a, b| b.share.total_cmp(&a.share));
+        Self {
+            costs,
+            link: Some(link),
+            ..judged
+        }
     }
 
     /// Reads the flows of datagrams or generated frames of a run: what was sent, what arrived, and the limit that the path's
@@ -190,6 +245,8 @@ impl Situation {
             offered: (arrived > 0.0).then(|| byte_per_s / arrived),
             elsewhere,
             costs: Vec::new(),
+            link: None,
+            lasts_s: None,
         }
     }
 
@@ -242,9 +299,69 @@ fn costs(connections: &[&Connection]) -> Vec<Cost> {
     out
 }
 
+/// How many of the connections there were at once, at most.
+fn at_once(connections: &[&Connection]) -> f64 {
+    let mut events: Vec<(f64, i32)> = connections
+        .iter()
+        .flat_map(|connection| {
+            [
+                (connection.start_s, 1),
+                (connection.start_s + connection.duration_s, -1),
+            ]
+        })
+        .collect();
+    // One that ends when another begins is not counted beside it.
+    events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let open = events.iter().scan(0, |open, (_, change)| {
+        *open += change;
+        Some(*open)
+    });
+    f64::from(open.max().unwrap_or(0))
+}
+
+/// What each cause costs by one ledger, as shares of its duration, the costliest first.
+fn sorted_costs(ledger: &Ledger, of: impl Fn(&Entry) -> f64) -> Vec<Cost> {
+    let mut out: Vec<Cost> = Vec::new();
+    for entry in &ledger.entries {
+        let early_exit = entry.flags.contains(&Flag::EarlyExit);
+        let share = of(entry) / ledger.duration_s;
+        let same = |cost: &&mut Cost| cost.limit == entry.cause && cost.early_exit == early_exit;
+        match out.iter_mut().find(same) {
+            Some(cost) => cost.share += share,
+            None => out.push(Cost {
+                limit: entry.cause,
+                early_exit,
+                share,
+            }),
+        }
+    }
+    out.retain(|cost| cost.share > 0.0);
+    out.sort_by(|a, b| b.share.total_cmp(&a.share));
+    out
+}
+
+/// What the link itself takes for the bytes of these connections, as a share of their durations; nothing unless all capacities
+/// are told.
+fn link(connections: &[&Connection]) -> Option<f64> {
+    let seconds: f64 = connections.iter().map(|c| c.ledger.duration_s).sum();
+    let taken = |connection: &&Connection| seconds_of(connection.bytes_delivered as f64, &connection.ledger);
+    let link_s: f64 = connections.iter().map(taken).sum::<Option<f64>>()?;
+    (seconds > 0.0).then(|| (link_s / seconds).min(1.0))
+}
+
+/// How long bytes take at the capacity that a ledger tells, seconds.
+fn seconds_of(bytes: f64, ledger: &Ledger) -> Option<f64> {
+    ledger.floor_s?;
+    let capacity = ledger.capacity_bit_per_s.filter(|capacity| *capacity > 0.0)?;
+    Some(bytes * 8.0 / capacity)
+}
+
 const fn one() -> f64 {
     1.0
 }
+
+/// So many transfers that filled a link show what one makes of it at least.
+const ENOUGH: u32 = 3;
 
 /// A connection with less than this share of the bytes of the one with most is none that carries the job's data.
 const LEAST_PART: f64 = 0.01;
@@ -279,6 +396,9 @@ pub struct PathEvidence {
     pub peak: Option<f64>,
     /// The bottleneck's payload rate, if a transfer filled it, byte/s.
     pub bottleneck: Option<f64>,
+    /// What those transfers made of it that filled it: the least, byte/s, and how many they were.
+    #[serde(default)]
+    pub filled: Option<(f64, u32)>,
     /// The payload rate of a policer that a transfer ran into, byte/s.
     #[serde(default)]
     pub policer: Option<f64>,
@@ -300,6 +420,10 @@ impl PathEvidence {
         }
         let peak = s.peak.unwrap_or(s.goodput);
         self.peak = Some(self.peak.map_or(peak, |p| p.max(peak)));
+        if s.fills_the_link() {
+            let (least, count) = self.filled.unwrap_or((s.goodput, 0));
+            self.filled = Some((least.min(s.goodput), count + 1));
+        }
         // What a transfer made of a link that it filled is known better than the link's rate.
         let made = |rate: f64| if s.fills_the_link() { s.goodput } else { rate };
         if let Some(rate) = s.bottleneck.map(made) {
@@ -322,6 +446,17 @@ impl PathEvidence {
             evidence.add(situation);
         }
         evidence
+    }
+
+    /// The least that a transfer makes of the bottleneck, byte/s: what the slowest of those that filled it did, where there are
+    /// enough of them to tell.
+    pub fn least_of_bottleneck(&self) -> Option<f64> {
+        let rate = self.bottleneck?;
+        let least = match self.filled {
+            Some((least, count)) if count >= ENOUGH => (least * 0.98).min(rate),
+            _ => 0.0,
+        };
+        Some(least.max(rate * 0.93))
     }
 
     /// The share of segments that the path loses by itself: low, expected, high.

@@ -178,6 +178,7 @@ fn path() -> PathEvidence {
         lost: 11.0,
         peak: Some(5.6e6),
         bottleneck: Some(6.01e6),
+        filled: None,
         policer: None,
         rtt_min_s: Some(0.1),
     }

@@ -153,11 +153,7 @@ pub(crate) fn observed(
         bytes_delivered: facts.bytes,
         duration_s: (conn.span.1 - conn.span.0) as f64 / 1e9,
         start_s: (conn.span.0 - start) as f64 / 1e9,
-        goodput_bit_per_s: if facts.active_s > 0.0 {
-            facts.bytes as f64 * 8.0 / facts.active_s
-        } else {
-            0.0
-        },
+        goodput_bit_per_s: goodput(facts, conn),
         rtt_s: RttSummary {
             min: facts.rtt.min,
             median: facts.rtt.median,
@@ -177,6 +173,21 @@ pub(crate) fn observed(
         shared_queue: surroundings.shared,
         surroundings,
         graphs,
+    }
+}
+
+/// Bits per second of what was delivered, over the time in which data was sent; over the connection's, where a capture holds
+/// acknowledgements alone.
+fn goodput(facts: &FlowFacts, conn: &Conn) -> f64 {
+    let span_s = if facts.active_s > 0.0 {
+        facts.active_s
+    } else {
+        (conn.span.1 - conn.span.0) as f64 / 1e9
+    };
+    if span_s > 0.0 {
+        facts.bytes as f64 * 8.0 / span_s
+    } else {
+        0.0
     }
 }
 

@@ -17,7 +17,7 @@ pub fn span(seconds: f64) -> String {
     } else if seconds >= 0.001 {
         format!("{} ms", round3(seconds * 1e3))
     } else {
-        format!("{} us", round3(seconds * 1e6))
+        format!("{} µs", round3(seconds * 1e6))
     }
 }
 

@@ -25,6 +25,7 @@ pub mod marks;
 pub mod packets;
 pub mod run;
 pub mod series;
+pub mod text_number;
 
 pub use code::Code;
 pub use counters::{ElementCounters, Traffic};

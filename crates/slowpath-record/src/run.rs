@@ -35,6 +35,7 @@ pub struct RunRecord {
     /// Number of the repeat, from 0.
     pub repeat: u32,
     /// Seed from which every random stream of the run was derived.
+    #[serde(with = "crate::text_number")]
     pub seed: u64,
     /// Digest of the plan; equal plans have equal digests.
     pub plan_digest: String,

@@ -34,6 +34,7 @@ pub struct Results {
     /// Name of the experiment, such as `cisco-ftp`.
     pub experiment: String,
     /// Seed from which every variant's seeds are derived.
+    #[serde(with = "slowpath_record::text_number")]
     pub seed: u64,
     /// Title for the reader.
     #[serde(default)]

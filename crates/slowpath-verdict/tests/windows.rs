@@ -264,3 +264,19 @@ fn acknowledgements_before_their_data_are_no_missing_data() {
     assert_eq!(missed % 1_460, 0);
     assert!(missed > 20 * 1_460, "{missed}");
 }
+
+#[test]
+fn acknowledgements_alone_tell_how_much_arrived_and_how_fast() {
+    let seen = run(router());
+    let whole = seen.judge(&seen.receiver);
+    let mut records = seen.receiver.clone();
+    records.retain(|record| !matches!(record, Record::Tcp(packet) if packet.payload_len > 0));
+    let alone = seen.judge(&records);
+    assert!(alone.verdict.limit.is_undecided(), "{}", alone.verdict.sentence);
+    assert_eq!(alone.bytes_delivered, whole.bytes_delivered);
+    let ratio = alone.goodput_bit_per_s / whole.goodput_bit_per_s;
+    assert!((0.9..1.01).contains(&ratio), "{ratio}");
+    // In segments of full size, as far as can be told.
+    let segments = alone.facts.segments;
+    assert!((1..=whole.facts.segments * 2).contains(&segments), "{segments}");
+}

@@ -1,12 +1,14 @@
 //! The proof loop: predict what one change makes of a variant, make the change, run it, compare.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use slowpath_diagnose::investigation::{Conclusion, Experiment as Wanted, Settings as Proving, Step};
-use slowpath_diagnose::{Investigation, PathEvidence, Situation};
+use slowpath_diagnose::{Investigation, PathEvidence, Situation, change};
 use slowpath_record::{FlowResult, Origin, RunKind};
 use slowpath_report::explain::ConfigurationText;
 use slowpath_report::results::Proof;
+use slowpath_scenario::workload::Workload;
 use slowpath_scenario::{Clock, Intervention, Plan, PlanOptions, System, Variant, Who};
 use slowpath_vendor::Language;
 
@@ -35,14 +37,31 @@ pub fn prove(
     cancel: &AtomicBool,
     observe: &mut dyn FnMut(Event<'_>),
 ) -> Result<Vec<Proof>, RunError> {
-    let base: Vec<Seen> = outcome::analyze(folder)?
+    let mut base: Vec<Seen> = outcome::analyze(folder)?
         .into_iter()
         .map(|run| Seen {
-            situation: situation(&run),
+            situation: situation(&run, None),
             run,
         })
         .collect();
     let clocks = [Clock::Lab, Clock::Simulated].map(|clock| (clock, first_plans(loaded, options, clock)));
+    let capacities = clocks
+        .each_ref()
+        .map(|(clock, plans)| capacities(&base, *clock, plans));
+    let capacity = |variant: &str, clock: Clock| {
+        let own = clocks.iter().position(|(other, _)| *other == clock)?;
+        capacities[own].get(variant).copied()
+    };
+    for seen in &mut base {
+        let record = &seen.run.record;
+        let clock = [Clock::Lab, Clock::Simulated]
+            .into_iter()
+            .find(|clock| record.origin == (*clock).into());
+        let lent = clock.and_then(|clock| capacity(&record.variant, clock));
+        if lent.is_some() {
+            seen.situation = situation(&seen.run, lent);
+        }
+    }
     let mut cases: Vec<Case> = Vec::new();
     for variant in loaded
         .experiment
@@ -72,11 +91,17 @@ pub fn prove(
                 .unwrap_or(u32::MAX)
                 .min(most_repeats(clock)),
             changes: wishes.map(|wish| wish.change.clone()).collect(),
+            after: after(&base, clock, plans, &variant.name),
             ..Proving::default()
         };
         let mut investigation = Investigation::new(&variant.name, evidence, settings);
+        let lasts_s = plans
+            .iter()
+            .find(|plan| plan.variant == variant.name)
+            .and_then(lasts_s);
         for seen in own {
-            investigation.observe_base(&seen.run.record, seen.situation.clone());
+            let situation = seen.situation.clone();
+            investigation.observe_base(&seen.run.record, situation.map(|s| Situation { lasts_s, ..s }));
         }
         cases.push(Case {
             clock,
@@ -118,7 +143,9 @@ pub fn prove(
                 continue;
             };
             let run = outcome::analyze_run(folder, planned.name, record);
-            cases[index].investigation.observe(&run.record, situation(&run));
+            let lent = capacity(&run.record.variant, cases[index].clock);
+            let situation = situation(&run, lent);
+            cases[index].investigation.observe(&run.record, situation);
         }
     }
     let mut proofs = kept(folder);
@@ -181,8 +208,17 @@ fn configuration(change: &Intervention, plan: &Plan) -> Option<ConfigurationText
     })
 }
 
-/// What a run has shown of its transfer, by its captures or by the path's own counters.
-fn situation(run: &Analyzed) -> Option<Situation> {
+/// How long the measured job lasts, whatever it moves, seconds.
+fn lasts_s(plan: &Plan) -> Option<f64> {
+    match &plan.main_job().workload {
+        Workload::Iperf3(test) if test.size.is_none() => test.duration.map(slowpath_units::Duration::seconds),
+        _ => None,
+    }
+}
+
+/// What a run has shown of its transfer, by its captures or by the path's own counters; `capacity` as others over the same
+/// links have shown it, byte/s.
+fn situation(run: &Analyzed, capacity: Option<f64>) -> Option<Situation> {
     if let Some(analysis) = &run.analysis {
         let transfers = &run.record.transfers;
         let begin = transfers.iter().map(|transfer| transfer.start).min();
@@ -190,7 +226,11 @@ fn situation(run: &Analyzed) -> Option<Situation> {
         let job_s = begin
             .zip(end)
             .map_or(0.0, |(begin, end)| end.since(begin).seconds());
-        return Situation::of_job(&analysis.connections, job_s);
+        let situation = Situation::of_job(&analysis.connections, job_s)?;
+        return Some(match &analysis.job {
+            Some(job) => situation.judged(job.verdict.limit, &job.ledger, capacity),
+            None => situation,
+        });
     }
     let verdict = counted::of(&run.record)?;
     let sum = |value: fn(&FlowResult) -> f64| run.record.flows.iter().map(value).sum::<f64>();
@@ -245,22 +285,76 @@ fn evidence(base: &[Seen], clock: Clock, variants: &[String]) -> PathEvidence {
     }
 }
 
+/// What the links of each variant carry, byte/s, as transfers over the same links show that filled them; of variants for which
+/// any does.
+fn capacities(base: &[Seen], clock: Clock, plans: &[Plan]) -> BTreeMap<String, f64> {
+    let told = base.iter().filter_map(|seen| {
+        let situation = seen.situation.as_ref().filter(|s| s.fills_the_link())?;
+        let ledger = seen.run.analysis.as_ref()?.ledger()?;
+        let floor_s = ledger.floor_s.filter(|floor_s| *floor_s > 0.0)?;
+        is_base(&seen.run, clock).then(|| (seen.run.record.variant.as_str(), situation.bytes / floor_s))
+    });
+    let known: Vec<(&str, f64)> = told.collect();
+    plans
+        .iter()
+        .filter_map(|plan| {
+            let alike = |name: &str| {
+                let other = plans.iter().find(|other| other.variant == name);
+                other.is_some_and(|other| other.has_links_of(plan))
+            };
+            let rates = known
+                .iter()
+                .filter(|(name, _)| alike(name))
+                .map(|(_, rate)| *rate);
+            Some((plan.variant.clone(), rates.reduce(f64::max)?))
+        })
+        .collect()
+}
+
+/// What others have made of the same links, for changes that leave nothing but these.
+fn after(base: &[Seen], clock: Clock, plans: &[Plan], name: &str) -> Vec<(Intervention, PathEvidence)> {
+    let Some(own) = plans.iter().find(|plan| plan.variant == name) else {
+        return Vec::new();
+    };
+    let others: Vec<&str> = plans
+        .iter()
+        .filter(|other| other.variant != name && other.has_links_and_delays_of(own))
+        .map(|other| other.variant.as_str())
+        .collect();
+    let filled = base
+        .iter()
+        .filter(|seen| is_base(&seen.run, clock) && others.contains(&seen.run.record.variant.as_str()))
+        .filter_map(|seen| seen.situation.as_ref())
+        .filter(|situation| situation.fills_the_link());
+    let evidence = PathEvidence::of(filled);
+    if evidence.bottleneck.is_none() {
+        return Vec::new();
+    }
+    [change::no_loss(), change::no_policer()]
+        .into_iter()
+        .filter(|change| change.apply(own).is_ok())
+        .map(|change| (change, evidence))
+        .collect()
+}
+
 /// The variants whose network is that of the variant `name`, or another in nothing but marks, between hosts of the same systems
 /// (what a host cannot take looks like a link); itself among them. Whether they are equal is all that is asked of them.
 fn same_network(plans: &[Plan], name: &str) -> Vec<String> {
     let Some(own) = plans.iter().find(|plan| plan.variant == name) else {
         return Vec::new();
     };
-    let systems = |plan: &Plan| plan.hosts.iter().map(|host| host.system).collect::<Vec<_>>();
-    let alike = |other: &&Plan| {
-        let same = other.network == own.network && systems(other) == systems(own);
-        same || own.marks_apart(other).is_some()
-    };
     plans
         .iter()
-        .filter(alike)
+        .filter(|other| is_alike(other, own))
         .map(|plan| plan.variant.clone())
         .collect()
+}
+
+/// Whether two networks are equal, or differ in nothing but marks, between hosts of the same systems.
+fn is_alike(one: &Plan, other: &Plan) -> bool {
+    let systems = |plan: &Plan| plan.hosts.iter().map(|host| host.system).collect::<Vec<_>>();
+    let same = one.network == other.network && systems(one) == systems(other);
+    same || other.marks_apart(one).is_some()
 }
 
 /// The first run of each variant that can be planned on a clock.

@@ -96,6 +96,7 @@ pub struct Swept {
     /// Name of the experiment.
     pub experiment: String,
     /// Its seed.
+    #[serde(serialize_with = "slowpath_record::text_number::serialize")]
     pub seed: u64,
     /// The swept keys, in the order given.
     pub keys: Vec<String>,
@@ -124,6 +125,7 @@ pub struct Run {
     /// Number of the repeat, from 0.
     pub repeat: u32,
     /// Its seed.
+    #[serde(serialize_with = "slowpath_record::text_number::serialize")]
     pub seed: u64,
     /// Bytes that reached the receiving application.
     pub bytes: u64,

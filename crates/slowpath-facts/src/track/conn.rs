@@ -114,7 +114,8 @@ impl Conn {
             self.released(own, packet, span);
         }
         let base = self.base_rtt_ns;
-        if packet.payload_len > 0 && self.halves[own].segment_limit == 0 {
+        // Also before any data: acknowledgements alone show what a capture missed.
+        if !packet.flags.has(TcpFlags::SYN) && self.halves[own].segment_limit == 0 {
             self.set_segment_limits(packet);
         }
         let answers = packet.payload_len > 0 && self.halves[peer].is_news(packet.ack);

@@ -30,7 +30,7 @@ pub struct RunResult {
     #[serde(default)]
     pub errors: Vec<String>,
     /// Seed of the run.
-    #[serde(default)]
+    #[serde(default, with = "slowpath_record::text_number")]
     pub seed: u64,
     /// Number of the repeat, from 0.
     #[serde(default)]

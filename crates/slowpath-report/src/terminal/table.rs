@@ -204,6 +204,7 @@ impl Row {
         let limit = match (&variant.verdict, &variant.instead) {
             (_, Some(_)) => NO_TRANSFER.to_owned(),
             (Some(verdict), None) => limit_cell(variant, verdict),
+            (None, None) if is_without_packets(variant) => NOT_CAPTURED.to_owned(),
             (None, None) => "-".to_owned(),
         };
         Self {
@@ -239,6 +240,11 @@ fn limit_cell(variant: &Variant, verdict: &Verdict) -> String {
     } else {
         verdict.limit.to_string()
     }
+}
+
+/// Whether the variant came to a figure in runs that recorded no packets, so that nothing can say what limited them.
+fn is_without_packets(variant: &Variant) -> bool {
+    variant.is_answered() && variant.runs.iter().all(|run| run.captures.is_empty())
 }
 
 /// What was measured of a figure that is no goodput, with the unit of the published one beside it.
@@ -364,5 +370,7 @@ const SHORTEST_NAME: usize = 2;
 
 /// Stands under "limited by" where the queue before the link is so short that its overflows leave the link idle.
 const SHORT_QUEUE: &str = "short-queue";
+/// Stands under "limited by" where no packets were recorded.
+const NOT_CAPTURED: &str = "not captured";
 /// Stands under "limited by" of a variant that measures round trips or hops.
 const NO_TRANSFER: &str = "no transfer";

@@ -6,7 +6,7 @@ use slowpath_packet::Dscp;
 use slowpath_path::{self as path, ElementKind, ElementSpec, NetworkSpec, Target};
 use slowpath_units::{BitRate, ByteCount, Duration, Ratio};
 
-use crate::host::{EcnMode, KernelStack, Storage};
+use crate::host::{EcnMode, KernelStack, Storage, System};
 use crate::intervention::{Intervention, Place, Who};
 use crate::network::QueueSize;
 use crate::plan::{HostPlan, ModelStack, Plan, Stack, limit};
@@ -92,7 +92,7 @@ impl Intervention {
 
     fn edit(&self, plan: &mut Plan) -> Outcome {
         match self {
-            Self::SetWindow { host, window } => set_window(host_of(plan, host)?, *window),
+            Self::SetWindow { host, window } => set_buffers_or_window(plan, host, *window),
             Self::SetSendBuffer { host, buffer } => set_send_buffer(host_of(plan, host)?, *buffer),
             Self::SetCongestionControl { host, name } => set_congestion_control(plan, host, name),
             Self::SetSack { host, on } => {
@@ -166,6 +166,22 @@ impl Intervention {
 fn host_of<'p>(plan: &'p mut Plan, who: &Who) -> Result<&'p mut HostPlan, Fault> {
     let name = plan.name_of(who).to_owned();
     plan.host_mut(&name).ok_or(Fault::UnknownHost(name))
+}
+
+/// Sets a receiver's window. An iperf3 that sets the buffers of both ends itself, by `-w` or as those builds do that know no
+/// automatic ones, is told to set both.
+fn set_buffers_or_window(plan: &mut Plan, who: &Who, window: ByteCount) -> Outcome {
+    let own = host_of(plan, who)?;
+    let by_itself = own.system == System::WindowsIperf3;
+    set_window(own, window)?;
+    let receiver = plan.receiver() == plan.name_of(who);
+    match &mut plan.jobs[0].workload {
+        Workload::Iperf3(test) if receiver && (test.window.is_some() || by_itself) => {
+            test.window = Some(window);
+            set_send_buffer(host_of(plan, &Who::Sender)?, window)
+        }
+        _ => Ok(()),
+    }
 }
 
 fn set_window(host: &mut HostPlan, window: ByteCount) -> Outcome {

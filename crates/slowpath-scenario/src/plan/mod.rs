@@ -1,5 +1,6 @@
 //! One run, ready for a backend: pure data, integers only.
 
+mod alike;
 mod digest;
 mod endpoint;
 mod lower;
