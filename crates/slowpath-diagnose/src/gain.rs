@@ -746,7 +746,8 @@ fn loss_ceiling(
     let reached = if s.limit == Limit::RandomLoss {
         0.0
     } else {
-        s.goodput.max(evidence.bottleneck.map_or(0.0, |rate| rate * 0.93))
+        s.goodput
+            .max(evidence.filled.map_or(0.0, |(least, _)| least * 0.93))
     };
     let least = (response::reno(high_share, s.mss, rtt, 2.0) * streams)
         .min(rate_at(high_share))

@@ -170,7 +170,7 @@ impl Situation {
             bytes: sum(|s| s.bytes),
             segments: sum(|s| s.segments),
             lost: sum(|s| s.lost),
-            parallel: at_once(&own).max(seconds / job_s).max(1.0),
+            parallel: (seconds / job_s).max(1.0),
             costs: costs(&own),
             link: link(&own),
             lasts_s: None,
@@ -297,26 +297,6 @@ fn costs(connections: &[&Connection]) -> Vec<Cost> {
     out.retain(|cost| cost.share > 0.0);
     out.sort_by(|a, b| b.share.total_cmp(&a.share));
     out
-}
-
-/// How many of the connections there were at once, at most.
-fn at_once(connections: &[&Connection]) -> f64 {
-    let mut events: Vec<(f64, i32)> = connections
-        .iter()
-        .flat_map(|connection| {
-            [
-                (connection.start_s, 1),
-                (connection.start_s + connection.duration_s, -1),
-            ]
-        })
-        .collect();
-    // One that ends when another begins is not counted beside it.
-    events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let open = events.iter().scan(0, |open, (_, change)| {
-        *open += change;
-        Some(*open)
-    });
-    f64::from(open.max().unwrap_or(0))
 }
 
 /// What each cause costs by one ledger, as shares of its duration, the costliest first.
