@@ -254,16 +254,15 @@ fn by_ledger(s: &Situation, change: &Intervention) -> Option<Prediction> {
         (Some(_), Some(link)) if link > 0.0 && link < left => s.goodput / link * (1.0 - (left - link)),
         _ => s.goodput / left,
     };
-    Some(Prediction {
-        change: change.clone(),
-        before: s.goodput,
-        low: expected / (1.0 + DOUBT),
+    let because = Message::GivenBack { share: Share(saved) };
+    Some(of_account(
+        s,
+        change,
         expected,
-        high: Some(expected / (1.0 - DOUBT)),
-        next_limit: Some(next_limit),
+        next_limit,
         possible_limits,
-        because: Message::GivenBack { share: Share(saved) }.to_string(),
-    })
+        &because,
+    ))
 }
 
 /// What the ledger says of a faster link, for a transfer that fills it: what the link takes shrinks, the rest stays.
@@ -282,21 +281,14 @@ fn of_faster_link(s: &Situation, change: &Intervention) -> Option<Prediction> {
     }
     let expected = s.goodput / left;
     let others = s.costs.iter().filter(|cost| !is_link(cost));
-    Some(Prediction {
-        change: change.clone(),
-        before: s.goodput,
-        low: expected / (1.0 + DOUBT),
-        expected,
-        high: Some(expected / (1.0 - DOUBT)),
-        next_limit: Some(s.limit),
-        possible_limits: others
-            .filter(|cost| cost.share >= AVOIDABLE / 2.0 * left)
-            .map(|cost| cost.limit)
-            .chain([Limit::BottleneckBandwidth, Limit::SharedBottleneck])
-            .filter(|limit| *limit != s.limit)
-            .collect(),
-        because: Message::LinkShrinks { share: Share(link) }.to_string(),
-    })
+    let possible = others
+        .filter(|cost| cost.share >= AVOIDABLE / 2.0 * left)
+        .map(|cost| cost.limit)
+        .chain([Limit::BottleneckBandwidth, Limit::SharedBottleneck])
+        .filter(|limit| *limit != s.limit)
+        .collect();
+    let because = Message::LinkShrinks { share: Share(link) };
+    Some(of_account(s, change, expected, s.limit, possible, &because))
 }
 
 /// What the ledger of a job says of more connections: they share the waits for answers and their own starts, and the link's
@@ -320,23 +312,38 @@ fn of_more_connections(s: &Situation, change: &Intervention) -> Option<Predictio
         Limit::BottleneckBandwidth,
         Limit::SharedBottleneck,
     ];
-    Some(Prediction {
+    let next = if is_held {
+        s.limit
+    } else {
+        Limit::BottleneckBandwidth
+    };
+    let possible = possible
+        .into_iter()
+        .filter(|limit| s.fills_the_link() || is_held || *limit != s.limit)
+        .collect();
+    let because = Message::WaitsShared { share: Share(shared) };
+    Some(of_account(s, change, expected, next, possible, &because))
+}
+
+/// A prediction that follows from an account of the time, with the doubt that such accounts have.
+fn of_account(
+    s: &Situation,
+    change: &Intervention,
+    expected: f64,
+    next: Limit,
+    possible_limits: Vec<Limit>,
+    because: &Message,
+) -> Prediction {
+    Prediction {
         change: change.clone(),
         before: s.goodput,
         low: expected / (1.0 + DOUBT),
         expected,
         high: Some(expected / (1.0 - DOUBT)),
-        next_limit: Some(if is_held {
-            s.limit
-        } else {
-            Limit::BottleneckBandwidth
-        }),
-        possible_limits: possible
-            .into_iter()
-            .filter(|limit| s.fills_the_link() || is_held || *limit != s.limit)
-            .collect(),
-        because: Message::WaitsShared { share: Share(shared) }.to_string(),
-    })
+        next_limit: Some(next),
+        possible_limits,
+        because: because.to_string(),
+    }
 }
 
 /// The change lifts the transfer beyond every rate that the path has been seen to carry.

@@ -190,7 +190,9 @@ impl Situation {
         }
         if let Some(link_s) = seconds_of(judged.bytes, ledger) {
             return Self {
-                costs: sorted_costs(ledger, |entry| entry.lost_s.unwrap_or(0.0)),
+                costs: by_cause(&ledger.entries, ledger.duration_s, |entry| {
+                    entry.lost_s.unwrap_or(0.0)
+                }),
                 link: Some((link_s / ledger.duration_s).min(1.0)),
                 ..judged
             };
@@ -200,7 +202,7 @@ impl Situation {
         };
         // Of the time for which the link held the job, all beyond what its bytes take is lost.
         let link = (judged.bytes / capacity / ledger.duration_s).min(1.0);
-        let mut costs = sorted_costs(ledger, |entry| entry.time_s);
+        let mut costs = by_cause(&ledger.entries, ledger.duration_s, |entry| entry.time_s);
         let mut left = link;
         for cost in costs.iter_mut().filter(|cost| cost.is_link()) {
             let own = cost.share.min(left);
@@ -275,36 +277,22 @@ fn costs(connections: &[&Connection]) -> Vec<Cost> {
     if seconds <= 0.0 || !connections.iter().all(told) {
         return Vec::new();
     }
-    let mut out: Vec<Cost> = Vec::new();
-    for entry in connections
+    let entries = connections
         .iter()
-        .flat_map(|connection| &connection.ledger.entries)
-    {
-        let early_exit = entry.flags.contains(&Flag::EarlyExit);
-        let share = entry.lost_s.unwrap_or(0.0) / seconds;
-        match out
-            .iter_mut()
-            .find(|cost| cost.limit == entry.cause && cost.early_exit == early_exit)
-        {
-            Some(cost) => cost.share += share,
-            None => out.push(Cost {
-                limit: entry.cause,
-                early_exit,
-                share,
-            }),
-        }
-    }
-    out.retain(|cost| cost.share > 0.0);
-    out.sort_by(|a, b| b.share.total_cmp(&a.share));
-    out
+        .flat_map(|connection| &connection.ledger.entries);
+    by_cause(entries, seconds, |entry| entry.lost_s.unwrap_or(0.0))
 }
 
-/// What each cause costs by one ledger, as shares of its duration, the costliest first.
-fn sorted_costs(ledger: &Ledger, of: impl Fn(&Entry) -> f64) -> Vec<Cost> {
+/// What each cause costs, as shares of `seconds`, the costliest first.
+fn by_cause<'a>(
+    entries: impl IntoIterator<Item = &'a Entry>,
+    seconds: f64,
+    of: impl Fn(&Entry) -> f64,
+) -> Vec<Cost> {
     let mut out: Vec<Cost> = Vec::new();
-    for entry in &ledger.entries {
+    for entry in entries {
         let early_exit = entry.flags.contains(&Flag::EarlyExit);
-        let share = of(entry) / ledger.duration_s;
+        let share = of(entry) / seconds;
         let same = |cost: &&mut Cost| cost.limit == entry.cause && cost.early_exit == early_exit;
         match out.iter_mut().find(same) {
             Some(cost) => cost.share += share,

@@ -1,23 +1,22 @@
 //! The proof loop: predict what one change makes of a variant, make the change, run it, compare.
 
-use std::collections::BTreeMap;
+mod evidence;
+
 use std::sync::atomic::AtomicBool;
 
 use slowpath_diagnose::investigation::{Conclusion, Experiment as Wanted, Settings as Proving, Step};
-use slowpath_diagnose::{Investigation, PathEvidence, Situation, change};
-use slowpath_record::{FlowResult, Origin, RunKind};
+use slowpath_diagnose::{Investigation, Situation};
+use slowpath_record::Origin;
 use slowpath_report::explain::ConfigurationText;
 use slowpath_report::results::Proof;
-use slowpath_scenario::workload::Workload;
 use slowpath_scenario::{Clock, Intervention, Plan, PlanOptions, System, Variant, Who};
 use slowpath_vendor::Language;
 
-use crate::analyzed::Analyzed;
-use crate::counted;
 use crate::folder::Folder;
 use crate::load::Loaded;
 use crate::outcome;
 use crate::run::{self, Event, Planned, RunError, RunOptions};
+use evidence::{Seen, after, capacities, evidence, is_base, lasts_s, same_network, situation};
 
 /// The file in which proofs are kept beside the records.
 pub const PROOFS: &str = "proofs.json";
@@ -208,55 +207,9 @@ fn configuration(change: &Intervention, plan: &Plan) -> Option<ConfigurationText
     })
 }
 
-/// How long the measured job lasts, whatever it moves, seconds.
-fn lasts_s(plan: &Plan) -> Option<f64> {
-    match &plan.main_job().workload {
-        Workload::Iperf3(test) if test.size.is_none() => test.duration.map(slowpath_units::Duration::seconds),
-        _ => None,
-    }
-}
-
-/// What a run has shown of its transfer, by its captures or by the path's own counters; `capacity` as others over the same
-/// links have shown it, byte/s.
-fn situation(run: &Analyzed, capacity: Option<f64>) -> Option<Situation> {
-    if let Some(analysis) = &run.analysis {
-        let transfers = &run.record.transfers;
-        let begin = transfers.iter().map(|transfer| transfer.start).min();
-        let end = transfers.iter().map(|transfer| transfer.end).max();
-        let job_s = begin
-            .zip(end)
-            .map_or(0.0, |(begin, end)| end.since(begin).seconds());
-        let situation = Situation::of_job(&analysis.connections, job_s)?;
-        return Some(match &analysis.job {
-            Some(job) => situation.judged(job.verdict.limit, &job.ledger, capacity),
-            None => situation,
-        });
-    }
-    let verdict = counted::of(&run.record)?;
-    let sum = |value: fn(&FlowResult) -> f64| run.record.flows.iter().map(value).sum::<f64>();
-    let (sent, received) = (
-        sum(|flow| flow.sent_packets as f64),
-        sum(|flow| flow.received_packets as f64),
-    );
-    let arrived = if sent > 0.0 { received / sent } else { 1.0 };
-    let elsewhere = (1.0 - arrived) * (1.0 - verdict.share);
-    Some(Situation::of_flows(
-        verdict.limit,
-        arrived,
-        elsewhere,
-        sum(|flow| flow.goodput_byte_per_s),
-    ))
-}
-
 /// Whether a variant was asked for: every one, if none was named.
 fn is_chosen(variant: &Variant, options: &RunOptions) -> bool {
     options.variants.is_empty() || options.variants.contains(&variant.name)
-}
-
-/// A run with what it has shown of its transfer, read once.
-struct Seen {
-    run: Analyzed,
-    situation: Option<Situation>,
 }
 
 struct Case {
@@ -265,96 +218,6 @@ struct Case {
     conclusion: Option<Conclusion>,
     /// The changes that were made, each in the language of the host that it was made on.
     lines: Vec<(Intervention, ConfigurationText)>,
-}
-
-/// Whether this is a run of the experiment itself, on that clock.
-fn is_base(run: &Analyzed, clock: Clock) -> bool {
-    run.record.kind == RunKind::Plain && run.record.origin == clock.into()
-}
-
-/// What all transfers over the same network have shown of it on one clock; `variants` are those of them.
-///
-/// A policer is no part of it: it may hold one mark and not another.
-fn evidence(base: &[Seen], clock: Clock, variants: &[String]) -> PathEvidence {
-    let own = base
-        .iter()
-        .filter(|seen| is_base(&seen.run, clock) && variants.contains(&seen.run.record.variant));
-    PathEvidence {
-        policer: None,
-        ..PathEvidence::of(own.filter_map(|seen| seen.situation.as_ref()))
-    }
-}
-
-/// What the links of each variant carry, byte/s, as transfers over the same links show that filled them; of variants for which
-/// any does.
-fn capacities(base: &[Seen], clock: Clock, plans: &[Plan]) -> BTreeMap<String, f64> {
-    let told = base.iter().filter_map(|seen| {
-        let situation = seen.situation.as_ref().filter(|s| s.fills_the_link())?;
-        let ledger = seen.run.analysis.as_ref()?.ledger()?;
-        let floor_s = ledger.floor_s.filter(|floor_s| *floor_s > 0.0)?;
-        is_base(&seen.run, clock).then(|| (seen.run.record.variant.as_str(), situation.bytes / floor_s))
-    });
-    let known: Vec<(&str, f64)> = told.collect();
-    plans
-        .iter()
-        .filter_map(|plan| {
-            let alike = |name: &str| {
-                let other = plans.iter().find(|other| other.variant == name);
-                other.is_some_and(|other| other.has_links_of(plan))
-            };
-            let rates = known
-                .iter()
-                .filter(|(name, _)| alike(name))
-                .map(|(_, rate)| *rate);
-            Some((plan.variant.clone(), rates.reduce(f64::max)?))
-        })
-        .collect()
-}
-
-/// What others have made of the same links, for changes that leave nothing but these.
-fn after(base: &[Seen], clock: Clock, plans: &[Plan], name: &str) -> Vec<(Intervention, PathEvidence)> {
-    let Some(own) = plans.iter().find(|plan| plan.variant == name) else {
-        return Vec::new();
-    };
-    let others: Vec<&str> = plans
-        .iter()
-        .filter(|other| other.variant != name && other.has_links_and_delays_of(own))
-        .map(|other| other.variant.as_str())
-        .collect();
-    let filled = base
-        .iter()
-        .filter(|seen| is_base(&seen.run, clock) && others.contains(&seen.run.record.variant.as_str()))
-        .filter_map(|seen| seen.situation.as_ref())
-        .filter(|situation| situation.fills_the_link());
-    let evidence = PathEvidence::of(filled);
-    if evidence.bottleneck.is_none() {
-        return Vec::new();
-    }
-    [change::no_loss(), change::no_policer()]
-        .into_iter()
-        .filter(|change| change.apply(own).is_ok())
-        .map(|change| (change, evidence))
-        .collect()
-}
-
-/// The variants whose network is that of the variant `name`, or another in nothing but marks, between hosts of the same systems
-/// (what a host cannot take looks like a link); itself among them. Whether they are equal is all that is asked of them.
-fn same_network(plans: &[Plan], name: &str) -> Vec<String> {
-    let Some(own) = plans.iter().find(|plan| plan.variant == name) else {
-        return Vec::new();
-    };
-    plans
-        .iter()
-        .filter(|other| is_alike(other, own))
-        .map(|plan| plan.variant.clone())
-        .collect()
-}
-
-/// Whether two networks are equal, or differ in nothing but marks, between hosts of the same systems.
-fn is_alike(one: &Plan, other: &Plan) -> bool {
-    let systems = |plan: &Plan| plan.hosts.iter().map(|host| host.system).collect::<Vec<_>>();
-    let same = one.network == other.network && systems(one) == systems(other);
-    same || other.marks_apart(one).is_some()
 }
 
 /// The first run of each variant that can be planned on a clock.
