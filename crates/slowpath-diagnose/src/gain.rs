@@ -273,14 +273,10 @@ fn of_faster_link(s: &Situation, change: &Intervention) -> Option<Prediction> {
         return None;
     };
     let link = s.link.filter(|_| s.fills_the_link())?;
-    let is_link = |cost: &&Cost| cost.is_link();
     let link = (link + s.cost_of(Cost::is_link)).min(1.0);
     let left = 1.0 - link + link * 100.0 / f64::from((*percent).max(1));
-    if left <= 0.0 {
-        return None;
-    }
     let expected = s.goodput / left;
-    let others = s.costs.iter().filter(|cost| !is_link(cost));
+    let others = s.costs.iter().filter(|cost| !cost.is_link());
     let possible = others
         .filter(|cost| cost.share >= AVOIDABLE / 2.0 * left)
         .map(|cost| cost.limit)

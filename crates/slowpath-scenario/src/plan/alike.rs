@@ -6,6 +6,11 @@ use super::Plan;
 use crate::host::System;
 
 impl Plan {
+    /// Whether the other plan has the same network, between hosts of the same systems.
+    pub fn has_network_of(&self, other: &Self) -> bool {
+        systems(self) == systems(other) && self.network == other.network
+    }
+
     /// Whether the other plan has the same links, devices and tunnels in the same order, between hosts of the same systems:
     /// what carries the same rate. Delays may differ, and what drops packets (loss, policers, treatment of marks).
     pub fn has_links_of(&self, other: &Self) -> bool {

@@ -139,14 +139,7 @@ pub(super) fn same_network(plans: &[Plan], name: &str) -> Vec<String> {
     };
     plans
         .iter()
-        .filter(|other| is_alike(other, own))
+        .filter(|other| other.has_network_of(own) || own.marks_apart(other).is_some())
         .map(|plan| plan.variant.clone())
         .collect()
-}
-
-/// Whether two networks are equal, or differ in nothing but marks, between hosts of the same systems.
-fn is_alike(one: &Plan, other: &Plan) -> bool {
-    let systems = |plan: &Plan| plan.hosts.iter().map(|host| host.system).collect::<Vec<_>>();
-    let same = one.network == other.network && systems(one) == systems(other);
-    same || other.marks_apart(one).is_some()
 }
