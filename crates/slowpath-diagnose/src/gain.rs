@@ -298,7 +298,7 @@ fn of_more_connections(s: &Situation, change: &Intervention) -> Option<Predictio
     let link = s.link.filter(|_| s.parallel >= A_JOB)?;
     let is_shared = |cost: &Cost| matches!(cost.limit, Limit::ProtocolWindow | Limit::SlowStart);
     let shared = s.cost_of(is_shared);
-    let times = f64::from((*count).max(1)) / s.parallel;
+    let times = f64::from((*count).max(1)) / s.at_once;
     let left = (1.0 - shared + shared / times).max(link);
     let expected = s.goodput / left;
     let is_held = shared / times > 0.5 * left;
@@ -465,14 +465,12 @@ fn untreated_ceiling(s: &Situation, evidence: &PathEvidence) -> Option<Ceiling> 
         .bottleneck
         .or(evidence.peak)
         .filter(|rate| *rate > own * 1.5)?;
-    let low = evidence
-        .least_of_bottleneck()
-        .map_or(rate * 0.93, |least| least.min(rate * 0.95));
+    let (low, expected, high) = carried(evidence, rate);
     Some(Ceiling {
         limit: Limit::BottleneckBandwidth,
-        low,
-        expected: rate * 0.95,
-        high: rate,
+        low: low.min(rate * 0.95),
+        expected,
+        high: high.min(rate),
         because: Message::UntreatedReach {
             rate: MegabyteRate(rate),
         },
@@ -646,6 +644,17 @@ fn offered_ceiling(s: &Situation, change: &Intervention) -> Option<Ceiling> {
     })
 }
 
+/// What one more transfer makes of a link that is known to carry `rate`, byte/s: at least, most likely, at most.
+///
+/// As others show that filled it, where there are enough of them; else nearly its rate.
+fn carried(evidence: &PathEvidence, rate: f64) -> (f64, f64, f64) {
+    let most = rate * 1.02;
+    match evidence.filled.range() {
+        Some((low, expected, high)) => (low, expected.min(most), high.min(most)),
+        None => (rate * 0.93, rate * 0.98, most),
+    }
+}
+
 fn bottleneck_ceiling(s: &Situation, evidence: &PathEvidence, change: &Intervention) -> Option<Ceiling> {
     let factor = match change {
         Intervention::ScaleRate { percent, .. } => f64::from(*percent) / 100.0,
@@ -676,12 +685,12 @@ fn bottleneck_ceiling(s: &Situation, evidence: &PathEvidence, change: &Intervent
         .bottleneck
         .filter(|rate| !lifted || *rate > s.goodput * BEYOND)?;
     let rate = known * factor;
-    let least = evidence.least_of_bottleneck().unwrap_or(known * 0.93);
+    let (low, expected, high) = carried(evidence, known);
     Some(Ceiling {
         limit,
-        low: least.min(known * 0.98) * factor,
-        expected: rate * 0.98,
-        high: rate * 1.02,
+        low: low.min(known * 0.98) * factor,
+        expected: expected * factor,
+        high: high * factor,
         because: Message::BottleneckCarries {
             rate: MegabyteRate(rate),
         },
@@ -750,7 +759,7 @@ fn loss_ceiling(
         0.0
     } else {
         s.goodput
-            .max(evidence.filled.map_or(0.0, |(least, _)| least * 0.93))
+            .max(evidence.filled.range().map_or(0.0, |(low, ..)| low))
     };
     let least = (response::reno(high_share, s.mss, rtt, 2.0) * streams)
         .min(rate_at(high_share))

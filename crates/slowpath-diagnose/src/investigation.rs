@@ -400,7 +400,7 @@ fn counterfactual(limit: Limit, situation: &Situation, evidence: &PathEvidence) 
                 clippy::cast_sign_loss,
                 reason = "a number of connections"
             )]
-            let twice = (2.0 * situation.parallel).round().min(MOST_CONNECTIONS) as u32;
+            let twice = (2.0 * situation.at_once).round().min(MOST_CONNECTIONS) as u32;
             Some(change::streams(twice))
         }
         Limit::ProtocolWindow => Some(change::streams(4)),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use slowpath_verdict::ledger::Entry;
 use slowpath_verdict::{Connection, Flag, Ledger, Limit};
 
-use crate::response;
+use crate::{response, stats};
 
 /// A transfer as measured: the input of every prediction. Comes from a capture, never from a scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,6 +48,9 @@ pub struct Situation {
     /// How many connections carried the data at a time, on average: 1 for a single one.
     #[serde(default = "one")]
     pub parallel: f64,
+    /// How many connections were open together for at least a tenth of the time: 1 for a single one.
+    #[serde(default = "one")]
+    pub at_once: f64,
     /// Rate at which datagrams or frames were given to the network, byte/s, where nothing waits for acknowledgements.
     #[serde(default)]
     pub offered: Option<f64>,
@@ -142,6 +145,7 @@ impl Situation {
             lost: connection.lost_segments as f64,
             peak: (peak > 0.0).then_some(peak),
             parallel: 1.0,
+            at_once: 1.0,
             offered: None,
             elsewhere: 0.0,
             costs: costs(&[connection]),
@@ -171,6 +175,7 @@ impl Situation {
             segments: sum(|s| s.segments),
             lost: sum(|s| s.lost),
             parallel: (seconds / job_s).max(1.0),
+            at_once: open_together(&own),
             costs: costs(&own),
             link: link(&own),
             lasts_s: None,
@@ -244,6 +249,7 @@ impl Situation {
             lost: 0.0,
             peak: None,
             parallel: 1.0,
+            at_once: 1.0,
             offered: (arrived > 0.0).then(|| byte_per_s / arrived),
             elsewhere,
             costs: Vec::new(),
@@ -317,6 +323,37 @@ fn link(connections: &[&Connection]) -> Option<f64> {
     (seconds > 0.0).then(|| (link_s / seconds).min(1.0))
 }
 
+/// How many of these connections were open together for at least a tenth of the time that any was; at least 1.
+///
+/// The greatest number would count twice what one connection hands over to the next.
+fn open_together(connections: &[&Connection]) -> f64 {
+    let mut events: Vec<(f64, f64)> = connections
+        .iter()
+        .flat_map(|c| [(c.start_s, 1.0), (c.start_s + c.duration_s, -1.0)])
+        .collect();
+    events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let mut open = 0.0_f64;
+    // How long so many were open.
+    let mut spans: Vec<(f64, f64)> = Vec::new();
+    for pair in events.windows(2) {
+        open += pair[0].1;
+        if open > 0.0 {
+            spans.push((open, pair[1].0 - pair[0].0));
+        }
+    }
+    spans.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let all: f64 = spans.iter().map(|(_, lasts_s)| lasts_s).sum();
+    let mut sum = 0.0;
+    let reached = spans.iter().find(|(_, lasts_s)| {
+        sum += lasts_s;
+        sum >= OFTEN * all
+    });
+    reached.map_or(1.0, |(open, _)| open.max(1.0))
+}
+
+/// Share of the time for which so many connections were open at least, to be called the number of a job.
+const OFTEN: f64 = 0.1;
+
 /// How long bytes take at the capacity that a ledger tells, seconds.
 fn seconds_of(bytes: f64, ledger: &Ledger) -> Option<f64> {
     ledger.floor_s?;
@@ -328,8 +365,11 @@ const fn one() -> f64 {
     1.0
 }
 
-/// So many transfers that filled a link show what one makes of it at least.
+/// So many transfers that filled a link show what another one makes of it.
 const ENOUGH: u32 = 3;
+
+/// The least doubt of what a transfer makes of a link, as a share: equal runs of a model do not show how others differ.
+const LEAST_DOUBT: f64 = 0.02;
 
 /// A connection with less than this share of the bytes of the one with most is none that carries the job's data.
 const LEAST_PART: f64 = 0.01;
@@ -350,6 +390,45 @@ fn window_of(connection: &Connection) -> Option<f64> {
     window.map(|w| w as f64)
 }
 
+/// The rates of transfers that filled a link, as the mean of their logarithms and the spread around it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Filled {
+    /// How many transfers.
+    pub count: u32,
+    /// Mean of the natural logarithms of their rates in byte/s.
+    pub mean_ln: f64,
+    /// Sum of the squared distances from that mean.
+    pub squares: f64,
+}
+
+impl Filled {
+    /// Adds a transfer's rate, byte/s; one that is not positive says nothing.
+    pub fn add(&mut self, rate: f64) {
+        if rate <= 0.0 {
+            return;
+        }
+        self.count += 1;
+        let off = rate.ln() - self.mean_ln;
+        self.mean_ln += off / f64::from(self.count);
+        self.squares += off * (rate.ln() - self.mean_ln);
+    }
+
+    /// Where the rate of one more such transfer lies, byte/s: at least, most likely, at most; `None` for too few to tell.
+    ///
+    /// It is the 95 % prediction interval of Student's t distribution over the logarithms, and never closer than two per cent.
+    pub fn range(&self) -> Option<(f64, f64, f64)> {
+        if self.count < ENOUGH {
+            return None;
+        }
+        let (count, freedom) = (f64::from(self.count), f64::from(self.count - 1));
+        let spread = (self.squares / freedom).sqrt();
+        let half = stats::t_quantile(0.975, freedom) * spread * (1.0 + 1.0 / count).sqrt();
+        let half = half.max(LEAST_DOUBT);
+        let mean = self.mean_ln.exp();
+        Some((mean * (-half).exp(), mean, mean * half.exp()))
+    }
+}
+
 /// What several transfers over the same path say about it together.
 ///
 /// One transfer that a small window holds back cannot see the link's rate and sees few losses; others over the
@@ -364,9 +443,9 @@ pub struct PathEvidence {
     pub peak: Option<f64>,
     /// The bottleneck's payload rate, if a transfer filled it, byte/s.
     pub bottleneck: Option<f64>,
-    /// What those transfers made of it that filled it: the least, byte/s, and how many they were.
+    /// What those transfers made of it that filled it.
     #[serde(default)]
-    pub filled: Option<(f64, u32)>,
+    pub filled: Filled,
     /// The payload rate of a policer that a transfer ran into, byte/s.
     #[serde(default)]
     pub policer: Option<f64>,
@@ -389,8 +468,7 @@ impl PathEvidence {
         let peak = s.peak.unwrap_or(s.goodput);
         self.peak = Some(self.peak.map_or(peak, |p| p.max(peak)));
         if s.fills_the_link() {
-            let (least, count) = self.filled.unwrap_or((s.goodput, 0));
-            self.filled = Some((least.min(s.goodput), count + 1));
+            self.filled.add(s.goodput);
         }
         // What a transfer made of a link that it filled is known better than the link's rate.
         let made = |rate: f64| if s.fills_the_link() { s.goodput } else { rate };
@@ -414,17 +492,6 @@ impl PathEvidence {
             evidence.add(situation);
         }
         evidence
-    }
-
-    /// The least that a transfer makes of the bottleneck, byte/s: what the slowest of those that filled it did, where there are
-    /// enough of them to tell.
-    pub fn least_of_bottleneck(&self) -> Option<f64> {
-        let rate = self.bottleneck?;
-        let least = match self.filled {
-            Some((least, count)) if count >= ENOUGH => (least * 0.98).min(rate),
-            _ => 0.0,
-        };
-        Some(least.max(rate * 0.93))
     }
 
     /// The share of segments that the path loses by itself: low, expected, high.

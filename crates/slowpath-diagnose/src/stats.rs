@@ -270,7 +270,8 @@ fn variance(values: &[f64], mean: f64) -> f64 {
     values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (values.len() - 1) as f64
 }
 
-fn t_quantile(p: f64, freedom: f64) -> f64 {
+/// Quantile `p` of Student's t distribution.
+pub(crate) fn t_quantile(p: f64, freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom)
         .expect("degrees of freedom are positive")
         .inverse_cdf(p)

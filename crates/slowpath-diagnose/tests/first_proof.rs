@@ -3,7 +3,7 @@
 use slowpath_diagnose::change::{self, Control};
 use slowpath_diagnose::gain::{Prediction, predict};
 use slowpath_diagnose::investigation::{Conclusion, Investigation, Outcome, Settings, Step};
-use slowpath_diagnose::situation::{Cost, PathEvidence, Situation};
+use slowpath_diagnose::situation::{Cost, Filled, PathEvidence, Situation};
 use slowpath_facts::{Counters, FlowFacts, Graphs};
 use slowpath_facts::{DscpSeen, Handshake, RttSummary};
 use slowpath_facts::{Side, Surroundings, Tap};
@@ -178,7 +178,7 @@ fn path() -> PathEvidence {
         lost: 11.0,
         peak: Some(5.6e6),
         bottleneck: Some(6.01e6),
-        filled: None,
+        filled: Filled::default(),
         policer: None,
         rtt_min_s: Some(0.1),
     }

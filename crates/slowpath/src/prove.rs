@@ -56,9 +56,8 @@ pub fn prove(
         let clock = [Clock::Lab, Clock::Simulated]
             .into_iter()
             .find(|clock| record.origin == (*clock).into());
-        let lent = clock.and_then(|clock| capacity(&record.variant, clock));
-        if lent.is_some() {
-            seen.situation = situation(&seen.run, lent);
+        if let Some(lent) = clock.and_then(|clock| capacity(&record.variant, clock)) {
+            seen.lend(lent);
         }
     }
     let mut cases: Vec<Case> = Vec::new();

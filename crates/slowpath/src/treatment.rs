@@ -151,8 +151,16 @@ fn verdict(slow: &Variant, fast: &Variant, apart: &MarksApart, gain: f64) -> Ver
     })
 }
 
-/// What the lab's wire does when it gets too little of the processor: packets wait, gather, and overflow queues.
-const SLOWING: [Code; 6] = [
+/// What the lab's wire does when it gets too little of the processor: packets wait, gather, and overflow queues; and what
+/// takes the processors away.
+///
+/// A disturbed machine may slow a run down by any factor; of 200 disturbed runs it made none faster by more than a fifth
+/// (`docs/validation/noise.md`), which is less than [`LEAST_GAIN`] asks for.
+const SLOWING: [Code; 10] = [
+    Code::MachineEffect,
+    Code::Crowded,
+    Code::Steal,
+    Code::Busy,
     Code::ReleaseLate,
     Code::ArrivalUncertain,
     Code::QueueBunched,
@@ -354,7 +362,9 @@ mod tests {
             });
             judged(vec![variant("marked", &[1_000_000]), fast])
         };
-        assert_eq!(late(Code::QueueBunched), [Some(Limit::DscpTreatment), None]);
+        for code in [Code::QueueBunched, Code::MachineEffect, Code::Steal] {
+            assert_eq!(late(code), [Some(Limit::DscpTreatment), None]);
+        }
         assert_eq!(late(Code::TunDrops), [None, None]);
         // The slow side may be slow because of it.
         let mut slow = variant("marked", &[1_000_000]);

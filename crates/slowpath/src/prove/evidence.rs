@@ -16,6 +16,22 @@ pub(super) struct Seen {
     pub(super) situation: Option<Situation>,
 }
 
+impl Seen {
+    /// Takes what the links carry, byte/s, from others that went over the same ones, for a job that does not show it itself.
+    pub(super) fn lend(&mut self, capacity: f64) {
+        let job = self
+            .run
+            .analysis
+            .as_ref()
+            .and_then(|analysis| analysis.job.as_ref());
+        if let Some(job) = job
+            && let Some(situation) = self.situation.take()
+        {
+            self.situation = Some(situation.judged(job.verdict.limit, &job.ledger, Some(capacity)));
+        }
+    }
+}
+
 /// What a run has shown of its transfer, by its captures or by the path's own counters; `capacity` as others over the same
 /// links have shown it, byte/s.
 pub(super) fn situation(run: &Analyzed, capacity: Option<f64>) -> Option<Situation> {
