@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::form::ResultsFormat;
-use crate::measure::{MeasureArgs, ServeArgs};
+use crate::measure::{DiagnosePathArgs, MeasureArgs, ServeArgs};
 use crate::why::WhyArgs;
 
 /// Finds out why a bulk transfer over a network path is slow, and proves it.
@@ -42,6 +42,13 @@ pub(crate) enum Command {
     Why(WhyArgs),
     /// Find out what limits each variant of an experiment, and prove it: change one thing, predict, run again
     Diagnose(DiagnoseArgs),
+    /// Find out what limits a live path, from one end
+    #[command(
+        name = "diagnose-path",
+        hide = true,
+        override_usage = "slowpath diagnose iperf3://HOST[:PORT] [OPTIONS]"
+    )]
+    DiagnosePath(DiagnosePathArgs),
     /// Read a capture and say what limited the transfer
     Explain(ExplainArgs),
     /// Say what a device's configuration means for throughput, line by line
@@ -193,8 +200,8 @@ pub(crate) struct ShellArgs {
 /// `slowpath explain`.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// A pcap or pcapng file, compressed or not, - for standard input, or a results folder with one run. Two of them: both ends of the same flow, or a
-    /// good and a bad transfer
+    /// A pcap or pcapng file, compressed or not, - for standard input, a results folder with one run, or what `iperf3 -J` wrote.
+    /// Two captures: both ends of the same flow, or a good and a bad transfer
     #[arg(required = true, value_name = "CAPTURE")]
     pub(crate) captures: Vec<PathBuf>,
     /// Form of the answer

@@ -1,6 +1,10 @@
 //! `slowpath explain`.
 
-use slowpath::{devices, explain, keep};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use slowpath::{devices, explain, keep, told, why};
 
 use crate::args::{ExplainArgs, Format};
 use crate::exit::{self, Failure};
@@ -31,6 +35,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
         ));
     }
     match second {
+        None if is_json(capture) => return result(args, capture),
         None => {
             let run = explain::open(capture).map_err(usage)?;
             if let Some(folder) = &args.out {
@@ -84,4 +89,32 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
         }
     }
     Ok(exit::DONE)
+}
+
+/// Prints what the result of another tool tells.
+fn result(args: &ExplainArgs, path: &Path) -> Result<u8, Failure> {
+    let wrong = |text: String| Failure::usage(format!("explaining {}: {text}", path.display()));
+    let alone = args.only.is_some() || args.wireshark || args.capacity.is_some() || args.out.is_some();
+    if alone || matches!(args.format, Format::Html | Format::Jsonl) {
+        return Err(wrong(
+            "a result of iperf3 has no packets; leave all options but --format text or json out".to_owned(),
+        ));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let told = told::iperf3::read(&text).map_err(|error| wrong(error.to_string()))?;
+    terminal::print(|mut out| match args.format {
+        Format::Json => why::text::write_json(&told, true, &mut out),
+        _ => told::text::write(&told, terminal::style(), &mut out),
+    })?;
+    Ok(exit::DONE)
+}
+
+/// Whether a file begins as JSON does, which no capture does.
+fn is_json(path: &Path) -> bool {
+    let mut begin = [0; 64];
+    let read = File::open(path)
+        .and_then(|mut file| file.read(&mut begin))
+        .unwrap_or(0);
+    let first = begin[..read].iter().find(|byte| !byte.is_ascii_whitespace());
+    path.is_file() && first == Some(&b'{')
 }

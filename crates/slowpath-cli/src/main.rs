@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Command::List => list::list(),
         Command::Run(args) => run::run(&args),
         Command::Diagnose(args) => run::diagnose(&args),
+        Command::DiagnosePath(args) => measure::diagnose_path(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Shell(args) => shell::shell(&args),
         Command::Why(args) => why::why(&args),

@@ -156,6 +156,13 @@ impl SocketOptions {
         }
         stream.set_nonblocking(false).map_err(io)?;
         prepare(&stream).map_err(io)?;
+        // A route's own congestion control (`congctl` of ip-route(8)) replaces the socket's while it connects. Where the route
+        // locks it, the facts tell.
+        if let Some(name) = &self.congestion_control
+            && sockopt::congestion_control(&stream).is_ok_and(|own| own != *name)
+        {
+            let _ = sockopt::set_congestion_control(&stream, name);
+        }
         Ok(stream)
     }
 
@@ -285,11 +292,21 @@ impl SocketOptions {
                 ));
             }
         }
+        let control = sockopt::congestion_control(socket).unwrap_or_default();
+        if let Some(asked) = self
+            .congestion_control
+            .as_ref()
+            .filter(|asked| **asked != control)
+        {
+            shortfalls.push(format!(
+                "congestion control: asked for {asked}, got {control}; the route says so (ip route show)"
+            ));
+        }
         let mss = slowpath_sys::tcp_info::tcp_info(socket).map_or(0, |info| info.snd_mss);
         SocketFacts {
             receive_buffer: u64::try_from(receive).unwrap_or(0),
             send_buffer: u64::try_from(send).unwrap_or(0),
-            congestion_control: sockopt::congestion_control(socket).unwrap_or_default(),
+            congestion_control: control,
             mss,
             shortfalls,
         }

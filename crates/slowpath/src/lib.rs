@@ -7,7 +7,7 @@
 //! * [`run`](mod@run): every variant and repeat of an experiment. Start here.
 //! * [`prove`]: predict, change, run again, compare.
 //! * [`worker`], [`real_time`], [`simulated`], [`network`], [`captures`], [`folder`]: one run, on either clock
-//!   (crate `slowpath-stage`). [`measure`], [`why`]: live paths (crate `slowpath-live`).
+//!   (crate `slowpath-stage`). [`measure`], [`single_ended`], [`told`], [`why`]: live paths (crate `slowpath-live`).
 //! * [`settings`]: how a results folder was run; [`identity`]: whether it holds the experiment that is about to run.
 //! * [`schedule`]: which runs, in which order, side by side or alone.
 //! * [`outcome`]: from records to the document behind the report; [`probes`]: figures measured on a transfer.
@@ -56,7 +56,7 @@ pub mod sweep;
 mod treatment;
 
 pub use slowpath_lab::LabReport;
-pub use slowpath_live::{measure, why};
+pub use slowpath_live::{measure, single_ended, told, why};
 pub use slowpath_packet::mark::{Dscp, InvalidDscp};
 pub use slowpath_record::{HealthState, RunRecord};
 pub use slowpath_report::results::ProofOutcome;

@@ -98,6 +98,13 @@ pub(super) struct CommonArgs {
     /// Also add the measurement as a run to this results folder, for `report` and `compare`
     #[arg(long, value_name = "DIR", help_heading = "Answer")]
     pub(super) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) safety: SafetyArgs,
+}
+
+/// What load is permitted.
+#[derive(Debug, Args)]
+pub(super) struct SafetyArgs {
     /// Allow load on an address that is not local; needs --cap
     #[arg(long, requires = "cap", help_heading = "Safety")]
     pub(super) allow_remote_load: bool,
@@ -110,6 +117,30 @@ pub(super) struct CommonArgs {
     /// Give up after this, whatever happens [default: what the tool needs and 30 s, or 10 min]
     #[arg(long, value_name = "SPAN", value_parser = span, help_heading = "Safety")]
     pub(super) deadline: Option<Duration>,
+}
+
+/// The name that the command line is spelled out with; people write `diagnose`.
+pub(super) const DIAGNOSE_PATH: &str = "diagnose-path";
+
+/// `slowpath diagnose iperf3://HOST`.
+#[derive(Debug, Args)]
+pub(crate) struct DiagnosePathArgs {
+    /// iperf3://HOST[:PORT], the real iperf3 or `slowpath serve`; the port is 5201 if not given
+    pub(super) target: String,
+    /// Try the changes with data from the server
+    #[arg(long, short = 'R')]
+    pub(super) reverse: bool,
+    /// Also try this mark: 0 to 63, cs1, af21, ef, ...; may be given several times
+    #[arg(long = "mark", value_name = "DSCP")]
+    pub(super) marks: Vec<Dscp>,
+    /// Begin no test that would not be over after this
+    #[arg(long, value_name = "SPAN", value_parser = span, default_value = "60 s")]
+    pub(super) most: Duration,
+    /// Form of the answer
+    #[arg(long, value_enum, default_value_t = Form::Text, help_heading = "Answer")]
+    pub(super) format: Form,
+    #[command(flatten)]
+    pub(super) safety: SafetyArgs,
 }
 
 /// Form of an answer.

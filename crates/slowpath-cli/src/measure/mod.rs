@@ -2,6 +2,7 @@
 
 mod amounts;
 mod args;
+mod path;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -15,14 +16,20 @@ use slowpath::{Cancel, Duration, SocketOptions};
 
 use crate::exit::{self, Failure};
 use crate::terminal;
-use args::{Form, SocketArgs, Tool};
+use args::{Form, SafetyArgs, SocketArgs, Tool};
 
-pub(crate) use args::{MeasureArgs, ServeArgs};
+pub(crate) use args::{DiagnosePathArgs, MeasureArgs, ServeArgs};
+pub(crate) use path::diagnose_path;
 
 /// The command line with `measure iperf3://HOST` written as `measure iperf3 iperf3://HOST`: a target's scheme names the
-/// tool, wherever it stands among the options.
+/// tool, wherever it stands among the options; and with `diagnose iperf3://HOST` as [`DiagnosePathArgs`] has it.
 pub(crate) fn spell_out(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = words.collect();
+    let is_path = |word: &OsString| word.to_str().is_some_and(|word| word.contains("://"));
+    if words.get(1).is_some_and(|word| word == "diagnose") && words.iter().skip(2).any(is_path) {
+        words[1] = OsString::from(args::DIAGNOSE_PATH);
+        return words;
+    }
     if words.get(1).is_none_or(|word| word != "measure") {
         return words;
     }
@@ -46,17 +53,8 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<u8, Failure> {
     let common = args.tool.common();
     let job = job(&args.tool)?;
     let cancel = cancel_on_interrupt();
-    let guard = Guard {
-        cancel: cancel.clone(),
-        deadline: common
-            .deadline
-            .unwrap_or_else(|| job.expected().map_or(USUAL_DEADLINE, |span| span + GRACE)),
-        remote: common.cap.filter(|_| common.allow_remote_load).map(|cap| Remote {
-            cap,
-            rate: common.max_rate,
-        }),
-        own_namespace: slowpath::shell::is_inside(&shell_addresses()),
-    };
+    let usual = job.expected().map_or(USUAL_DEADLINE, |span| span + GRACE);
+    let guard = guard(&common.safety, cancel.clone(), usual);
     let shows = !terminal::is_quiet() && io::stderr().is_terminal();
     let expected = job.expected();
     let answer = measure::measure(&job, &guard, &mut |progress| {
@@ -67,12 +65,7 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<u8, Failure> {
     if shows {
         let _ = write!(io::stderr(), "\r\x1b[K");
     }
-    let answer = answer.map_err(|error| match error {
-        MeasureError::Address(_) | MeasureError::Settings(_) | MeasureError::Refused(_) => {
-            Failure::usage(error.to_string())
-        }
-        MeasureError::Tool { .. } => Failure::machine(error.to_string()),
-    })?;
+    let answer = answer.map_err(|error| failure(&error))?;
     terminal::print(|mut out| match common.format {
         Form::Text => answer.write_text(&mut out),
         Form::Json => writeln!(out, "{:#}", answer.document()),
@@ -85,6 +78,29 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<u8, Failure> {
         None => exit::DONE,
         Some(_) => exit::INVALID,
     })
+}
+
+/// What the options permit; `usual` is the deadline if none is given.
+fn guard(safety: &SafetyArgs, cancel: Cancel, usual: Duration) -> Guard {
+    Guard {
+        cancel,
+        deadline: safety.deadline.unwrap_or(usual),
+        remote: safety.cap.filter(|_| safety.allow_remote_load).map(|cap| Remote {
+            cap,
+            rate: safety.max_rate,
+        }),
+        own_namespace: slowpath::shell::is_inside(&shell_addresses()),
+    }
+}
+
+/// A failed measurement as the command line tells it.
+fn failure(error: &MeasureError) -> Failure {
+    match error {
+        MeasureError::Address(_) | MeasureError::Settings(_) | MeasureError::Refused(_) => {
+            Failure::usage(error.to_string())
+        }
+        MeasureError::Tool { .. } => Failure::machine(error.to_string()),
+    }
 }
 
 /// The addresses that `slowpath shell` tells the programs that it starts.

@@ -301,3 +301,63 @@ fn help_names_every_tool_and_fits_the_terminal() {
     }
     assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
 }
+
+/// Each path with what must be said of it: the verdict, and what four connections at once do to it.
+#[test]
+fn a_live_path_is_diagnosed_from_one_end() {
+    let binary = env!("CARGO_BIN_EXE_slowpath");
+    let far = format!("{binary} serve --address $SLOWPATH_FAR --max-tests 1");
+    for (path, limits, ratio) in [
+        // A link of 20 Mbit/s carries no more for four connections.
+        (
+            "rate 20 Mbit/s, delay 5 ms",
+            ["bottleneck-bandwidth", "shared-bottleneck"],
+            0.8..1.2,
+        ),
+        // Random loss holds each connection alone.
+        (
+            "rate 200 Mbit/s, delay 25 ms, loss 0.5 %",
+            ["random-loss", "random-loss"],
+            2.0..8.0,
+        ),
+    ] {
+        // CUBIC, whatever this machine's usual one is: a path is judged by what a sender makes of it.
+        let near = format!(
+            "ip route change $(ip route show $SLOWPATH_FAR | head -1) congctl cubic 2>/dev/null; \
+             for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.5; \
+             {binary} diagnose iperf3://$SLOWPATH_FAR -q --format json --most '16 s' && exit 0; done; exit 9"
+        );
+        let output = run(&["shell", path, "--far", &far, "--", "sh", "-c", &near]);
+        let err = text(&output.stderr);
+        if output.status.code() == Some(125) {
+            eprintln!("skipped: a_live_path_is_diagnosed_from_one_end: {}", err.trim());
+            return;
+        }
+        assert_eq!(output.status.code(), Some(0), "{path}: {err}");
+        let out: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(out["schema"], "slowpath/path/1");
+        let limit = out["base"]["connection"]["verdict"]["limit"].as_str().unwrap();
+        assert!(limits.contains(&limit), "{path}: {limit}: {out:#}");
+        let trials = out["trials"].as_array().unwrap();
+        let four = trials
+            .iter()
+            .find(|trial| trial["change"]["streams"] == 4)
+            .unwrap();
+        let gain = four["comparison"]["ratio"].as_f64().unwrap();
+        assert!(ratio.contains(&gain), "{path}: {gain}: {out:#}");
+        assert_eq!(out["support"], "supported", "{path}: {out:#}");
+    }
+}
+
+#[test]
+fn a_path_elsewhere_is_not_loaded_without_leave() {
+    let output = run(&["diagnose", "iperf3://192.0.2.1"]);
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{err}");
+    assert!(err.contains("--allow-remote-load"), "{err}");
+    // Nothing listens there: said with the address.
+    let output = run(&["diagnose", "iperf3://127.0.0.1:1"]);
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{err}");
+    assert!(err.contains("127.0.0.1:1"), "{err}");
+}

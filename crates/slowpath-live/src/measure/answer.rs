@@ -66,7 +66,7 @@ pub enum MeasureError {
 }
 
 impl MeasureError {
-    pub(super) fn tool(
+    pub(crate) fn tool(
         tool: &'static str,
         target: &impl ToString,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,

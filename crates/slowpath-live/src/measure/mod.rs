@@ -165,7 +165,8 @@ impl Guard {
             .and_then(|remote| remote.rate)
     }
 
-    fn context(&self) -> Context {
+    /// What the tools of a job are given.
+    pub(crate) fn context(&self) -> Context {
         let context = Context::new()
             .with_cancel(self.cancel.clone())
             .with_timeout(self.deadline);

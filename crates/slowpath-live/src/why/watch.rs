@@ -312,6 +312,12 @@ impl<'a> Watcher<'a> {
                         watched.track.observe(sample);
                     }
                     watched.socket.state = socket.state;
+                    // A program, or the route, may change it while or after the connection is made.
+                    if socket.congestion_control != watched.congestion_control
+                        && !socket.congestion_control.is_empty()
+                    {
+                        watched.congestion_control.clone_from(&socket.congestion_control);
+                    }
                 }
                 _ => watched.ended = true,
             }

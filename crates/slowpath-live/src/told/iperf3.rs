@@ -1,0 +1,396 @@
+//! `iperf3 -J`: rates of each interval, and of a TCP sender its windows, round trips and retransmissions.
+
+use serde_json::Value;
+use slowpath_diagnose::stats::Summary;
+use slowpath_report::quantity;
+use slowpath_verdict::Limit;
+
+use super::{SCHEMA, Told, ToldError};
+
+/// Reads the result of an iperf3 client or server.
+///
+/// # Errors
+/// [`ToldError`].
+pub fn read(text: &str) -> Result<Told, ToldError> {
+    let document: Value = serde_json::from_str(text).map_err(|error| ToldError::Json(error.to_string()))?;
+    let (Some(start), Some(end)) = (document.get("start"), document.get("end")) else {
+        if let Some(error) = document.get("error").and_then(Value::as_str) {
+            return Err(ToldError::Failed(error.to_owned()));
+        }
+        return Err(ToldError::Other("it has no \"start\" and \"end\""));
+    };
+    let test = &start["test_start"];
+    let is_udp = test["protocol"].as_str() == Some("UDP");
+    let received = rate(&end["sum_received"]).or_else(|| rate(&end["sum"]));
+    let sent = rate(&end["sum_sent"]).or_else(|| rate(&end["sum"]));
+    let (Some(received), Some(sent)) = (received, sent) else {
+        if let Some(error) = document.get("error").and_then(Value::as_str) {
+            return Err(ToldError::Failed(error.to_owned()));
+        }
+        return Err(ToldError::Other("its \"end\" holds no rates"));
+    };
+    let looks = looks(&document);
+    let streams = test["num_streams"]
+        .as_u64()
+        .and_then(|count| usize::try_from(count).ok());
+    let seen = Seen {
+        received,
+        sent,
+        streams: streams.unwrap_or(1).max(1),
+        seconds: number(&end["sum_sent"]["seconds"])
+            .or_else(|| number(&end["sum"]["seconds"]))
+            .unwrap_or(0.0),
+        sent_here: looks.iter().any(|look| look.sends) || test["reverse"].as_u64() == Some(0),
+        target: number(&test["target_bitrate"])
+            .or_else(|| number(&start["target_bitrate"]))
+            .filter(|rate| *rate > 0.0),
+        retransmits: number(&end["sum_sent"]["retransmits"]),
+        mss: number(&start["tcp_mss_default"])
+            .or_else(|| number(&start["tcp_mss"]))
+            .unwrap_or(1448.0),
+        // Linux doubles what is asked for and keeps half of it for its own use.
+        send_buffer: number(&start["sndbuf_actual"]).filter(|bytes| *bytes > 0.0 && asked_for_buffer(start)),
+        processors: [
+            number(&end["cpu_utilization_percent"]["host_total"]).unwrap_or(0.0),
+            number(&end["cpu_utilization_percent"]["remote_total"]).unwrap_or(0.0),
+        ],
+        looks,
+        rates: rates(&document),
+    };
+    let lost = &end["sum"];
+    let finding = if is_udp {
+        udp(&seen, number(&lost["lost_percent"]), number(&lost["jitter_ms"]))
+    } else {
+        tcp(&seen)
+    };
+    let mut evidence = finding.evidence;
+    if !is_udp {
+        evidence.insert(0, counted(&seen));
+    }
+    Ok(Told {
+        schema: SCHEMA,
+        tool: start["version"].as_str().unwrap_or("iperf3").to_owned(),
+        transport: if is_udp { "udp" } else { "tcp" },
+        sent_here: seen.sent_here,
+        streams: seen.streams,
+        seconds: seen.seconds,
+        received_bit_per_s: seen.received,
+        sent_bit_per_s: seen.sent,
+        limit: finding.limit,
+        sentence: finding.sentence,
+        evidence,
+        next_step: finding.next_step,
+    })
+}
+
+/// The figures of a result, in bit/s, bytes and seconds.
+struct Seen {
+    received: f64,
+    sent: f64,
+    streams: usize,
+    seconds: f64,
+    sent_here: bool,
+    target: Option<f64>,
+    retransmits: Option<f64>,
+    mss: f64,
+    send_buffer: Option<f64>,
+    /// Of one processor, here and at the other end, per cent.
+    processors: [f64; 2],
+    looks: Vec<Look>,
+    /// Of each interval, all streams together, bit/s.
+    rates: Vec<f64>,
+}
+
+/// One interval of one stream at its sender.
+#[derive(Debug, Clone, Copy, Default)]
+struct Look {
+    sends: bool,
+    rtt_s: f64,
+    cwnd: f64,
+    window: Option<f64>,
+}
+
+struct Finding {
+    limit: Limit,
+    sentence: String,
+    evidence: Vec<String>,
+    next_step: Option<String>,
+}
+
+impl Finding {
+    fn new(limit: Limit, sentence: String) -> Self {
+        Self {
+            limit,
+            sentence,
+            evidence: Vec::new(),
+            next_step: None,
+        }
+    }
+
+    fn because(mut self, evidence: String) -> Self {
+        self.evidence.push(evidence);
+        self
+    }
+
+    fn next(mut self, step: &str) -> Self {
+        self.next_step = Some(step.to_owned());
+        self
+    }
+}
+
+fn tcp(seen: &Seen) -> Finding {
+    let got = quantity::bit_rate(seen.received);
+    for (share, whose) in seen.processors.iter().zip(["this host", "the other end"]) {
+        if *share >= BUSY {
+            return Finding::new(
+                Limit::HostCpu,
+                format!("A processor of {whose} was busy for {share:.0} % of the test: it may be the limit, and nothing is said about the path."),
+            )
+            .next("Let several iperf3 run at once there, or take a faster host, and look again.");
+        }
+    }
+    if let Some(target) = seen.target {
+        let asked = target * seen.streams as f64;
+        if seen.received >= asked * AS_ASKED {
+            return Finding::new(
+                Limit::SenderApplication,
+                format!(
+                    "The test itself was the limit: {} were asked for (-b), and {got} arrived.",
+                    quantity::bit_rate(asked)
+                ),
+            )
+            .next("Leave -b out to see what the path carries.");
+        }
+    }
+    if !seen.sent_here {
+        return unseen(seen);
+    }
+    let steady = steady(&seen.looks);
+    let rtts: Vec<f64> = steady
+        .iter()
+        .map(|look| look.rtt_s)
+        .filter(|rtt| *rtt > 0.0)
+        .collect();
+    if rtts.is_empty() {
+        return open(seen, "the result holds no round trips");
+    }
+    let least_rtt = seen
+        .looks
+        .iter()
+        .map(|look| look.rtt_s)
+        .filter(|rtt| *rtt > 0.0)
+        .fold(f64::INFINITY, f64::min);
+    let most_rtt = rtts.iter().copied().fold(0.0, f64::max);
+    let mean = |value: fn(&Look) -> f64| steady.iter().map(value).sum::<f64>() / steady.len() as f64;
+    let (rtt, cwnd) = (mean(|look| look.rtt_s), mean(|look| look.cwnd));
+    // What one stream had on its way, by what arrived: the sender's own figure counts what its socket took.
+    let rate = seen.received / seen.streams as f64;
+    let flight = rate / 8.0 * rtt;
+    let trips = format!(
+        "round trips of {} to {}, a congestion window of {} on average",
+        quantity::seconds(least_rtt),
+        quantity::seconds(most_rtt),
+        quantity::bytes(cwnd)
+    );
+    let windows: Vec<f64> = steady
+        .iter()
+        .filter_map(|look| look.window)
+        .filter(|window| *window > 0.0)
+        .collect();
+    let window = (!windows.is_empty()).then(|| windows.iter().sum::<f64>() / windows.len() as f64);
+    if let Some(window) = window.filter(|window| *window < cwnd && flight >= FILLED * window) {
+        return Finding::new(
+            Limit::ReceiverWindow,
+            format!(
+                "The receiver's window limits it: {} each round trip of {} is {}.",
+                quantity::bytes(window),
+                quantity::seconds(rtt),
+                quantity::bit_rate(window * 8.0 / rtt)
+            ),
+        )
+        .because(trips)
+        .next("Give the receiving end a larger buffer (iperf3 -w, net.ipv4.tcp_rmem), or open more connections (-P 4).");
+    }
+    if let Some(buffer) = seen
+        .send_buffer
+        .filter(|buffer| flight <= *buffer && flight >= HALF_FILLED * buffer && buffer / 2.0 < cwnd)
+    {
+        return Finding::new(
+            Limit::SendBuffer,
+            format!(
+                "The sender's socket buffer limits it: {} on the way of {} that it holds, each round trip of {}.",
+                quantity::bytes(flight),
+                quantity::bytes(buffer),
+                quantity::seconds(rtt)
+            ),
+        )
+        .because(trips)
+        .next("Leave -w out or make it larger.");
+    }
+    let again = seen
+        .retransmits
+        .map(|count| count * seen.mss / (seen.sent / 8.0 * seen.seconds).max(1.0));
+    let grows = most_rtt > least_rtt * QUEUES || most_rtt - least_rtt > QUEUE_S;
+    if grows && is_even(&seen.rates[seen.rates.len() / 4..]) {
+        return Finding::new(
+            Limit::BottleneckBandwidth,
+            format!(
+                "The path is full: {got} arrive whatever is sent, and round trips grow from {} to {}.",
+                quantity::seconds(least_rtt),
+                quantity::seconds(most_rtt)
+            ),
+        )
+        .because(trips)
+        .next("Whether the link or others on it: `slowpath diagnose iperf3://HOST` tries more connections.");
+    }
+    if let Some(share) = again.filter(|share| *share >= LEAST_LOSS) {
+        return Finding::new(
+            Limit::Unknown,
+            format!(
+                "Losses hold it back: {} of the segments were sent again, and round trips show no queue. Whether the path loses them, a \
+                 policer or a short queue that overflows, iperf3's figures cannot tell.",
+                quantity::percent(share)
+            ),
+        )
+        .because(trips)
+        .next("`slowpath diagnose iperf3://HOST` tells them apart by trying, a capture of the test by `slowpath explain`.");
+    }
+    open(seen, "no window, buffer, queue or loss stands out in its figures").because(trips)
+}
+
+fn udp(seen: &Seen, lost: Option<f64>, jitter_ms: Option<f64>) -> Finding {
+    let (got, given) = (quantity::bit_rate(seen.received), quantity::bit_rate(seen.sent));
+    let jitter = jitter_ms.map_or(String::new(), |jitter| {
+        format!("; jitter {}", quantity::seconds(jitter / 1e3))
+    });
+    match lost {
+        Some(lost) if lost >= SOME_LOST => Finding::new(
+            Limit::Unknown,
+            format!("Of {given} that were sent {got} arrived: {lost:.2} % of the datagrams were lost{jitter}."),
+        )
+        .because(
+            "iperf3 does not say where: in the sender's own queue, on the path, or in the receiver's socket".to_owned(),
+        )
+        .next("`slowpath measure iperf3://HOST -u` counts the three apart; ask for less (-b) until nothing is lost."),
+        Some(_) => Finding::new(
+            Limit::SenderApplication,
+            format!("The test itself was the limit: {got} arrived of {given} that were asked for, nothing to speak of was lost{jitter}."),
+        )
+        .next("Ask for more (-b) to see what the path carries."),
+        None => open(seen, "the result does not say how many datagrams were lost"),
+    }
+}
+
+fn unseen(seen: &Seen) -> Finding {
+    let again = seen.retransmits.map_or(String::new(), |count| {
+        format!(" The sender sent {count:.0} segments again.")
+    });
+    open(
+        seen,
+        "the other end sent, and its windows and round trips are not in this result",
+    )
+    .also(&again)
+}
+
+impl Finding {
+    fn also(mut self, more: &str) -> Self {
+        self.sentence.push_str(more);
+        self
+    }
+}
+
+fn open(seen: &Seen, why: &str) -> Finding {
+    Finding::new(
+        Limit::Unknown,
+        format!("What limited {} cannot be told: {why}.", quantity::bit_rate(seen.received)),
+    )
+    .next("`slowpath diagnose iperf3://HOST` watches such tests and tries what would help; `slowpath why --port 5201` watches this one while it runs.")
+}
+
+/// What arrived against what the sender says.
+fn counted(seen: &Seen) -> String {
+    let got = quantity::bit_rate(seen.received);
+    let more = seen.sent / seen.received.max(1.0) - 1.0;
+    if more < 0.01 {
+        return format!("{got} arrived, and the sender says the same");
+    }
+    format!(
+        "{got} arrived; the sender's own figure, {}, is {} higher, because it counts what its socket took",
+        quantity::bit_rate(seen.sent),
+        quantity::percent(more)
+    )
+}
+
+/// Whether rates differ by little.
+fn is_even(rates: &[f64]) -> bool {
+    Summary::of(rates).is_some_and(|rates| rates.deviation.unwrap_or(0.0) < EVEN * rates.mean)
+}
+
+/// The looks after the start: the first quarter of the intervals shows how the windows grew.
+fn steady(looks: &[Look]) -> Vec<Look> {
+    let sending: Vec<Look> = looks.iter().copied().filter(|look| look.sends).collect();
+    sending[sending.len() / 4..].to_vec()
+}
+
+/// Every interval of every stream, in time.
+fn looks(document: &Value) -> Vec<Look> {
+    let intervals = document["intervals"].as_array().map_or(&[][..], Vec::as_slice);
+    intervals
+        .iter()
+        .flat_map(|interval| interval["streams"].as_array().map_or(&[][..], Vec::as_slice))
+        .filter(|stream| stream["omitted"].as_bool() != Some(true))
+        .map(|stream| Look {
+            sends: stream["sender"]
+                .as_bool()
+                .unwrap_or_else(|| stream.get("snd_cwnd").is_some()),
+            rtt_s: number(&stream["rtt"]).unwrap_or(0.0) / 1e6,
+            cwnd: number(&stream["snd_cwnd"]).unwrap_or(0.0),
+            window: number(&stream["snd_wnd"]),
+        })
+        .collect()
+}
+
+/// The rate of every interval that counts, all streams together.
+fn rates(document: &Value) -> Vec<f64> {
+    let intervals = document["intervals"].as_array().map_or(&[][..], Vec::as_slice);
+    intervals
+        .iter()
+        .map(|interval| &interval["sum"])
+        .filter(|sum| sum["omitted"].as_bool() != Some(true))
+        .filter_map(rate)
+        .collect()
+}
+
+/// Whether the test set the buffers; else they grow, and what they were at the beginning says nothing.
+fn asked_for_buffer(start: &Value) -> bool {
+    number(&start["sock_bufsize"]).is_some_and(|bytes| bytes > 0.0)
+}
+
+fn rate(sum: &Value) -> Option<f64> {
+    number(&sum["bits_per_second"])
+}
+
+fn number(value: &Value) -> Option<f64> {
+    value
+        .as_f64()
+        .filter(|number| number.is_finite() && *number >= 0.0)
+}
+
+/// From this share of a processor on, per cent, the host and not the path may be the limit.
+const BUSY: f64 = 90.0;
+/// Share of the rate asked for from which on that is what limits.
+const AS_ASKED: f64 = 0.97;
+/// Share of a window that must have been on its way, for the window to be what limits.
+const FILLED: f64 = 0.8;
+/// The same of a send buffer, of which the kernel uses up to a half for itself.
+const HALF_FILLED: f64 = 0.4;
+/// Round trips that grow by this factor show a queue,
+const QUEUES: f64 = 1.5;
+/// and so do those that grow by so much, seconds.
+const QUEUE_S: f64 = 0.02;
+/// Spread of the intervals' rates up to which a link is taken to be full.
+const EVEN: f64 = 0.15;
+/// Share of the segments that must be sent again for losses to be what holds a transfer back.
+const LEAST_LOSS: f64 = 0.0002;
+/// Datagrams lost, per cent, that are worth speaking of.
+const SOME_LOST: f64 = 0.1;
