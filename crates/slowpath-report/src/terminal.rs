@@ -74,7 +74,8 @@ pub fn write_summary(
         // Where the results answer questions, each variant's own sentence is for who wants everything.
         let sentence = variant.sentence().filter(|_| !twice && says_all(results, style));
         let unexplained = noted && variant.sentence().is_none();
-        if let Some(sentence) = sentence.or(unexplained.then_some(without)) {
+        let said = sentence.or(unexplained.then_some(without));
+        if let Some(sentence) = said {
             style.paragraph(
                 sentence,
                 &format!("{}: ", short_label(results, variant)),
@@ -91,8 +92,16 @@ pub fn write_summary(
             .and_then(|verdict| verdict.next_step.as_ref())
             .filter(|_| !twice)
         {
-            let next = format!("What would tell: {}.", next.trim_end_matches('.'));
-            style.paragraph(&next, "  ", "  ", Tone::Plain, out)?;
+            let next = next.trim_end_matches('.');
+            // Below its variant's sentence it needs no name.
+            let (text, indent) = match said {
+                Some(_) => (format!("What would tell: {next}."), "  "),
+                None => (
+                    format!("{}: what would tell: {next}.", short_label(results, variant)),
+                    "",
+                ),
+            };
+            style.paragraph(&text, indent, "  ", Tone::Plain, out)?;
         }
         if style.verbose {
             write_reasons(variant, style, out)?;
