@@ -101,7 +101,11 @@ fn asked(
     args: &ExplainArgs,
     explanation: &explain::Explanation,
 ) -> Result<Option<(u32, Fit, Vec<Answer>)>, Failure> {
-    let Some(main) = explanation.connections.first().filter(|_| !args.what_if.is_empty()) else {
+    let Some(main) = explanation
+        .connections
+        .first()
+        .filter(|_| !args.what_if.is_empty())
+    else {
         return Ok(None);
     };
     if matches!(args.format, Format::Html | Format::Jsonl) {

@@ -98,7 +98,9 @@ fn shown<T>(work: impl FnOnce(&OnAll<'_>) -> Result<T, FitError>) -> Result<T, F
 
 fn failed(error: &FitError) -> Failure {
     match error {
-        FitError::Refused(Refused::Stopped) => Failure::interrupted("stopped before the end of the fit".to_owned()),
+        FitError::Refused(Refused::Stopped) => {
+            Failure::interrupted("stopped before the end of the fit".to_owned())
+        }
         other => Failure::usage(other.to_string()),
     }
 }

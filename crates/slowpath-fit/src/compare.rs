@@ -201,7 +201,12 @@ mod tests {
             duration_s,
             delivered: points
                 .clone()
-                .map(|n| (duration_s * f64::from(n) / 200.0, bytes as f64 * f64::from(n) / 200.0))
+                .map(|n| {
+                    (
+                        duration_s * f64::from(n) / 200.0,
+                        bytes as f64 * f64::from(n) / 200.0,
+                    )
+                })
                 .collect(),
             round_trips: points
                 .map(|n| (duration_s * f64::from(n) / 201.0, round_trip))

@@ -137,6 +137,8 @@ pub fn fit(connection: &Connection, simulator: &dyn Simulator, effort: Effort) -
     let limit = near(best.total());
     let others = found
         .into_iter()
+        // Losses that are replayed hide what made them: that they fit beside a model that makes them says nothing.
+        .filter(|other| other.model.shape != Shape::LinkAndLoss)
         .filter(|other| other.model.shape != best.model.shape && other.total() <= limit)
         .map(|other| other.model)
         .collect();
@@ -227,12 +229,15 @@ fn calibrated(search: &mut Search<'_>, candidate: Candidate) -> Result<Candidate
     };
     let factor = (candidate.duration_s / search.target().seen().duration_s).clamp(0.3, 3.0);
     let scaled = leads.scaled(model, factor).into_iter().collect();
-    let better = search.tried(scaled)?.pop().filter(|one| one.total() < candidate.total());
+    let better = search
+        .tried(scaled)?
+        .pop()
+        .filter(|one| one.total() < candidate.total());
     Ok(better.unwrap_or(candidate))
 }
 
 fn sort(candidates: &mut [Candidate]) {
-    candidates.sort_by(|a, b| a.total().total_cmp(&b.total()));
+    candidates.sort_by(|a, b| a.rank().total_cmp(&b.rank()));
 }
 
 /// Replays the best model with each congestion control, each improved by itself.
@@ -261,12 +266,6 @@ fn congestion(
     if let Some(first) = all.first() {
         *best = first.clone();
     }
-    let limit = near(best.total());
-    let fits: Vec<_> = all
-        .iter()
-        .filter(|one| one.total() <= limit)
-        .map(|one| one.model.congestion)
-        .collect();
     let held = match connection.verdict.limit {
         Limit::ReceiverWindow | Limit::ReceiverApplication => Some("the receiver's window held the sender"),
         Limit::SendBuffer => Some("the send buffer held the sender"),
@@ -274,14 +273,24 @@ fn congestion(
         Limit::ProtocolWindow => Some("the programs' protocol held the sender"),
         _ => None,
     };
+    // What differs where something else held the sender is how models of the ends are off, not the control.
+    let limit = near(best.total()) + if held.is_some() { HELD } else { 0.0 };
+    let fits: Vec<_> = all
+        .iter()
+        .filter(|one| one.total() <= limit)
+        .map(|one| one.model.congestion)
+        .collect();
     let cannot_tell = if fits.len() == CONTROLS.len() {
         Some(held.unwrap_or("nothing happened on which they differ").to_owned())
     } else {
-        held.filter(|_| fits.len() > 1).map(str::to_owned)
+        held.map(str::to_owned)
     };
     Ok(Congestion {
         fits,
-        tried: all.iter().map(|one| (one.model.congestion, one.total())).collect(),
+        tried: all
+            .iter()
+            .map(|one| (one.model.congestion, one.total()))
+            .collect(),
         cannot_tell,
     })
 }
@@ -291,7 +300,10 @@ fn intervals(search: &mut Search<'_>, best: &Candidate) -> Result<Vec<Interval>,
     let limit = near(best.total());
     let mut out = Vec::new();
     for parameter in Parameter::all(&best.model) {
-        let Some(value) = parameter.of(&best.model) else {
+        let Some(value) = parameter
+            .of(&best.model)
+            .filter(|_| search.is_searched(parameter))
+        else {
             continue;
         };
         let mut ends = [None, None];
@@ -305,9 +317,13 @@ fn intervals(search: &mut Search<'_>, best: &Candidate) -> Result<Vec<Interval>,
                 };
                 let moved = parameter.of(&model).unwrap_or(value);
                 search.allow(1);
-                let fits = search.tried(vec![model])?.pop().is_some_and(|one| one.total() <= limit);
+                let fits = search
+                    .tried(vec![model])?
+                    .pop()
+                    .is_some_and(|one| one.total() <= limit);
                 if !fits {
-                    *end = Some(last);
+                    // Somewhere between the last that fits and the first that does not.
+                    *end = Some((last.abs() * moved.abs()).sqrt());
                     break;
                 }
                 last = moved;
@@ -332,8 +348,12 @@ fn untold(model: &Model, parameters: &[Interval], connection: &Connection) -> Ve
     for interval in parameters.iter().filter(|interval| !interval.identifiable) {
         let words = interval.parameter.words();
         out.push(match (interval.low, interval.high) {
-            (Some(_), None) => format!("the {words} is at least what is given: the transfer never met its end"),
-            (None, Some(_)) => format!("the {words} is at most what is given: a smaller one would look the same"),
+            (Some(_), None) => {
+                format!("the {words} is at least what is given: the transfer never met its end")
+            }
+            (None, Some(_)) => {
+                format!("the {words} is at most what is given: a smaller one would look the same")
+            }
             (None, None) => format!("the {words}: any value would look the same"),
             (Some(_), Some(_)) => format!("the {words}: only that it lies between the two values given"),
         });
@@ -342,6 +362,11 @@ fn untold(model: &Model, parameters: &[Interval], connection: &Connection) -> Ve
         out.push("how far the receiver's window would grow: the transfer never met its end".to_owned());
     }
     if connection.facts.tap == Tap::Receiver {
+        let words = format!(
+            "how much of the round trip of {:.1} ms is a queue",
+            model.round_trip * 1e3
+        );
+        out.push(words);
         out.push("delay over time: a capture at the sender shows it".to_owned());
     }
     out.push("how the delay is shared between the two ways: captures at both ends show it".to_owned());
@@ -360,6 +385,8 @@ fn near(best: f64) -> f64 {
 pub const CONTROLS: [&str; 4] = ["cubic", "reno", "bbr", "bic"];
 /// How far off a candidate is that is not looked at any more: as a factor, and in all.
 const FAR_OFF: f64 = 30.0;
+/// By how much more another control may be off where something else held the sender.
+const HELD: f64 = 5.0;
 /// Candidates of one shape that are looked at.
 const LOOKS: usize = 2;
 /// Candidates that are searched deeply.

@@ -331,13 +331,22 @@ impl Model {
         let _ = writeln!(text, "title = {title:?}\n");
         let note = |parameter: Parameter| -> String {
             let mut found = notes.iter().filter(|(of, _)| *of == parameter);
-            found.next().map_or_else(String::new, |(_, note)| format!("  # {note}"))
+            found
+                .next()
+                .map_or_else(String::new, |(_, note)| format!("  # {note}"))
         };
-        let _ = writeln!(text, "# The sender is the client here, whoever opened the connection.");
+        let _ = writeln!(
+            text,
+            "# The sender is the client here, whoever opened the connection."
+        );
         let _ = writeln!(text, "[network]");
         let _ = writeln!(text, "up = [");
         for (element, parameters) in self.elements(&self.loss) {
-            let said: Vec<String> = parameters.iter().map(|of| note(*of)).filter(|note| !note.is_empty()).collect();
+            let said: Vec<String> = parameters
+                .iter()
+                .map(|of| note(*of))
+                .filter(|note| !note.is_empty())
+                .collect();
             let _ = writeln!(text, "    {element},{}", said.join(";").replace(";  #", ";"));
         }
         let _ = writeln!(text, "]");
@@ -345,7 +354,9 @@ impl Model {
         let _ = writeln!(text, "[workload]");
         let size = match self.given.parts {
             Some(parts) => {
-                let each = (self.given.bytes / u64::from(parts.count)).saturating_sub(HEAD).max(1);
+                let each = (self.given.bytes / u64::from(parts.count))
+                    .saturating_sub(HEAD)
+                    .max(1);
                 let _ = writeln!(text, "kind = \"s3-put\"");
                 let _ = writeln!(text, "requests = {}", parts.count);
                 let _ = writeln!(
@@ -408,7 +419,12 @@ impl Model {
             note(Parameter::InitialWindow)
         );
         if let Some(buffer) = self.send_buffer {
-            let _ = writeln!(text, "send_buffer = \"{} B\"{}", whole(buffer), note(Parameter::SendBuffer));
+            let _ = writeln!(
+                text,
+                "send_buffer = \"{} B\"{}",
+                whole(buffer),
+                note(Parameter::SendBuffer)
+            );
         }
         if let Some(writer) = self.writer.filter(|writer| !writer.in_blocks) {
             // The pace counts frames; what the program gives is payload.
@@ -466,7 +482,10 @@ impl Model {
             Loss::Packets(packets) => {
                 let numbers: Vec<String> = packets.iter().map(u64::to_string).collect();
                 out.push((
-                    format!("{{ name = \"loss\", loss = {{ packets = [{}] }} }}", numbers.join(", ")),
+                    format!(
+                        "{{ name = \"loss\", loss = {{ packets = [{}] }} }}",
+                        numbers.join(", ")
+                    ),
                     vec![Parameter::Loss],
                 ));
             }
@@ -508,8 +527,149 @@ fn nanos(seconds: f64) -> u64 {
 }
 
 fn whole(value: f64) -> u64 {
-    if value.is_finite() { value.max(0.0).round() as u64 } else { u64::MAX >> 2 }
+    if value.is_finite() {
+        value.max(0.0).round() as u64
+    } else {
+        u64::MAX >> 2
+    }
 }
 
 /// Bytes of a request beside its object, as the model of a store has them.
 const HEAD: u64 = 600;
+
+#[cfg(test)]
+mod tests {
+    use slowpath_scenario::Experiment;
+
+    use super::*;
+
+    fn plain() -> Model {
+        Model {
+            shape: Shape::Link,
+            rate: 20e6,
+            queue: 60e3,
+            round_trip: 0.04,
+            loss: Loss::None,
+            policer: None,
+            window: Window::Grows,
+            reader: None,
+            send_buffer: None,
+            writer: None,
+            initial_window: 10,
+            congestion: "cubic",
+            given: Given {
+                bytes: 1_000_000,
+                mss: 1_460,
+                sack: true,
+                timestamps: true,
+                ecn: false,
+                deadline: 10.0,
+                parts: None,
+            },
+        }
+    }
+
+    /// Models that together have every part.
+    fn all() -> Vec<Model> {
+        let base = plain();
+        let parts = Some(Parts {
+            count: 4,
+            pause: 0.25,
+        });
+        vec![
+            Model {
+                loss: Loss::Packets(vec![17, 90]),
+                policer: Some(Policer {
+                    rate: 5e6,
+                    bucket: 30e3,
+                }),
+                window: Window::Fixed(200_000.0),
+                ..base.clone()
+            },
+            Model {
+                loss: Loss::Chance(0.001_234),
+                window: Window::GrowsTo(400_000.0),
+                reader: Some(Reader {
+                    rate: 3e6,
+                    unit: 8_192.0,
+                }),
+                send_buffer: Some(100_000.0),
+                writer: Some(Writer {
+                    rate: 4e6,
+                    in_blocks: true,
+                }),
+                ..base.clone()
+            },
+            Model {
+                writer: Some(Writer {
+                    rate: 4e6,
+                    in_blocks: false,
+                }),
+                given: Given {
+                    parts,
+                    ..base.given.clone()
+                },
+                ..base.clone()
+            },
+            base,
+        ]
+    }
+
+    #[test]
+    fn every_model_is_an_experiment() {
+        for model in all() {
+            let notes: Vec<_> = Parameter::all(&model)
+                .into_iter()
+                .map(|parameter| (parameter, "a note".to_owned()))
+                .collect();
+            for text in [model.document(), model.written("x", &["a line".to_owned()], &notes)] {
+                let experiment =
+                    Experiment::read("model", &text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+                let variants = if matches!(model.loss, Loss::Packets(_)) { 2 } else { 1 };
+                assert_eq!(experiment.variants.len(), variants, "{text}");
+            }
+            assert_eq!(
+                model.written("x", &[], &notes).matches("a note").count(),
+                notes.len() - usize::from(model.reader.is_some()),
+                "every number has its note; the reader's two share one"
+            );
+        }
+    }
+
+    #[test]
+    fn parameters_are_read_and_changed() {
+        for model in all() {
+            for parameter in Parameter::all(&model) {
+                let before = parameter.of(&model).unwrap();
+                let changed = parameter.scaled(&model, 1.5).unwrap();
+                let after = parameter.of(&changed).unwrap();
+                assert!((after / before - 1.5).abs() < 1e-6, "{parameter:?}: {before} {after}");
+                assert_eq!(parameter.with(&changed, before), Some(model.clone()));
+            }
+        }
+        assert_eq!(Parameter::Window.of(&plain()), None);
+        assert_eq!(Parameter::Bucket.scaled(&plain(), 2.0), None);
+    }
+
+    #[test]
+    fn values_stay_within_what_a_file_can_say() {
+        let model = Parameter::Rate.with(&plain(), 1e15).unwrap();
+        assert!(model.rate <= FASTEST);
+        let model = Parameter::Queue.with(&plain(), 0.0).unwrap();
+        assert!(model.queue >= 1_514.0);
+        assert!(Experiment::read("model", &model.document(), &[]).is_ok());
+    }
+
+    #[test]
+    fn as_many_losses_come_by_chance() {
+        let model = Model {
+            loss: Loss::Packets((1..=10).collect()),
+            ..plain()
+        };
+        let Loss::Chance(chance) = model.by_chance().loss else {
+            panic!("{:?}", model.by_chance().loss);
+        };
+        // A million bytes are 684 packets and a part.
+        assert!((chance - 10.0 / 684.0).abs() < 1e-6, "{chance}");
+    }
+}

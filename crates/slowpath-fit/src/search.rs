@@ -1,7 +1,7 @@
 //! The search: from starting models to those that agree with the capture.
 
 use crate::compare::{Difference, Target};
-use crate::model::{Model, Parameter};
+use crate::model::{Loss, Model, Parameter};
 use crate::start::Refused;
 use crate::trial::{Simulator, Trial};
 
@@ -20,6 +20,13 @@ impl Candidate {
     /// How far it is off in all.
     pub fn total(&self) -> f64 {
         self.difference.total()
+    }
+
+    /// By what it is ranked among models of other shapes: one that replays the very losses of the capture explains them with
+    /// as many numbers as there are losses, and is to be better by that.
+    pub fn rank(&self) -> f64 {
+        let listed = matches!(self.model.loss, Loss::Packets(_));
+        self.total() + if listed { LISTED } else { 0.0 }
     }
 }
 
@@ -113,6 +120,12 @@ impl<'a> Search<'a> {
         Ok(best)
     }
 
+    /// Whether the curves can tell a parameter; others stay as the capture has them.
+    pub fn is_searched(&self, parameter: Parameter) -> bool {
+        // Beside the receiver nothing that is compared shows the round trip; the first flight is counted, not fitted.
+        parameter != Parameter::InitialWindow && (self.at_sender || parameter != Parameter::RoundTrip)
+    }
+
     /// The best candidate one step away.
     fn around(&mut self, best: &Candidate, step: f64) -> Result<Option<Candidate>, Refused> {
         let mut moves: Vec<(Parameter, f64)> = Vec::new();
@@ -120,7 +133,7 @@ impl<'a> Search<'a> {
         for parameter in Parameter::all(&best.model) {
             // The capture measures these well: they are only polished.
             let measured = matches!(parameter, Parameter::RoundTrip | Parameter::Pause) && step > POLISH;
-            if measured || parameter == Parameter::InitialWindow {
+            if measured || !self.is_searched(parameter) {
                 continue;
             }
             for factor in [step, 1.0 / step] {
@@ -167,6 +180,8 @@ fn one_plan(model: &Model, step: f64) -> Option<Model> {
 
 /// The largest step of what the capture measures itself.
 const POLISH: f64 = 1.12;
+/// By how much a model that replays losses must be better than one that makes them.
+const LISTED: f64 = 3.0;
 /// A difference that no search betters.
 const GOOD: f64 = 0.02;
 /// What a move must leave of the difference to be worth it.

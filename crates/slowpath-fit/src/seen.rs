@@ -35,6 +35,7 @@ impl Seen {
             complete: true,
             ..Self::default()
         };
+        let at_sender = connection.facts.tap != Tap::Receiver;
         let mut highest = 0.0_f64;
         let mut next_step = 0.0;
         // The points of a graph are thinned by value: order matters only between equal times.
@@ -60,7 +61,7 @@ impl Seen {
         if seen.bytes == 0 || seen.duration_s <= 0.0 {
             return None;
         }
-        if connection.facts.tap != Tap::Receiver {
+        if at_sender {
             let inside = graphs.rtt.iter().map(|point| (point.at_s - start, point.value));
             seen.round_trips = inside
                 .filter(|(at, _)| (0.0..=seen.duration_s).contains(at))
@@ -73,7 +74,7 @@ impl Seen {
             .collect();
         let apart = 2.0 * connection.facts.rtt.median.max(1e-3);
         let whole = seen.bytes >= connection.facts.bytes.min(most);
-        seen.resent = if whole && most >= connection.facts.bytes {
+        seen.resent = if at_sender && whole && most >= connection.facts.bytes {
             let spurious = connection.facts.loss.spurious;
             connection.retransmitted_segments.saturating_sub(spurious)
         } else {
@@ -136,7 +137,11 @@ impl Watch {
     /// What was seen of a transfer of `bytes`; `round_trip` in seconds separates episodes of losses.
     pub fn finish(mut self, bytes: u64, round_trip: f64) -> Seen {
         let mut seen = std::mem::take(&mut self.seen);
-        if seen.delivered.last().is_some_and(|last| (last.1 as u64) < self.acknowledged) {
+        if seen
+            .delivered
+            .last()
+            .is_some_and(|last| (last.1 as u64) < self.acknowledged)
+        {
             seen.delivered.push((seen.duration_s, self.acknowledged as f64));
         }
         seen.bytes = self.acknowledged;
@@ -173,7 +178,10 @@ impl Watch {
             self.seen.resent += 1;
             self.again.push(at - start);
             // A segment sent again tells no round trip (RFC 6298, section 3).
-            let again = flow.waiting.iter_mut().filter(|waiting| waiting.0 > from && waiting.0 <= to);
+            let again = flow
+                .waiting
+                .iter_mut()
+                .filter(|waiting| waiting.0 > from && waiting.0 <= to);
             again.for_each(|waiting| waiting.2 = false);
         }
     }

@@ -13,7 +13,9 @@ pub enum Refused {
     #[error("the capture does not show both the data and its acknowledgements")]
     OneWay,
     /// Too little was sent.
-    #[error("the transfer has {bytes} bytes in {duration_s:.3} s; a fit needs {LEAST_BYTES} bytes and four round trips")]
+    #[error(
+        "the transfer has {bytes} bytes in {duration_s:.3} s; a fit needs {LEAST_BYTES} bytes and four round trips"
+    )]
     TooShort {
         /// Payload.
         bytes: u64,
@@ -68,12 +70,21 @@ pub fn models(connection: &Connection, seen: &Seen) -> Result<Vec<Model>, Refuse
     ];
     let floor = mean * 1.02;
     let rate = known.into_iter().flatten().find(|rate| *rate >= mean * 0.9);
-    let peak = [rate, Some(facts.arrival_peak_bit_per_s), facts.queue.map(|fit| fit.delay.rate_bit_per_s)];
-    let wide = peak.into_iter().flatten().fold(floor * 2.0, f64::max).min(FASTEST);
+    let peak = [
+        rate,
+        Some(facts.arrival_peak_bit_per_s),
+        facts.queue.map(|fit| fit.delay.rate_bit_per_s),
+    ];
+    let wide = peak
+        .into_iter()
+        .flatten()
+        .fold(floor * 2.0, f64::max)
+        .min(FASTEST);
     let longest = (facts.rtt.p95 - round_trip).max(0.0);
     let queue_at = |rate: f64| {
         let seen = figures.queue_bytes.map(|bytes| bytes as f64);
-        seen.unwrap_or(rate / 8.0 * longest.max(facts.rtt.max - round_trip).max(0.0)).max(10.0 * 1_514.0)
+        seen.unwrap_or(rate / 8.0 * longest.max(facts.rtt.max - round_trip).max(0.0))
+            .max(10.0 * 1_514.0)
     };
     let base = Model {
         shape: Shape::Link,
@@ -146,7 +157,11 @@ fn round_trip(connection: &Connection) -> Option<f64> {
     let likely = |value: &f64| value.is_finite() && *value > 1e-5;
     if facts.tap == Tap::Receiver {
         // The receiver sees the round trip from an acknowledgement to what it lets go, or that of the handshake.
-        let told = [facts.handshake_rtt_s, line.least_rtt_s, facts.to_sender_s + facts.to_receiver_s];
+        let told = [
+            facts.handshake_rtt_s,
+            line.least_rtt_s,
+            facts.to_sender_s + facts.to_receiver_s,
+        ];
         return told.into_iter().find(likely);
     }
     told.into_iter().find(likely)
@@ -154,9 +169,7 @@ fn round_trip(connection: &Connection) -> Option<f64> {
 
 fn given(connection: &Connection, seen: &Seen, round_trip: f64) -> Given {
     let facts = &connection.facts;
-    let both = |offers: [Option<bool>; 2], unknown: bool| {
-        offers.iter().all(|offer| offer.unwrap_or(unknown))
-    };
+    let both = |offers: [Option<bool>; 2], unknown: bool| offers.iter().all(|offer| offer.unwrap_or(unknown));
     let timestamps = both(connection.handshake.timestamps, facts.segment_size % 1_460 != 0);
     let options = if timestamps { 12 } else { 0 };
     let mss = (facts.segment_size + options).clamp(88, 9_000);
@@ -173,12 +186,21 @@ fn given(connection: &Connection, seen: &Seen, round_trip: f64) -> Given {
 
 /// Seconds in which the program had something to send.
 fn busy(seen: &Seen, parts: Option<Parts>) -> f64 {
-    let pauses = parts.map_or(0.0, |parts| parts.pause * f64::from(parts.count.saturating_sub(1)));
+    let pauses = parts.map_or(0.0, |parts| {
+        parts.pause * f64::from(parts.count.saturating_sub(1))
+    });
     (seen.duration_s - pauses).max(seen.duration_s * 0.05).max(1e-6)
 }
 
 /// The parts of a transfer between which everything was acknowledged and the sender paused, where these pauses matter.
 fn parts(connection: &Connection, seen: &Seen, round_trip: f64) -> Option<Parts> {
+    // A closed window stops the sender as well, without a program that pauses.
+    if matches!(
+        connection.verdict.limit,
+        Limit::ReceiverApplication | Limit::ReceiverWindow
+    ) {
+        return None;
+    }
     let graphs = &connection.graphs;
     let first = graphs.segments.first()?;
     let mut acks = graphs.acks.iter().peekable();
@@ -239,7 +261,9 @@ fn initial_window(connection: &Connection) -> u32 {
     let line = &connection.facts.timeline;
     let segment = u64::from(connection.facts.segment_size.max(1));
     let segments = line.initial_window.div_ceil(segment);
-    if line.from_the_start && (1..=200).contains(&segments) {
+    // Beside the receiver the first acknowledgement leaves before the first flight is in.
+    let told = connection.facts.tap == Tap::Sender && line.from_the_start;
+    if told && (1..=200).contains(&segments) {
         u32::try_from(segments).unwrap_or(10)
     } else {
         10
@@ -257,7 +281,9 @@ fn at_an_end(connection: &Connection, base: &Model, wide: f64) -> Vec<Model> {
         queue: base.queue.max(wide / 8.0 * base.round_trip),
         ..base.clone()
     };
-    let flight = figures.flight_bytes.unwrap_or(facts.flight.plateau.max(facts.flight.median_peak)) as f64;
+    let flight = figures
+        .flight_bytes
+        .unwrap_or(facts.flight.plateau.max(facts.flight.median_peak)) as f64;
     let buffered = |times: f64| Model {
         send_buffer: Some((flight * times).max(3_000.0)),
         ..end.clone()
@@ -296,10 +322,17 @@ fn policer(connection: &Connection, mean: f64) -> (f64, f64) {
     let fitted = connection.facts.queue;
     let policed = connection.verdict.limit == Limit::Policed;
     let rate = figures.rate_bit_per_s.filter(|_| policed);
-    let rate = rate.or(fitted.map(|fit| fit.rate_bit_per_s)).filter(|rate| *rate > 0.0);
+    let rate = rate
+        .or(fitted.map(|fit| fit.rate_bit_per_s))
+        .filter(|rate| *rate > 0.0);
     let bucket = figures.bucket_bytes.map(|bytes| bytes as f64).filter(|_| policed);
-    let bucket = bucket.or(fitted.map(|fit| fit.size_bytes)).filter(|bytes| *bytes > 1_600.0);
-    (rate.unwrap_or(mean), bucket.unwrap_or(mean / 8.0 * 0.1).max(3_000.0))
+    let bucket = bucket
+        .or(fitted.map(|fit| fit.size_bytes))
+        .filter(|bytes| *bytes > 1_600.0);
+    (
+        rate.unwrap_or(mean),
+        bucket.unwrap_or(mean / 8.0 * 0.1).max(3_000.0),
+    )
 }
 
 /// The numbers of the sender's packets that the capture shows to be lost on the way, the handshake's two included.
@@ -320,7 +353,12 @@ fn lost_packets(connection: &Connection, seen: &Seen, given: &Given) -> Vec<u64>
         while let Some(passed) = sent.next_if(|passed| passed.at_s < event.at_s - 1e-7) {
             before += (passed.to - passed.from).div_ceil(segment.max(1));
         }
-        out.extend((1..=event.segments.clamp(1, MOST_OF_ONE)).map(|number| before + number));
+        let lost = event.segments.clamp(1, MOST_OF_ONE);
+        out.extend((1..=lost).map(|number| before + number));
+        if facts.facts.tap == Tap::Receiver {
+            // What was lost never passed here.
+            before += lost;
+        }
     }
     out.sort_unstable();
     out.dedup();

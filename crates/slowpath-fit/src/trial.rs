@@ -101,9 +101,7 @@ impl Trial {
         };
         let _ = simulation.run(&mut sink);
         Ok(Outcome {
-            seen: sink
-                .watch
-                .finish(self.model.given.bytes, self.model.round_trip),
+            seen: sink.watch.finish(self.model.given.bytes, self.model.round_trip),
             limit: sink.judge.and_then(Judge::limit),
         })
     }

@@ -145,7 +145,11 @@ pub fn what_if(fit: &Fit, changes: &[Intervention], simulator: &dyn Simulator) -
     };
     // What the best model is off without the change it is off with it.
     let scale = (before_s / fit.fitted.duration_s).clamp(0.9, 1.1);
-    let mut durations: Vec<f64> = outcomes[..own].iter().filter_map(done).map(|s| s * scale).collect();
+    let mut durations: Vec<f64> = outcomes[..own]
+        .iter()
+        .filter_map(done)
+        .map(|s| s * scale)
+        .collect();
     if durations.len() * 10 < own * 9 {
         return Ok(refused(
             "the changed transfer does not come to an end within ten times its duration".to_owned(),
@@ -230,7 +234,11 @@ fn alternatives(fit: &Fit, changes: &[Intervention]) -> Vec<Model> {
     out.extend(fit.others.iter().cloned());
     let sets_control = |change: &Intervention| matches!(change, Intervention::SetCongestionControl { .. });
     if !changes.iter().any(sets_control) {
-        let others = fit.congestion.fits.iter().filter(|name| **name != fit.model.congestion);
+        let others = fit
+            .congestion
+            .fits
+            .iter()
+            .filter(|name| **name != fit.model.congestion);
         out.extend(others.map(|congestion| Model {
             congestion,
             ..fit.model.clone()
@@ -242,7 +250,11 @@ fn alternatives(fit: &Fit, changes: &[Intervention]) -> Vec<Model> {
 /// In what a model differs from another, in words.
 fn differs(from: &Model, model: &Model) -> Option<String> {
     if from.shape != model.shape {
-        return Some(format!("whether it is {} or {}", from.shape.words(), model.shape.words()));
+        return Some(format!(
+            "whether it is {} or {}",
+            from.shape.words(),
+            model.shape.words()
+        ));
     }
     if from.congestion != model.congestion {
         return Some("the congestion control".to_owned());

@@ -25,8 +25,13 @@ fn holds(path: &str, key: &str, value: &str) {
 }
 
 #[test]
-fn bbr_on_a_lossy_path() {
+fn bbr_on_a_plain_link() {
     holds("plain link", "congestion-control", "bbr");
+}
+
+#[test]
+fn half_the_loss() {
+    holds("random loss", "loss", "0.15 %");
 }
 
 #[test]

@@ -11,22 +11,34 @@ use support::known;
 
 fn fitted(name: &str) -> Fit {
     let connection = known(name).captured(&[], 7);
-    let found = fit::fit(&connection, &Alone, Effort::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let found =
+        fit::fit(&connection, &Alone, Effort::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
     println!(
         "{name}: verdict {}, shape {:?}, {} simulations, off by {:?}\n  captured {:?}\n  fitted {:?}\n  {:?}",
-        found.limit, found.model.shape, found.simulations, found.difference, found.captured, found.fitted, found.congestion
+        found.limit,
+        found.model.shape,
+        found.simulations,
+        found.difference,
+        found.captured,
+        found.fitted,
+        found.congestion
     );
     for parameter in &found.parameters {
         println!("  {parameter:?}");
     }
     let ratio = found.fitted.goodput_bit_per_s / found.captured.goodput_bit_per_s;
-    assert!((ratio - 1.0).abs() <= 0.1, "{name}: goodput is off by a factor of {ratio:.3}");
+    assert!(
+        (ratio - 1.0).abs() <= 0.1,
+        "{name}: goodput is off by a factor of {ratio:.3}"
+    );
     assert!(found.explains, "{name}");
     found
 }
 
 fn assert_near(fit: &Fit, parameter: Parameter, truth: f64) {
-    let value = parameter.of(&fit.model).unwrap_or_else(|| panic!("the model has no {parameter:?}"));
+    let value = parameter
+        .of(&fit.model)
+        .unwrap_or_else(|| panic!("the model has no {parameter:?}"));
     assert!(
         (value / truth - 1.0).abs() <= 0.15,
         "{parameter:?} is {value}, in truth {truth}"

@@ -14,9 +14,7 @@ use slowpath_record::{Code, FlowResult, Health, HealthState, Origin, Reason, Run
 use slowpath_scenario::workload::Iperf3Protocol;
 use slowpath_scenario::{Captures as Wanted, Plan, Workload};
 use slowpath_sim::frames::{self, FramesError};
-use slowpath_sim::{
-    EdgeSpec, NoSink, Point, Sighting, SimError, SimReport, SimSpec, Simulation, Sink,
-};
+use slowpath_sim::{EdgeSpec, NoSink, Point, Sighting, SimError, SimReport, SimSpec, Simulation, Sink};
 use slowpath_units::Time;
 
 use self::beside_sender::BesideSender;

@@ -174,7 +174,14 @@ fn run_what_if(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let pairs = what_if::counterfactual(most, arguments.seed, &cancel, &mut |pair| {
         eprintln!(
             "{}: {}; {}: {:.2} -> {:.2}, predicted {:?} {:?}, {:.1} s",
-            pair.number, pair.path, pair.change, pair.before_s, pair.truth_s, pair.predicted, pair.refused, pair.seconds
+            pair.number,
+            pair.path,
+            pair.change,
+            pair.before_s,
+            pair.truth_s,
+            pair.predicted,
+            pair.refused,
+            pair.seconds
         );
     });
     fs::write(&arguments.page, what_if::page(&factual, &pairs, arguments.seed))?;

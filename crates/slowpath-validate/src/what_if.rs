@@ -81,7 +81,9 @@ pub fn factual(
     let mut all = Vec::new();
     for entry in manifest.capture {
         let Some(truth) = entry.truth else { continue };
-        let whole = ["lab/", "usc/", "other/"].iter().any(|part| entry.file.starts_with(part));
+        let whole = ["lab/", "usc/", "other/"]
+            .iter()
+            .any(|part| entry.file.starts_with(part));
         if !whole || !crate::is_wanted(&entry.file, only) {
             continue;
         }
@@ -180,12 +182,14 @@ pub struct Counterfactual {
 impl Counterfactual {
     /// How far the prediction is off, as a share of the truth.
     pub fn error(&self) -> Option<f64> {
-        self.predicted.map(|(value, ..)| (value / self.truth_s - 1.0).abs())
+        self.predicted
+            .map(|(value, ..)| (value / self.truth_s - 1.0).abs())
     }
 
     /// Whether the truth lies in the interval.
     pub fn is_covered(&self) -> Option<bool> {
-        self.predicted.map(|(_, low, high)| (low..=high).contains(&self.truth_s))
+        self.predicted
+            .map(|(_, low, high)| (low..=high).contains(&self.truth_s))
     }
 }
 
@@ -313,7 +317,11 @@ impl DrawnPath {
 
     fn words(&self) -> String {
         let own = match self.kind {
-            "policer" => format!(", policer {:.1} Mbit/s {} B", self.police as f64 / 1e6, self.bucket),
+            "policer" => format!(
+                ", policer {:.1} Mbit/s {} B",
+                self.police as f64 / 1e6,
+                self.bucket
+            ),
             "window" => format!(", window {} B", self.window),
             "reader" => format!(", reader {:.1} Mbit/s", self.reader as f64 / 1e6),
             "loss" => format!(", loss {} ppm", self.loss_ppm),
@@ -445,7 +453,9 @@ pub fn page(factual: &[Factual], pairs: &[Counterfactual], seed: u64) -> String 
 fn write_factual(out: &mut String, factual: &[Factual]) {
     let ratios: Vec<f64> = factual.iter().filter_map(Factual::ratio).collect();
     let near = ratios.iter().filter(|ratio| (**ratio - 1.0).abs() <= 0.1).count();
-    let explains = factual.iter().filter(|one| one.fit.as_ref().is_ok_and(|fit| fit.explains));
+    let explains = factual
+        .iter()
+        .filter(|one| one.fit.as_ref().is_ok_and(|fit| fit.explains));
     let parameters: Vec<_> = factual.iter().flat_map(|one| &one.parameters).collect();
     let hit = parameters
         .iter()
@@ -455,7 +465,10 @@ fn write_factual(out: &mut String, factual: &[Factual]) {
         .iter()
         .filter_map(|one| Some((one.congestion?, &one.fit.as_ref().ok()?.congestion)))
         .collect();
-    let in_set = controls.iter().filter(|(truth, set)| set.fits.contains(truth)).count();
+    let in_set = controls
+        .iter()
+        .filter(|(truth, set)| set.fits.contains(truth))
+        .count();
     let single = controls.iter().filter(|(_, set)| set.fits.len() == 1).count();
     let mut seconds: Vec<f64> = factual.iter().map(|one| one.seconds).collect();
     seconds.sort_by(f64::total_cmp);
@@ -481,7 +494,11 @@ fn write_factual(out: &mut String, factual: &[Factual]) {
             .map(|(parameter, truth, fitted)| format!("{} {:.2}", parameter.words(), fitted / truth))
             .collect();
         let _ = match &one.fit {
-            Err(why) => writeln!(out, "| {} | {} | refused: {why} | | | | | | {:.1} |", one.file, one.cause, one.seconds),
+            Err(why) => writeln!(
+                out,
+                "| {} | {} | refused: {why} | | | | | | {:.1} |",
+                one.file, one.cause, one.seconds
+            ),
             Ok(fit) => writeln!(
                 out,
                 "| {} | {} | {} | {:.3} | {:.1} | {} | {} | {} | {:.1} |",
@@ -504,7 +521,10 @@ fn write_pairs(out: &mut String, pairs: &[Counterfactual], seed: u64) {
     let mut errors: Vec<f64> = pairs.iter().filter_map(Counterfactual::error).collect();
     errors.sort_by(f64::total_cmp);
     let answered = errors.len();
-    let covered = pairs.iter().filter(|pair| pair.is_covered() == Some(true)).count();
+    let covered = pairs
+        .iter()
+        .filter(|pair| pair.is_covered() == Some(true))
+        .count();
     let share = |count: usize, of: usize| 100.0 * count as f64 / of.max(1) as f64;
     let mut seconds: Vec<f64> = pairs.iter().map(|pair| pair.seconds).collect();
     seconds.sort_by(f64::total_cmp);

@@ -145,7 +145,10 @@ pub fn answers(
 
 /// The experiment file of a fit, with comments.
 pub fn experiment(fit: &Fit, capture: &Path) -> String {
-    let name = capture.file_name().unwrap_or(capture.as_os_str()).to_string_lossy();
+    let name = capture
+        .file_name()
+        .unwrap_or(capture.as_os_str())
+        .to_string_lossy();
     let mut top = vec![
         format!("Fitted to {name}: {} to {}.", fit.sender, fit.receiver),
         format!(
@@ -161,7 +164,11 @@ pub fn experiment(fit: &Fit, capture: &Path) -> String {
     if !fit.explains {
         top.push("CARE: this model is far from the capture; do not rely on it.".to_owned());
     }
-    top.extend(fit.untold.iter().map(|line| format!("Not told by the capture: {line}.")));
+    top.extend(
+        fit.untold
+            .iter()
+            .map(|line| format!("Not told by the capture: {line}.")),
+    );
     let notes: Vec<(Parameter, String)> = fit
         .parameters
         .iter()
@@ -211,7 +218,11 @@ pub fn write_text(fit: &Fit, style: Style, out: &mut dyn Write) -> io::Result<()
         fit.sender,
         fit.receiver,
         fit.model.shape.words(),
-        if fit.share < 0.999 { "the beginning" } else { "the transfer" },
+        if fit.share < 0.999 {
+            "the beginning"
+        } else {
+            "the transfer"
+        },
         bytes(fit.captured.bytes as f64),
         seconds(fit.captured.duration_s),
         bit_rate(fit.captured.goodput_bit_per_s),

@@ -60,7 +60,10 @@ fn a_capture_becomes_an_experiment_that_runs_alike() {
     let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let again = result["variants"][0]["runs"][0]["duration_s"].as_f64().unwrap();
     // The run's own duration begins with the connection, the capture's with the data: one round trip.
-    assert!((again / captured_s - 1.0).abs() < 0.1, "{again} s, captured {captured_s} s");
+    assert!(
+        (again / captured_s - 1.0).abs() < 0.1,
+        "{again} s, captured {captured_s} s"
+    );
 }
 
 #[test]
@@ -68,7 +71,15 @@ fn what_if_is_answered_or_refused_and_wrong_words_are_explained() {
     let scratch = Scratch::new("what-if");
     let capture = captured(&scratch);
     let capture = capture.to_str().unwrap();
-    let output = run(&["explain", capture, "--what-if", "rate=20 Mbit/s", "--format", "json", "-q"]);
+    let output = run(&[
+        "explain",
+        capture,
+        "--what-if",
+        "rate=20 Mbit/s",
+        "--format",
+        "json",
+        "-q",
+    ]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let explained: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let answer = &explained["connections"][0]["what_if"][0];
@@ -82,8 +93,16 @@ fn what_if_is_answered_or_refused_and_wrong_words_are_explained() {
 
     let output = run(&["explain", capture, "--what-if", "warp=9"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("there is no change `warp`"), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stderr).contains("there is no change `warp`"),
+        "{}",
+        text(&output.stderr)
+    );
     let output = run(&["fit", capture, "--flow", "99"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("no connection 99"), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stderr).contains("no connection 99"),
+        "{}",
+        text(&output.stderr)
+    );
 }

@@ -1,4 +1,5 @@
 //! Transfers over known paths, and what a capture beside their sender says of them.
+#![allow(dead_code)] // not every test file uses everything
 
 use slowpath_facts::Analyzer;
 use slowpath_record::packets::{CaptureSummary, Conversations, Record};
@@ -8,17 +9,17 @@ use slowpath_sim::{Recorder, Simulation, planned};
 use slowpath_verdict::{Analysis, Connection};
 
 /// A known path, as an experiment file has it: elements on the way of the data, delay each way, and the ends.
-pub struct Known {
-    pub name: &'static str,
-    pub up: &'static str,
-    pub delay: &'static str,
-    pub job: &'static str,
-    pub sender: &'static str,
-    pub receiver: &'static str,
+pub(crate) struct Known {
+    pub(crate) name: &'static str,
+    pub(crate) up: &'static str,
+    pub(crate) delay: &'static str,
+    pub(crate) job: &'static str,
+    pub(crate) sender: &'static str,
+    pub(crate) receiver: &'static str,
 }
 
 impl Known {
-    pub fn plan(&self, changes: &[Intervention], seed: u64) -> Plan {
+    pub(crate) fn plan(&self, changes: &[Intervention], seed: u64) -> Plan {
         let document = format!(
             "title = \"known\"\n[network]\nup = [{}, {{ delay = \"{}\" }}]\ndown = [{{ delay = \"{}\" }}]\n[workload]\nkind = \"iperf3\"\ndeadline = \"300 s\"\n{}\n[hosts.client]\nsystem = \"linux\"\n{}\n[hosts.server]\nsystem = \"linux\"\n{}\n",
             self.up, self.delay, self.delay, self.job, self.sender, self.receiver
@@ -26,11 +27,13 @@ impl Known {
         let experiment = Experiment::read("known", &document, &[]).unwrap_or_else(|error| panic!("{error}"));
         let options = PlanOptions::first("default", seed, Clock::Simulated);
         let plan = experiment.plan(&options, &Fragments::new()).unwrap();
-        changes.iter().fold(plan, |plan, change| change.apply(&plan).unwrap())
+        changes
+            .iter()
+            .fold(plan, |plan, change| change.apply(&plan).unwrap())
     }
 
     /// What the sender's packets say: the connection with the most data.
-    pub fn captured(&self, changes: &[Intervention], seed: u64) -> Connection {
+    pub(crate) fn captured(&self, changes: &[Intervention], seed: u64) -> Connection {
         let plan = self.plan(changes, seed);
         let mut spec = planned::spec(&plan).unwrap();
         spec.sample_every = None;
@@ -45,7 +48,7 @@ impl Known {
     }
 
     /// How long the job takes from its first data to its last acknowledgement, seconds.
-    pub fn duration(&self, changes: &[Intervention], seed: u64) -> f64 {
+    pub(crate) fn duration(&self, changes: &[Intervention], seed: u64) -> f64 {
         let plan = self.plan(changes, seed);
         let mut spec = planned::spec(&plan).unwrap();
         spec.sample_every = None;
@@ -56,7 +59,12 @@ impl Known {
         let first = recorder.records.iter().find(data).map(time).unwrap();
         // The last acknowledgement comes before the other end's own FIN.
         let last = recorder.records.iter().rfind(data).map(time).unwrap();
-        let ack = recorder.records.iter().map(time).find(|at| *at > last).unwrap_or(last);
+        let ack = recorder
+            .records
+            .iter()
+            .map(time)
+            .find(|at| *at > last)
+            .unwrap_or(last);
         (ack - first) as f64 / 1e9
     }
 }
@@ -83,7 +91,7 @@ fn analysis(records: &[Record], conversations: &Conversations) -> Analysis {
 }
 
 /// The kinds of paths that are tried.
-pub const KNOWN: [Known; 6] = [
+pub(crate) const KNOWN: [Known; 6] = [
     Known {
         name: "plain link",
         up: "{ rate = \"20 Mbit/s\", queue = \"100000 B\", layer = \"L2+FCS\" }",
@@ -135,6 +143,6 @@ pub const KNOWN: [Known; 6] = [
 ];
 
 /// The path of that name.
-pub fn known(name: &str) -> &'static Known {
+pub(crate) fn known(name: &str) -> &'static Known {
     KNOWN.iter().find(|known| known.name == name).unwrap()
 }
