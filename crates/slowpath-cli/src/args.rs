@@ -51,6 +51,8 @@ pub(crate) enum Command {
     DiagnosePath(DiagnosePathArgs),
     /// Read a capture and say what limited the transfer
     Explain(ExplainArgs),
+    /// Find the path behind a capture by simulation, and write it as an experiment file
+    Fit(FitArgs),
     /// Say what a device's configuration means for throughput, line by line
     Config(ConfigArgs),
     /// Make the report again from the records of a results folder
@@ -222,6 +224,38 @@ pub(crate) struct ExplainArgs {
     /// Also add the capture as a run to this results folder, for `report` and `compare`
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// What a change would give, by the path fitted to the capture, e.g. 'congestion-control=bbr', 'window=2 MB' or
+    /// 'streams=4 and policer=none'; `usual` asks for the changes that make sense. May be given several times
+    #[arg(long = "what-if", value_name = "CHANGE")]
+    pub(crate) what_if: Vec<String>,
+}
+
+/// `slowpath fit`.
+#[derive(Debug, Args)]
+pub(crate) struct FitArgs {
+    /// A pcap or pcapng file, compressed or not, or - for standard input
+    pub(crate) capture: PathBuf,
+    /// Write the path as an experiment file, for `slowpath run FILE --clock simulated`
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// The connection with this number; without, the one that moved the most data
+    #[arg(long, value_name = "N")]
+    pub(crate) flow: Option<u32>,
+    /// Simulations at most
+    #[arg(long, default_value_t = 360, value_parser = clap::value_parser!(u32).range(40..=100_000))]
+    pub(crate) simulations: u32,
+    /// Form of the answer
+    #[arg(long, value_enum, default_value_t = FitFormat::Text)]
+    pub(crate) format: FitFormat,
+}
+
+/// Form of a fitted path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FitFormat {
+    /// For the terminal
+    Text,
+    /// For programs
+    Json,
 }
 
 /// Form of an answer.

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use slowpath::{devices, explain, keep, told, why};
+use slowpath::fit::{Answer, Fit};
+use slowpath::{devices, explain, fit, keep, told, why};
 
 use crate::args::{ExplainArgs, Format};
 use crate::exit::{self, Failure};
@@ -27,10 +28,11 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
         || args.wireshark
         || args.capacity.is_some()
         || args.system.is_some()
+        || !args.what_if.is_empty()
         || args.out.is_some();
     if second.is_some() && single {
         return Err(Failure::usage(
-            "--only, --wireshark, --capacity, --system and --out go with one capture; leave the second out"
+            "--only, --wireshark, --capacity, --system, --what-if and --out go with one capture; leave the second out"
                 .to_owned(),
         ));
     }
@@ -61,13 +63,21 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
                 let language = devices::language(Some(system), &[]).map_err(Failure::usage)?;
                 explain::in_language(&mut explanation, language);
             }
+            let asked = asked(args, &explanation)?;
             let style = terminal::style();
             terminal::print(|out| match args.format {
+                Format::Json if let Some((id, _, answers)) = &asked => {
+                    fit::write_explanation_json(&explanation, *id, answers, out)
+                }
                 Format::Json => explain::write_json(&explanation, out),
                 Format::Jsonl => explain::write_json_lines(&explanation, out),
                 Format::Html => explain::write_html(&explanation, out),
                 Format::Text => {
                     explain::write_text(&explanation, style, args.system.is_some(), out)?;
+                    if let Some((_, fitted, answers)) = &asked {
+                        writeln!(out)?;
+                        fit::write_answers(fitted, answers, style, out)?;
+                    }
                     if args.wireshark {
                         explain::write_wireshark(&explanation, style, out)?;
                     }
@@ -117,4 +127,25 @@ fn is_json(path: &Path) -> bool {
         .unwrap_or(0);
     let first = begin[..read].iter().find(|byte| !byte.is_ascii_whitespace());
     path.is_file() && first == Some(&b'{')
+}
+
+/// What the changes of `--what-if` would give to the connection with the most data, with its number and the fitted path.
+fn asked(
+    args: &ExplainArgs,
+    explanation: &explain::Explanation,
+) -> Result<Option<(u32, Fit, Vec<Answer>)>, Failure> {
+    let Some(main) = explanation
+        .connections
+        .first()
+        .filter(|_| !args.what_if.is_empty())
+    else {
+        return Ok(None);
+    };
+    if matches!(args.format, Format::Html | Format::Jsonl) {
+        return Err(Failure::usage(
+            "--what-if is answered as text or json; write --format json".to_owned(),
+        ));
+    }
+    let (fitted, answers) = crate::fit::what_if(&main.connection, &args.what_if)?;
+    Ok(Some((main.connection.id, fitted, answers)))
 }

@@ -8,6 +8,7 @@ mod config;
 mod doctor;
 mod exit;
 mod explain;
+mod fit;
 mod form;
 mod list;
 mod measure;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Command::Diagnose(args) => run::diagnose(&args),
         Command::DiagnosePath(args) => measure::diagnose_path(&args),
         Command::Explain(args) => explain::explain(&args),
+        Command::Fit(args) => fit::fit(&args),
         Command::Shell(args) => shell::shell(&args),
         Command::Why(args) => why::why(&args),
         Command::Report(args) => run::report(&args.folder, args.format),

@@ -11,6 +11,7 @@
 //! * [`simulation`]: the event loop. Start here.
 //! * [`sink`]: where packets go that are to be captured; [`Recorder`] makes records of them for an analysis.
 //! * [`edges`]: packets held up between hosts and network, as a busy machine does.
+//! * [`planned`]: from a plan to a run; [`cards`]: the hosts' network cards.
 //! * [`programs`]: what the jobs of a plan are as programs of model hosts.
 //! * [`frames`]: a frame generator's runs, which have no hosts.
 //! * [`report`]: what a run leaves behind.
@@ -18,10 +19,12 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod cards;
 pub mod edges;
 pub mod frames;
 mod freight;
 mod known;
+pub mod planned;
 pub mod programs;
 pub mod report;
 pub mod simulation;

@@ -6,26 +6,21 @@ mod notes;
 
 use std::path::PathBuf;
 
-use slowpath_endpoint::app::Behaviour;
 use slowpath_endpoint::wire::Transmit;
-use slowpath_endpoint::{HostConfig, Report, codec};
+use slowpath_endpoint::{Report, codec};
 use slowpath_lab::{PacketSink, Seen, SeenPacket};
 use slowpath_path::{DropCause, ElementId, PacketId, PortId};
 use slowpath_record::{Code, FlowResult, Health, HealthState, Origin, Reason, RunRecord};
-use slowpath_scenario::plan::HostPlan;
 use slowpath_scenario::workload::Iperf3Protocol;
-use slowpath_scenario::{Captures as Wanted, Plan, Stack, Workload};
+use slowpath_scenario::{Captures as Wanted, Plan, Workload};
 use slowpath_sim::frames::{self, FramesError};
-use slowpath_sim::{
-    EdgeSpec, NoSink, Point, Sighting, SimError, SimHost, SimReport, SimSpec, Simulation, Sink,
-};
-use slowpath_units::{Duration, Time};
+use slowpath_sim::{EdgeSpec, NoSink, Point, Sighting, SimError, SimReport, SimSpec, Simulation, Sink};
+use slowpath_units::Time;
 
 use self::beside_sender::BesideSender;
 use crate::captures::{CaptureSpec, Captures};
 use crate::folder::{Folder, FolderError};
 use crate::marks::{Counting, Marks};
-use crate::network;
 
 /// Why a simulated run failed.
 #[derive(Debug, thiserror::Error)]
@@ -257,43 +252,7 @@ fn reporter(plan: &Plan) -> &str {
 /// # Errors
 /// [`SimulatedError::Unsupported`] for what only the kernel does.
 pub fn spec(plan: &Plan) -> Result<SimSpec, SimulatedError> {
-    let mut hosts = Vec::with_capacity(plan.hosts.len());
-    for host in &plan.hosts {
-        let Stack::Model(model) = &host.stack else {
-            return Err(SimulatedError::Unsupported(
-                "a host that is planned for the kernel",
-            ));
-        };
-        hosts.push(SimHost {
-            name: host.name.clone(),
-            config: HostConfig {
-                addresses: vec![host.address],
-                tcp: model.tcp.clone(),
-                mtu: host.mtu,
-                input: model.input,
-            },
-            programs: programs(plan, host)?,
-        });
-    }
-    Ok(SimSpec {
-        hosts,
-        network: network::complete(plan),
-        seed: plan.seed,
-        deadline: plan.deadline,
-        sample_every: Some(SAMPLE_EVERY),
-    })
-}
-
-fn programs(plan: &Plan, host: &HostPlan) -> Result<Vec<(Time, Behaviour)>, SimulatedError> {
-    let mut programs = Vec::new();
-    for (number, job) in plan.jobs.iter().enumerate() {
-        if number > 0 && matches!(job.workload, Workload::Command(_)) {
-            continue;
-        }
-        let modelled = slowpath_sim::programs::programs(plan, job, host);
-        programs.extend(modelled.map_err(|missing| SimulatedError::Unsupported(missing.0))?);
-    }
-    Ok(programs)
+    slowpath_sim::planned::spec(plan).map_err(|missing| SimulatedError::Unsupported(missing.0))
 }
 
 /// Writes the packets of a simulation as bytes.
@@ -342,6 +301,3 @@ impl Sink for PacketBytes {
 
 /// Bytes kept of each captured packet.
 const SNAP_LENGTH: u32 = 160;
-
-/// How often connections are sampled.
-const SAMPLE_EVERY: Duration = Duration::from_millis(100);

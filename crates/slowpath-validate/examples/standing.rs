@@ -9,6 +9,8 @@
 //! `noise` writes `docs/validation/noise.md`: lab runs of a machine that is disturbed on purpose (`--kind` names one way,
 //! `--most` how many cells, `--seed` their dice; after `--minutes` no run begins). Its records keep what the machine did:
 //! with `--keep` they are judged, without the lab; with `--record` not yet. `--verdicts N` does N runs of each variant of `cisco-ftp` instead.
+//! `what-if` writes `docs/validation/what-if.md`: fits of the corpus in `SLOWPATH_CORPUS` (`--only` names some) and `--most` pairs of a
+//! path and a change, drawn by `--seed`.
 //! `twin` runs again what the machine disturbed, `--passes` times in all (3), and cells whose result is not certain more
 //! often; only the lab runs that its health accepts count.
 
@@ -25,7 +27,7 @@ use slowpath::load::Loaded;
 use slowpath::run::{Event, RunError};
 use slowpath_validate::causes::List;
 use slowpath_validate::cells::PLACES;
-use slowpath_validate::{captures, disturbed_verdicts, noise, twin};
+use slowpath_validate::{captures, disturbed_verdicts, noise, twin, what_if};
 
 fn main() -> ExitCode {
     match attempt() {
@@ -62,9 +64,10 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         ("stopper", [parent, seed]) => Ok(noise::stopper(parent.parse()?, seed.parse()?)?),
         ("noise", rest) => run_noise(&Arguments::read(rest, "noise")?),
         ("twin", rest) => run_twin(&Arguments::read(rest, "twin")?),
+        ("what-if", rest) => run_what_if(&Arguments::read(rest, "what-if")?),
         ("captures", rest) => run_captures(&Arguments::read(rest, "captures")?),
         _ => Err(
-            "usage: standing twin|captures|noise [--kind as-is|one-busy|two-busy|stopped]... [--most N] [--seed N] [--minutes N] [--verdicts N] [--record] [--list tuned|drawn-N] [--out DIR] [--only PART]... [--places N] [--passes N] [--page FILE] [--keep] [--simulated]"
+            "usage: standing twin|captures|noise|what-if [--most PAIRS] [--kind as-is|one-busy|two-busy|stopped]... [--most N] [--seed N] [--minutes N] [--verdicts N] [--record] [--list tuned|drawn-N] [--out DIR] [--only PART]... [--places N] [--passes N] [--page FILE] [--keep] [--simulated]"
                 .into(),
         ),
     }
@@ -147,6 +150,42 @@ fn run_noise(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         scored.len(),
         judged.len()
     );
+    Ok(())
+}
+
+fn run_what_if(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    let cancel = interrupt();
+    let corpus = what_if::corpus().ok_or("SLOWPATH_CORPUS names no folder of labelled captures")?;
+    let factual = what_if::factual(&corpus, &arguments.only, &cancel, &mut |one| match &one.fit {
+        Ok(fit) => eprintln!(
+            "{}: {} {:.3}, off {:.1} ({:?}), {:?}, {:?}, {:.1} s",
+            one.file,
+            fit.limit,
+            one.ratio().unwrap_or(0.0),
+            fit.difference.total(),
+            fit.model.shape,
+            one.parameters,
+            fit.congestion.fits,
+            one.seconds
+        ),
+        Err(why) => eprintln!("{}: refused: {why}", one.file),
+    })?;
+    let most = u32::try_from(arguments.most)?;
+    let pairs = what_if::counterfactual(most, arguments.seed, &cancel, &mut |pair| {
+        eprintln!(
+            "{}: {}; {}: {:.2} -> {:.2}, predicted {:?} {:?}, {:.1} s",
+            pair.number,
+            pair.path,
+            pair.change,
+            pair.before_s,
+            pair.truth_s,
+            pair.predicted,
+            pair.refused,
+            pair.seconds
+        );
+    });
+    fs::write(&arguments.page, what_if::page(&factual, &pairs, arguments.seed))?;
+    println!("{}", arguments.page.display());
     Ok(())
 }
 

@@ -6,6 +6,7 @@
 //! * [`captures`]: verdicts on labelled captures. [`causes`]: transfers with a known limit; [`bulk`]: their traffic;
 //!   [`taps`]: their captures; [`label`]: what they are labelled with.
 //! * [`noise`]: the lab on a machine that is disturbed on purpose; [`disturbed_verdicts`]: what its runs are said to be limited by.
+//! * [`what_if`]: fitted paths, and what they predict.
 //! * [`worker`]: one of these transfers in a process of its own.
 
 #![forbid(unsafe_code)]
@@ -21,6 +22,7 @@ pub mod label;
 pub mod noise;
 pub mod taps;
 pub mod twin;
+pub mod what_if;
 pub mod worker;
 
 /// Whether a run of that name is among those asked for: all are, or those whose name contains one of the parts.

@@ -16,6 +16,7 @@
 //! * [`report`]: results and report of a folder, made from its records.
 //! * [`interrupt`]: Ctrl-C as a flag.
 //! * [`shell`]: any program over an emulated path; [`explain`]: what a capture says, with what would help.
+//! * [`fit`]: the path behind a capture, and what a change would give on it.
 //! * [`devices`]: what configurations mean.
 //! * [`doctor`]: what this machine permits.
 //! * [`sweep`]: ranges of settings in simulated time; [`processors`]: work on all of them.
@@ -34,6 +35,7 @@ pub mod doctor;
 pub mod dossier;
 mod echoed;
 pub mod explain;
+pub mod fit;
 pub mod identity;
 pub mod import;
 pub mod interrupt;

@@ -3,6 +3,7 @@
 mod command;
 mod diagnose;
 mod first_use;
+mod fit;
 mod folders;
 mod measure;
 mod records;

@@ -1,0 +1,109 @@
+//! `slowpath fit`, and the changes of `slowpath explain --what-if`.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use slowpath::explain;
+use slowpath::fit::{self, Answer, Document, Effort, Fit, FitError, OnAll, Refused};
+use slowpath::interrupt::on_interrupt;
+
+use crate::args::{FitArgs, FitFormat};
+use crate::exit::{self, Failure};
+use crate::terminal;
+
+/// Finds the path behind a capture, prints it, and writes it as an experiment file.
+pub(crate) fn fit(args: &FitArgs) -> Result<u8, Failure> {
+    let run = explain::open(&args.capture).map_err(|error| Failure::usage(error.to_string()))?;
+    let empty = || Failure::usage(format!("{} holds no packets", args.capture.display()));
+    let analysis = run.analysis.as_ref().ok_or_else(empty)?;
+    let connection = fit::connection(analysis, args.flow).map_err(|error| failed(&error))?;
+    let effort = Effort {
+        simulations: args.simulations as usize,
+        ..Effort::default()
+    };
+    let fitted = shown(|simulator| fit::fit(connection, effort, simulator))?;
+    if let Some(file) = &args.out {
+        std::fs::write(file, fit::experiment(&fitted, &args.capture)).map_err(|error| {
+            Failure::machine(format!(
+                "writing the experiment {} failed: {error}; choose another place with --out",
+                file.display()
+            ))
+        })?;
+        terminal::remark(&format!(
+            "{}: written; try slowpath run {} --clock simulated",
+            file.display(),
+            file.display()
+        ));
+    }
+    let capture = args.capture.display().to_string();
+    let document = Document {
+        schema: fit::SCHEMA,
+        capture: &capture,
+        connection: connection.id,
+        fit: &fitted,
+    };
+    let style = terminal::style();
+    terminal::print(|out| match args.format {
+        FitFormat::Text => fit::write_text(&fitted, style, out),
+        FitFormat::Json => fit::write_json(&document, out),
+    })?;
+    Ok(exit::DONE)
+}
+
+/// Fits a connection and asks what changes would give: `usual` stands for those that make sense.
+pub(crate) fn what_if(
+    connection: &slowpath::fit::Connection,
+    typed: &[String],
+) -> Result<(Fit, Vec<Answer>), Failure> {
+    let mut wanted = Vec::new();
+    let mut usual = false;
+    for one in typed {
+        if one == USUAL {
+            usual = true;
+        } else {
+            wanted.push(fit::changes(one).map_err(|error| failed(&error))?);
+        }
+    }
+    shown(|simulator| {
+        let fitted = fit::fit(connection, Effort::default(), simulator)?;
+        if usual {
+            wanted.extend(fit::sensible(&fitted));
+        }
+        let answers = fit::answers(&fitted, &wanted, simulator)?;
+        Ok((fitted, answers))
+    })
+}
+
+/// Does `work` with a count of its simulations on the terminal; Ctrl-C stops it.
+fn shown<T>(work: impl FnOnce(&OnAll<'_>) -> Result<T, FitError>) -> Result<T, Failure> {
+    let cancel = Arc::new(AtomicBool::new(false));
+    on_interrupt(&cancel);
+    let bar = if terminal::is_quiet() {
+        ProgressBar::hidden()
+    } else {
+        ProgressBar::new_spinner()
+    };
+    bar.set_style(
+        ProgressStyle::with_template("{spinner} fitting a path to the capture: {pos} simulations, {elapsed}")
+            .expect("the template is right"),
+    );
+    bar.enable_steady_tick(Duration::from_millis(200));
+    let count = |done: usize| bar.set_position(done as u64);
+    let result = work(&OnAll::new(&cancel, &count));
+    bar.finish_and_clear();
+    result.map_err(|error| failed(&error))
+}
+
+fn failed(error: &FitError) -> Failure {
+    match error {
+        FitError::Refused(Refused::Stopped) => {
+            Failure::interrupted("stopped before the end of the fit".to_owned())
+        }
+        other => Failure::usage(other.to_string()),
+    }
+}
+
+/// Stands for the changes that make sense for what limits the transfer.
+const USUAL: &str = "usual";

@@ -1,0 +1,108 @@
+//! From a capture to its path as an experiment, and to an answer for a change.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::support::{Scratch, run, text};
+
+/// A transfer over a known path, captured beside its sender.
+fn captured(scratch: &Scratch) -> PathBuf {
+    let file = scratch.file(
+        "known.toml",
+        "title = \"known\"\n[network]\nup = [{ rate = \"10 Mbit/s\", queue = \"60000 B\", layer = \"L2+FCS\" }, { delay = \"15 ms\" }]\ndown = [{ delay = \"15 ms\" }]\n[workload]\nkind = \"iperf3\"\nsize = \"4 MB\"\n[hosts.client]\nsystem = \"linux\"\ncongestion_control = \"reno\"\n",
+    );
+    let out = scratch.0.join("known");
+    let output = run(&[
+        "run",
+        file.to_str().unwrap(),
+        "--clock",
+        "simulated",
+        "--out",
+        out.to_str().unwrap(),
+    ]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let captures = fs::read_dir(out.join("captures")).unwrap();
+    captures
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.file_name().unwrap().to_string_lossy().contains("client"))
+        .expect("a capture at the client")
+}
+
+#[test]
+fn a_capture_becomes_an_experiment_that_runs_alike() {
+    let scratch = Scratch::new("fit");
+    let capture = captured(&scratch);
+    let path = scratch.0.join("path.toml");
+    let arguments = ["--simulations", "160", "--format", "json", "-q"];
+    let base = ["fit", capture.to_str().unwrap(), "-o", path.to_str().unwrap()];
+    let output = run(&[&base[..], &arguments[..]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let fit: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(fit["schema"], "slowpath/fit/1");
+    let rate = fit["model"]["rate"].as_f64().unwrap();
+    assert!((rate / 10e6 - 1.0).abs() < 0.15, "{rate}");
+    let captured_s = fit["captured"]["duration_s"].as_f64().unwrap();
+
+    let written = fs::read_to_string(&path).unwrap();
+    assert!(written.starts_with("# Fitted to "), "{written}");
+    let out = scratch.0.join("again");
+    let output = run(&[
+        "run",
+        path.to_str().unwrap(),
+        "--clock",
+        "simulated",
+        "--format",
+        "json",
+        "--out",
+        out.to_str().unwrap(),
+    ]);
+    assert!(output.status.success(), "{}\n{written}", text(&output.stderr));
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let again = result["variants"][0]["runs"][0]["duration_s"].as_f64().unwrap();
+    // The run's own duration begins with the connection, the capture's with the data: one round trip.
+    assert!(
+        (again / captured_s - 1.0).abs() < 0.1,
+        "{again} s, captured {captured_s} s"
+    );
+}
+
+#[test]
+fn what_if_is_answered_or_refused_and_wrong_words_are_explained() {
+    let scratch = Scratch::new("what-if");
+    let capture = captured(&scratch);
+    let capture = capture.to_str().unwrap();
+    let output = run(&[
+        "explain",
+        capture,
+        "--what-if",
+        "rate=20 Mbit/s",
+        "--format",
+        "json",
+        "-q",
+    ]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let explained: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let answer = &explained["connections"][0]["what_if"][0];
+    assert_eq!(answer["identifiable"], true, "{answer}");
+    let (before, after) = (
+        answer["before_s"].as_f64().unwrap(),
+        answer["duration_s"].as_f64().unwrap(),
+    );
+    assert!(after < before * 0.7, "{answer}");
+    assert!(answer["low90_s"].as_f64().unwrap() <= after && after <= answer["high90_s"].as_f64().unwrap());
+
+    let output = run(&["explain", capture, "--what-if", "warp=9"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("there is no change `warp`"),
+        "{}",
+        text(&output.stderr)
+    );
+    let output = run(&["fit", capture, "--flow", "99"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("no connection 99"),
+        "{}",
+        text(&output.stderr)
+    );
+}

@@ -1,0 +1,401 @@
+//! The path that explains a transfer, with intervals, and what cannot be told.
+
+use serde::Serialize;
+use slowpath_facts::Tap;
+use slowpath_verdict::{Connection, Limit};
+
+use crate::compare::{Difference, Target};
+use crate::model::{Loss, Model, Parameter, Shape, Window};
+use crate::search::{Candidate, Search};
+use crate::seen::Seen;
+use crate::start::{self, Refused};
+use crate::trial::Simulator;
+
+/// The path that explains a transfer.
+#[derive(Debug, Clone, Serialize)]
+pub struct Fit {
+    /// Addresses and ports of sender and receiver.
+    pub sender: String,
+    /// The receiver's.
+    pub receiver: String,
+    /// What the capture's verdict says limits the transfer.
+    pub limit: Limit,
+    /// The transfer as captured.
+    pub captured: Transfer,
+    /// The same by the best model, replayed.
+    pub fitted: Transfer,
+    /// The best model.
+    pub model: Model,
+    /// How far it is off, part by part: 1 is as far as a good model of a kernel is.
+    pub difference: Difference,
+    /// Whether it is near enough to answer questions by it.
+    pub explains: bool,
+    /// Its numbers, each with those that fit about as well.
+    pub parameters: Vec<Interval>,
+    /// Which congestion control it was.
+    pub congestion: Congestion,
+    /// Models of another shape that fit about as well.
+    pub others: Vec<Model>,
+    /// What the capture does not tell.
+    pub untold: Vec<String>,
+    /// Share of the transfer that was fitted: less than 1 for a very long one.
+    pub share: f64,
+    /// Simulations that it took.
+    pub simulations: usize,
+    /// Whether the capture stands beside the sender.
+    #[serde(skip)]
+    pub at_sender: bool,
+}
+
+/// A transfer in figures.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Transfer {
+    /// Payload.
+    pub bytes: u64,
+    /// From the first data to the last acknowledgement.
+    pub duration_s: f64,
+    /// Payload bit/s.
+    pub goodput_bit_per_s: f64,
+}
+
+impl Transfer {
+    fn new(bytes: u64, duration_s: f64) -> Self {
+        Self {
+            bytes,
+            duration_s,
+            goodput_bit_per_s: bytes as f64 * 8.0 / duration_s.max(1e-9),
+        }
+    }
+}
+
+/// A number with those that fit about as well.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Interval {
+    /// Which.
+    pub parameter: Parameter,
+    /// Unit of its values.
+    pub unit: &'static str,
+    /// That of the best model.
+    pub value: f64,
+    /// The smallest that fits; `None` where any smaller one does.
+    pub low: Option<f64>,
+    /// The largest that fits; `None` where any larger one does.
+    pub high: Option<f64>,
+    /// Whether the capture tells it: both ends are known and near.
+    pub identifiable: bool,
+}
+
+/// Which congestion control it was.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Congestion {
+    /// Those that fit, the best first.
+    pub fits: Vec<&'static str>,
+    /// Each that was tried with how far its best replay is off.
+    pub tried: Vec<(&'static str, f64)>,
+    /// Why it cannot be told; `None` where the set says something.
+    pub cannot_tell: Option<String>,
+}
+
+/// How much a fit may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effort {
+    /// Simulations at most.
+    pub simulations: usize,
+    /// Payload at most of what is replayed: of a longer transfer the beginning.
+    pub bytes: u64,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self {
+            simulations: 360,
+            bytes: 60_000_000,
+        }
+    }
+}
+
+/// Finds the path that explains `connection`, of which the capture must have kept the graphs.
+///
+/// Equal facts give an equal answer. The search is done by `simulator`, which may stop it.
+///
+/// # Errors
+/// [`Refused`] where the capture shows too little, or the search was stopped.
+pub fn fit(connection: &Connection, simulator: &dyn Simulator, effort: Effort) -> Result<Fit, Refused> {
+    let seen = Seen::of(connection, effort.bytes).ok_or(Refused::OneWay)?;
+    let starts = start::models(connection, &seen)?;
+    let share = seen.bytes as f64 / connection.facts.bytes.max(1) as f64;
+    let at_sender = connection.facts.tap != Tap::Receiver;
+    let target = Target::new(seen);
+    // A quarter is for intervals and congestion controls.
+    let mut search = Search::new(&target, simulator, at_sender, effort.simulations * 3 / 4);
+    let found = shapes(&mut search, starts)?;
+    search.allow(effort.simulations / 4);
+    let Some(mut best) = found.first().cloned() else {
+        return Err(Refused::Nothing);
+    };
+    let congestion = congestion(&mut search, &mut best, connection)?;
+    let limit = near(best.total());
+    let others = found
+        .into_iter()
+        // Losses that are replayed hide what made them: that they fit beside a model that makes them says nothing.
+        .filter(|other| other.model.shape != Shape::LinkAndLoss)
+        .filter(|other| other.model.shape != best.model.shape && other.total() <= limit)
+        .map(|other| other.model)
+        .collect();
+    let parameters = intervals(&mut search, &best)?;
+    let (sender, receiver) = start::ends(connection);
+    let captured = Transfer::new(target.seen().bytes, target.seen().duration_s);
+    Ok(Fit {
+        sender: sender.to_owned(),
+        receiver: receiver.to_owned(),
+        limit: connection.verdict.limit,
+        captured,
+        fitted: Transfer::new(captured.bytes, best.duration_s),
+        explains: best.total() <= POOR && (best.duration_s / captured.duration_s - 1.0).abs() <= FAR,
+        untold: untold(&best.model, &parameters, connection),
+        difference: best.difference,
+        model: best.model,
+        parameters,
+        congestion,
+        others,
+        share: share.min(1.0),
+        simulations: search.done(),
+        at_sender,
+    })
+}
+
+/// The best candidate of each shape, the best of all first.
+fn shapes(search: &mut Search<'_>, starts: Vec<Model>) -> Result<Vec<Candidate>, Refused> {
+    let mut all = Vec::new();
+    for start in &starts {
+        for congestion in CONTROLS {
+            all.push(Model {
+                congestion,
+                ..start.clone()
+            });
+        }
+    }
+    let mut tried = search.tried(all)?;
+    sort(&mut tried);
+    // A short look at each shape with its likeliest controls, then a long one at the best.
+    let mut looked: Vec<Candidate> = Vec::new();
+    let least = tried.first().map_or(0.0, Candidate::total);
+    let mut seen: Vec<(Shape, bool, usize)> = Vec::new();
+    for candidate in tried {
+        let kind = (
+            candidate.model.shape,
+            candidate.model.writer.is_some_and(|writer| writer.in_blocks),
+        );
+        let known = seen.iter_mut().find(|one| (one.0, one.1) == kind);
+        match known {
+            Some(known) if known.2 >= LOOKS => continue,
+            Some(known) => known.2 += 1,
+            None => seen.push((kind.0, kind.1, 1)),
+        }
+        let candidate = calibrated(search, candidate)?;
+        if candidate.total() > least * FAR_OFF + FAR_OFF {
+            looked.push(candidate);
+        } else {
+            looked.push(search.improved(candidate, &[1.3], 2)?);
+        }
+    }
+    sort(&mut looked);
+    let mut out: Vec<Candidate> = Vec::new();
+    for (place, candidate) in looked.into_iter().enumerate() {
+        let other = out.iter().all(|known| known.model.shape != candidate.model.shape);
+        if place < DEEP {
+            out.push(search.improved(candidate, &[1.25, 1.1, 1.04, 1.015], 4)?);
+        } else if other {
+            out.push(candidate);
+        }
+    }
+    sort(&mut out);
+    Ok(out)
+}
+
+/// The candidate with the number that sets its pace scaled by how far its duration is off, where that helps.
+fn calibrated(search: &mut Search<'_>, candidate: Candidate) -> Result<Candidate, Refused> {
+    let model = &candidate.model;
+    let leads = if model.policer.is_some() {
+        Parameter::PolicerRate
+    } else if model.reader.is_some() {
+        Parameter::ReaderRate
+    } else if model.writer.is_some() {
+        Parameter::WriterRate
+    } else if model.send_buffer.is_some() {
+        Parameter::SendBuffer
+    } else {
+        Parameter::Rate
+    };
+    let factor = (candidate.duration_s / search.target().seen().duration_s).clamp(0.3, 3.0);
+    let scaled = leads.scaled(model, factor).into_iter().collect();
+    let better = search
+        .tried(scaled)?
+        .pop()
+        .filter(|one| one.total() < candidate.total());
+    Ok(better.unwrap_or(candidate))
+}
+
+fn sort(candidates: &mut [Candidate]) {
+    candidates.sort_by(|a, b| a.rank().total_cmp(&b.rank()));
+}
+
+/// Replays the best model with each congestion control, each improved by itself.
+fn congestion(
+    search: &mut Search<'_>,
+    best: &mut Candidate,
+    connection: &Connection,
+) -> Result<Congestion, Refused> {
+    let others = CONTROLS.iter().filter(|name| **name != best.model.congestion);
+    let others: Vec<Model> = others
+        .map(|congestion| Model {
+            congestion,
+            ..best.model.clone()
+        })
+        .collect();
+    let mut all = vec![best.clone()];
+    for candidate in search.tried(others)? {
+        let close = candidate.total() <= near(best.total()) * 4.0;
+        all.push(if close {
+            search.improved(candidate, &[1.1, 1.03], 2)?
+        } else {
+            candidate
+        });
+    }
+    sort(&mut all);
+    if let Some(first) = all.first() {
+        *best = first.clone();
+    }
+    let held = match connection.verdict.limit {
+        Limit::ReceiverWindow | Limit::ReceiverApplication => Some("the receiver's window held the sender"),
+        Limit::SendBuffer => Some("the send buffer held the sender"),
+        Limit::SenderApplication => Some("the sending program held the sender"),
+        Limit::ProtocolWindow => Some("the programs' protocol held the sender"),
+        _ => None,
+    };
+    // What differs where something else held the sender is how models of the ends are off, not the control.
+    let limit = near(best.total()) + if held.is_some() { HELD } else { 0.0 };
+    let fits: Vec<_> = all
+        .iter()
+        .filter(|one| one.total() <= limit)
+        .map(|one| one.model.congestion)
+        .collect();
+    let cannot_tell = if fits.len() == CONTROLS.len() {
+        Some(held.unwrap_or("nothing happened on which they differ").to_owned())
+    } else {
+        held.map(str::to_owned)
+    };
+    Ok(Congestion {
+        fits,
+        tried: all
+            .iter()
+            .map(|one| (one.model.congestion, one.total()))
+            .collect(),
+        cannot_tell,
+    })
+}
+
+/// Moves each parameter away from the best until it fits worse.
+fn intervals(search: &mut Search<'_>, best: &Candidate) -> Result<Vec<Interval>, Refused> {
+    let limit = near(best.total());
+    let mut out = Vec::new();
+    for parameter in Parameter::all(&best.model) {
+        let Some(value) = parameter
+            .of(&best.model)
+            .filter(|_| search.is_searched(parameter))
+        else {
+            continue;
+        };
+        let mut ends = [None, None];
+        for (end, up) in ends.iter_mut().zip([false, true]) {
+            let mut last = value;
+            for factor in FACTORS {
+                let factor = if up { factor } else { 1.0 / factor };
+                let Some(model) = parameter.scaled(&best.model, factor) else {
+                    *end = Some(last);
+                    break;
+                };
+                let moved = parameter.of(&model).unwrap_or(value);
+                search.allow(1);
+                let fits = search
+                    .tried(vec![model])?
+                    .pop()
+                    .is_some_and(|one| one.total() <= limit);
+                if !fits {
+                    // Somewhere between the last that fits and the first that does not.
+                    *end = Some((last.abs() * moved.abs()).sqrt());
+                    break;
+                }
+                last = moved;
+            }
+        }
+        let [low, high] = ends;
+        out.push(Interval {
+            parameter,
+            unit: parameter.unit(),
+            value,
+            low,
+            high,
+            identifiable: low.zip(high).is_some_and(|(low, high)| high <= low * WIDEST),
+        });
+    }
+    Ok(out)
+}
+
+/// What the capture does not tell, in sentences.
+fn untold(model: &Model, parameters: &[Interval], connection: &Connection) -> Vec<String> {
+    let mut out = Vec::new();
+    for interval in parameters.iter().filter(|interval| !interval.identifiable) {
+        let words = interval.parameter.words();
+        out.push(match (interval.low, interval.high) {
+            (Some(_), None) => {
+                format!("the {words} is at least what is given: the transfer never met its end")
+            }
+            (None, Some(_)) => {
+                format!("the {words} is at most what is given: a smaller one would look the same")
+            }
+            (None, None) => format!("the {words}: any value would look the same"),
+            (Some(_), Some(_)) => format!("the {words}: only that it lies between the two values given"),
+        });
+    }
+    if model.window == Window::Grows {
+        out.push("how far the receiver's window would grow: the transfer never met its end".to_owned());
+    }
+    if connection.facts.tap == Tap::Receiver {
+        let words = format!(
+            "how much of the round trip of {:.1} ms is a queue",
+            model.round_trip * 1e3
+        );
+        out.push(words);
+        out.push("delay over time: a capture at the sender shows it".to_owned());
+    }
+    out.push("how the delay is shared between the two ways: captures at both ends show it".to_owned());
+    if matches!(model.loss, Loss::Packets(_)) && model.shape == Shape::LinkAndLoss {
+        out.push("what loses the packets: only that it has nothing to do with the queue".to_owned());
+    }
+    out
+}
+
+/// How far another candidate may be off to fit about as well as one that is off by `best`.
+fn near(best: f64) -> f64 {
+    best + (best * 0.4).max(1.0)
+}
+
+/// Congestion controls that are tried: those of Linux that the simulator models.
+pub const CONTROLS: [&str; 4] = ["cubic", "reno", "bbr", "bic"];
+/// How far off a candidate is that is not looked at any more: as a factor, and in all.
+const FAR_OFF: f64 = 30.0;
+/// By how much more another control may be off where something else held the sender.
+const HELD: f64 = 5.0;
+/// Candidates of one shape that are looked at.
+const LOOKS: usize = 2;
+/// Candidates that are searched deeply.
+const DEEP: usize = 2;
+/// A total difference from which a model explains nothing.
+const POOR: f64 = 30.0;
+/// The same of the duration.
+const FAR: f64 = 0.15;
+/// How far parameters are moved for their intervals.
+const FACTORS: [f64; 7] = [1.03, 1.08, 1.2, 1.5, 2.5, 5.0, 10.0];
+/// Widest interval of a parameter that the capture tells, as a ratio.
+const WIDEST: f64 = 2.0;

@@ -1,0 +1,188 @@
+//! The search: from starting models to those that agree with the capture.
+
+use crate::compare::{Difference, Target};
+use crate::model::{Loss, Model, Parameter};
+use crate::start::Refused;
+use crate::trial::{Simulator, Trial};
+
+/// A model and how far it differs from the capture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// The model.
+    pub model: Model,
+    /// How far it is off.
+    pub difference: Difference,
+    /// Its transfer's duration, seconds.
+    pub duration_s: f64,
+}
+
+impl Candidate {
+    /// How far it is off in all.
+    pub fn total(&self) -> f64 {
+        self.difference.total()
+    }
+
+    /// By what it is ranked among models of other shapes: one that replays the very losses of the capture explains them with
+    /// as many numbers as there are losses, and is to be better by that.
+    pub fn rank(&self) -> f64 {
+        let listed = matches!(self.model.loss, Loss::Packets(_));
+        self.total() + if listed { LISTED } else { 0.0 }
+    }
+}
+
+/// A search over models of one transfer, with a bound on its simulations.
+pub struct Search<'a> {
+    target: &'a Target,
+    simulator: &'a dyn Simulator,
+    at_sender: bool,
+    left: usize,
+    done: usize,
+}
+
+impl<'a> Search<'a> {
+    /// A search that simulates at most `most` times.
+    pub const fn new(target: &'a Target, simulator: &'a dyn Simulator, at_sender: bool, most: usize) -> Self {
+        Self {
+            target,
+            simulator,
+            at_sender,
+            left: most,
+            done: 0,
+        }
+    }
+
+    /// What is to be explained.
+    pub const fn target(&self) -> &'a Target {
+        self.target
+    }
+
+    /// Simulations so far.
+    pub const fn done(&self) -> usize {
+        self.done
+    }
+
+    /// Simulations that are left.
+    pub const fn left(&self) -> usize {
+        self.left
+    }
+
+    /// Allows so many simulations more.
+    pub const fn allow(&mut self, more: usize) {
+        self.left += more;
+    }
+
+    /// Tries models, as many as the bound allows; those that cannot be simulated are left out.
+    ///
+    /// # Errors
+    /// [`Refused::Stopped`].
+    pub fn tried(&mut self, mut models: Vec<Model>) -> Result<Vec<Candidate>, Refused> {
+        models.truncate(self.left);
+        self.left -= models.len();
+        self.done += models.len();
+        let trials: Vec<Trial> = models
+            .into_iter()
+            .map(|model| Trial::of(model, self.at_sender))
+            .collect();
+        let outcomes = self.simulator.simulate(&trials).ok_or(Refused::Stopped)?;
+        Ok(trials
+            .into_iter()
+            .zip(outcomes)
+            .filter_map(|(trial, outcome)| {
+                let seen = outcome?.seen;
+                Some(Candidate {
+                    difference: self.target.difference(&seen),
+                    duration_s: seen.duration_s,
+                    model: trial.model,
+                })
+            })
+            .collect())
+    }
+
+    /// Improves a candidate: each parameter up and down by the step, then all that helped together, until nothing does;
+    /// then by the next step.
+    ///
+    /// # Errors
+    /// [`Refused::Stopped`].
+    pub fn improved(&mut self, start: Candidate, steps: &[f64], moves: usize) -> Result<Candidate, Refused> {
+        let mut best = start;
+        for &step in steps {
+            for _ in 0..moves {
+                if self.left == 0 || best.total() < GOOD {
+                    return Ok(best);
+                }
+                let next = self.around(&best, step)?;
+                let Some(next) = next.filter(|next| next.total() < best.total() * WORTH) else {
+                    break;
+                };
+                best = next;
+            }
+        }
+        Ok(best)
+    }
+
+    /// Whether the curves can tell a parameter; others stay as the capture has them.
+    pub fn is_searched(&self, parameter: Parameter) -> bool {
+        // Beside the receiver nothing that is compared shows the round trip; the first flight is counted, not fitted.
+        parameter != Parameter::InitialWindow && (self.at_sender || parameter != Parameter::RoundTrip)
+    }
+
+    /// The best candidate one step away.
+    fn around(&mut self, best: &Candidate, step: f64) -> Result<Option<Candidate>, Refused> {
+        let mut moves: Vec<(Parameter, f64)> = Vec::new();
+        let mut models = Vec::new();
+        for parameter in Parameter::all(&best.model) {
+            // The capture measures these well: they are only polished.
+            let measured = matches!(parameter, Parameter::RoundTrip | Parameter::Pause) && step > POLISH;
+            if measured || !self.is_searched(parameter) {
+                continue;
+            }
+            for factor in [step, 1.0 / step] {
+                if let Some(model) = parameter.scaled(&best.model, factor) {
+                    moves.push((parameter, factor));
+                    models.push(model);
+                }
+            }
+        }
+        if let Some(model) = one_plan(&best.model, step) {
+            models.push(model);
+        }
+        let found = self.tried(models)?;
+        let mut helped: Vec<&Candidate> = found.iter().filter(|one| one.total() < best.total()).collect();
+        helped.sort_by(|a, b| a.total().total_cmp(&b.total()));
+        let mut together = best.model.clone();
+        let mut changed = 0;
+        for (parameter, factor) in &moves {
+            let alone = parameter.scaled(&best.model, *factor);
+            if helped.iter().any(|one| Some(&one.model) == alone.as_ref())
+                && let Some(model) = parameter.scaled(&together, *factor)
+            {
+                together = model;
+                changed += 1;
+            }
+        }
+        let first = helped.first().map(|one| (*one).clone());
+        if changed < 2 {
+            return Ok(first);
+        }
+        let joint = self.tried(vec![together])?.pop();
+        Ok([first, joint]
+            .into_iter()
+            .flatten()
+            .min_by(|a, b| a.total().total_cmp(&b.total())))
+    }
+}
+
+/// Rate and queue moved together, so that the queue's time stays: the two are nearly one for the curves.
+fn one_plan(model: &Model, step: f64) -> Option<Model> {
+    let model = Parameter::Rate.scaled(model, step)?;
+    Parameter::Queue.scaled(&model, step)
+}
+
+/// The largest step of what the capture measures itself.
+const POLISH: f64 = 1.12;
+/// By how much a model that replays losses must be better than one that makes them.
+const LISTED: f64 = 3.0;
+/// A difference that no search betters.
+const GOOD: f64 = 0.02;
+/// What a move must leave of the difference to be worth it.
+const WORTH: f64 = 0.995;

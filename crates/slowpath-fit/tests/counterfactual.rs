@@ -1,0 +1,62 @@
+//! Fitted under one condition, predicted for another, and compared with what that one gives.
+
+mod support;
+
+use slowpath_fit::trial::Alone;
+use slowpath_fit::{Effort, fit, what_if};
+use slowpath_scenario::Intervention;
+
+use support::known;
+
+fn holds(path: &str, key: &str, value: &str) {
+    let known = known(path);
+    let fitted = fit::fit(&known.captured(&[], 7), &Alone, Effort::default()).unwrap();
+    let change = [Intervention::spelled(key, value).unwrap()];
+    let answer = what_if::what_if(&fitted, &change, &Alone).unwrap();
+    let truth = known.duration(&change, 11);
+    println!("{path}, {key}={value}: {answer:?}, in truth {truth:.3} s");
+    assert!(answer.identifiable, "{path}: {:?}", answer.reason);
+    let (low, high) = (answer.low90_s.unwrap(), answer.high90_s.unwrap());
+    let off = answer.duration_s.unwrap() / truth - 1.0;
+    assert!(
+        (low..=high).contains(&truth) || off.abs() <= 0.1,
+        "{path}, {key}={value}: {low:.2} to {high:.2} s, in truth {truth:.2} s"
+    );
+}
+
+#[test]
+fn bbr_on_a_plain_link() {
+    holds("plain link", "congestion-control", "bbr");
+}
+
+#[test]
+fn half_the_loss() {
+    holds("random loss", "loss", "0.15 %");
+}
+
+#[test]
+fn a_larger_window() {
+    holds("receiver's window", "window", "131072 B");
+}
+
+#[test]
+fn twice_the_rate_of_a_link() {
+    holds("plain link with reno", "rate", "16 Mbit/s");
+}
+
+#[test]
+fn several_connections_through_a_policer() {
+    holds("policer", "streams", "4");
+}
+
+#[test]
+fn what_the_capture_cannot_tell_is_refused() {
+    let known = known("receiver's window");
+    let fitted = fit::fit(&known.captured(&[], 7), &Alone, Effort::default()).unwrap();
+    // A window of 8 MB leaves the link alone, whose rate the capture never showed.
+    let change = [Intervention::spelled("window", "8 MB").unwrap()];
+    let answer = what_if::what_if(&fitted, &change, &Alone).unwrap();
+    println!("{answer:?}, in truth {:.3} s", known.duration(&change, 11));
+    assert!(!answer.identifiable && answer.duration_s.is_none(), "{answer:?}");
+    assert!(answer.reason.is_some());
+}

@@ -1,0 +1,343 @@
+//! The path behind a capture as a fitted model, as an experiment file, and asked what a change would give.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use serde::Serialize;
+pub use slowpath_fit::fit::{Fit, Interval};
+pub use slowpath_fit::model::{Loss, Model, Parameter};
+pub use slowpath_fit::what_if::{Answer, sensible};
+pub use slowpath_fit::{Effort, Refused};
+use slowpath_fit::{Outcome, Simulator, Trial};
+use slowpath_report::Style;
+use slowpath_report::quantity::{bit_rate, bytes, percent, seconds};
+use slowpath_report::text::{Tone, left, right};
+use slowpath_scenario::Intervention;
+use slowpath_scenario::intervention::SpellingError;
+use slowpath_verdict::Analysis;
+pub use slowpath_verdict::Connection;
+
+use crate::processors;
+
+/// Version of the JSON form of a fit.
+pub const SCHEMA: &str = "slowpath/fit/1";
+
+/// A fit in the form in which it is written as JSON.
+#[derive(Debug, Serialize)]
+pub struct Document<'a> {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// The capture's file.
+    pub capture: &'a str,
+    /// The connection's number in the capture.
+    pub connection: u32,
+    /// The fit.
+    #[serde(flatten)]
+    pub fit: &'a Fit,
+}
+
+/// Why a flow cannot be fitted.
+#[derive(Debug, thiserror::Error)]
+pub enum FitError {
+    /// No such connection.
+    #[error("the capture has no connection {0}; `slowpath explain` lists them")]
+    NoFlow(u32),
+    /// No connection at all.
+    #[error("the capture holds no TCP connection")]
+    Empty,
+    /// Too little is known.
+    #[error("no path can be fitted: {0}")]
+    Refused(#[from] Refused),
+    /// A change that is not one.
+    #[error("--what-if {0}: write KEY=VALUE, such as congestion-control=bbr")]
+    NoChange(String),
+    /// A change that is not understood.
+    #[error("--what-if {0}")]
+    Spelling(#[from] SpellingError),
+}
+
+/// The connection of that number, or the one that moved the most data.
+///
+/// # Errors
+/// [`FitError::NoFlow`], [`FitError::Empty`].
+pub fn connection(analysis: &Analysis, flow: Option<u32>) -> Result<&Connection, FitError> {
+    match flow {
+        None => analysis.main_connection().ok_or(FitError::Empty),
+        Some(id) => {
+            let found = analysis.connections.iter().find(|one| one.id == id);
+            found.ok_or(FitError::NoFlow(id))
+        }
+    }
+}
+
+/// Simulates on all processors, until it is told to stop.
+pub struct OnAll<'a> {
+    cancel: &'a AtomicBool,
+    done: AtomicUsize,
+    progress: &'a (dyn Fn(usize) + Sync),
+}
+
+impl<'a> OnAll<'a> {
+    /// Stops when `cancel` is raised; `progress` is told how many simulations are done.
+    pub const fn new(cancel: &'a AtomicBool, progress: &'a (dyn Fn(usize) + Sync)) -> Self {
+        Self {
+            cancel,
+            done: AtomicUsize::new(0),
+            progress,
+        }
+    }
+}
+
+impl Simulator for OnAll<'_> {
+    fn simulate(&self, trials: &[Trial]) -> Option<Vec<Option<Outcome>>> {
+        let outcomes = processors::each(trials.len(), &|number| {
+            if self.cancel.load(Ordering::Relaxed) {
+                return None;
+            }
+            let outcome = trials[number].run().ok();
+            (self.progress)(self.done.fetch_add(1, Ordering::Relaxed) + 1);
+            outcome
+        });
+        (!self.cancel.load(Ordering::Relaxed)).then_some(outcomes)
+    }
+}
+
+/// Finds the path that explains a connection.
+///
+/// # Errors
+/// [`FitError::Refused`].
+pub fn fit(connection: &Connection, effort: Effort, simulator: &OnAll<'_>) -> Result<Fit, FitError> {
+    Ok(slowpath_fit::fit::fit(connection, simulator, effort)?)
+}
+
+/// Reads changes as users type them: `KEY=VALUE`, several that are made together joined by `and`.
+///
+/// # Errors
+/// [`FitError::NoChange`], [`FitError::Spelling`].
+pub fn changes(typed: &str) -> Result<Vec<Intervention>, FitError> {
+    typed
+        .split(" and ")
+        .map(|one| {
+            let (key, value) = one
+                .split_once('=')
+                .ok_or_else(|| FitError::NoChange(typed.to_owned()))?;
+            Ok(Intervention::spelled(key.trim(), value.trim())?)
+        })
+        .collect()
+}
+
+/// What each of several changes would give.
+///
+/// # Errors
+/// [`FitError::Refused`] if the search was stopped.
+pub fn answers(
+    fit: &Fit,
+    wanted: &[Vec<Intervention>],
+    simulator: &OnAll<'_>,
+) -> Result<Vec<Answer>, FitError> {
+    let mut out = Vec::with_capacity(wanted.len());
+    for changes in wanted {
+        out.push(slowpath_fit::what_if::what_if(fit, changes, simulator)?);
+    }
+    Ok(out)
+}
+
+/// The experiment file of a fit, with comments.
+pub fn experiment(fit: &Fit, capture: &Path) -> String {
+    let name = capture
+        .file_name()
+        .unwrap_or(capture.as_os_str())
+        .to_string_lossy();
+    let mut top = vec![
+        format!("Fitted to {name}: {} to {}.", fit.sender, fit.receiver),
+        format!(
+            "Captured: {} in {}, {}. Fitted: {} in simulated time ({} simulations).",
+            bytes(fit.captured.bytes as f64),
+            seconds(fit.captured.duration_s),
+            bit_rate(fit.captured.goodput_bit_per_s),
+            seconds(fit.fitted.duration_s),
+            fit.simulations
+        ),
+        format!("Congestion control: {}.", congestion(fit)),
+    ];
+    if !fit.explains {
+        top.push("CARE: this model is far from the capture; do not rely on it.".to_owned());
+    }
+    top.extend(
+        fit.untold
+            .iter()
+            .map(|line| format!("Not told by the capture: {line}.")),
+    );
+    let notes: Vec<(Parameter, String)> = fit
+        .parameters
+        .iter()
+        .map(|interval| (interval.parameter, fits(interval)))
+        .collect();
+    fit.model
+        .written(&format!("The path behind {name}, fitted"), &top, &notes)
+}
+
+fn congestion(fit: &Fit) -> String {
+    let set = fit.congestion.fits.join(", ");
+    match &fit.congestion.cannot_tell {
+        Some(why) => format!("cannot tell ({why}); {set} fit"),
+        None if fit.congestion.fits.len() == 1 => set,
+        None => format!("one of {set}"),
+    }
+}
+
+fn fits(interval: &Interval) -> String {
+    let show = |value: f64| shown(interval, value);
+    match (interval.low, interval.high) {
+        (Some(low), Some(high)) => format!("{} to {} fit", show(low), show(high)),
+        (Some(low), None) => format!("{} and more fit", show(low)),
+        (None, Some(high)) => format!("{} and less fit", show(high)),
+        (None, None) => "any value fits".to_owned(),
+    }
+}
+
+fn shown(interval: &Interval, value: f64) -> String {
+    match interval.unit {
+        "bit/s" => bit_rate(value),
+        "B" => bytes(value),
+        "s" => seconds(value),
+        "" => percent(value),
+        unit => format!("{value:.0} {unit}"),
+    }
+}
+
+/// Writes a fit for the terminal.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_text(fit: &Fit, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let off = (fit.fitted.duration_s / fit.captured.duration_s - 1.0) * 100.0;
+    let head = format!(
+        "{} to {}: {} explains {} of {} in {} ({}); replayed it takes {} ({off:+.1} %).",
+        fit.sender,
+        fit.receiver,
+        fit.model.shape.words(),
+        if fit.share < 0.999 {
+            "the beginning"
+        } else {
+            "the transfer"
+        },
+        bytes(fit.captured.bytes as f64),
+        seconds(fit.captured.duration_s),
+        bit_rate(fit.captured.goodput_bit_per_s),
+        seconds(fit.fitted.duration_s)
+    );
+    style.paragraph(&head, "", "  ", Tone::Plain, out)?;
+    if !fit.explains {
+        let words = "No model that was tried explains this transfer well: read the figures as a beginning, not as an answer.";
+        style.paragraph(words, "", "  ", Tone::Care, out)?;
+    }
+    writeln!(out)?;
+    for interval in &fit.parameters {
+        writeln!(
+            out,
+            "  {}  {}  {}",
+            left(interval.parameter.words(), NAME),
+            right(&shown(interval, interval.value), VALUE),
+            fits(interval)
+        )?;
+    }
+    if let Loss::Packets(packets) = &fit.model.loss {
+        let words = format!("{} packets lost beside full queues", packets.len());
+        writeln!(out, "  {words}")?;
+    }
+    writeln!(out)?;
+    let words = format!("Congestion control: {}.", congestion(fit));
+    style.paragraph(&words, "", "  ", Tone::Plain, out)?;
+    if !fit.others.is_empty() {
+        let words: Vec<&str> = fit.others.iter().map(|model| model.shape.words()).collect();
+        let words = format!("Cannot be told from: {}.", words.join("; "));
+        style.paragraph(&words, "", "  ", Tone::Plain, out)?;
+    }
+    for line in &fit.untold {
+        style.paragraph(&format!("Not told: {line}."), "", "  ", Tone::Plain, out)?;
+    }
+    if style.verbose {
+        let d = &fit.difference;
+        let words = format!(
+            "Difference (1 is as far as a good model of a kernel is): duration {:.2}, sequence {:.2}, rate {:.2}, round trip {:.2}, losses {:.2}; {} simulations.",
+            d.duration, d.sequence, d.rate, d.round_trip, d.losses, fit.simulations
+        );
+        style.paragraph(&words, "", "  ", Tone::Plain, out)?;
+        for (name, total) in &fit.congestion.tried {
+            writeln!(out, "  {name}: {total:.2}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes what changes would give, for the terminal.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_answers(fit: &Fit, answers: &[Answer], style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let head = format!(
+        "What if, by the path fitted to this capture ({} now, {} by the model):",
+        seconds(fit.captured.duration_s),
+        seconds(fit.fitted.duration_s)
+    );
+    style.paragraph(&head, "", "  ", Tone::Plain, out)?;
+    for answer in answers {
+        let words = match (answer.duration_s, answer.low90_s, answer.high90_s) {
+            (Some(duration), Some(low), Some(high)) => {
+                let next = answer
+                    .next_limit
+                    .map_or_else(String::new, |limit| format!("; then limited by {}", limit.noun()));
+                format!(
+                    "{}: {} (90 %: {} to {}){next}",
+                    answer.change,
+                    seconds(duration),
+                    seconds(low),
+                    seconds(high)
+                )
+            }
+            _ => format!(
+                "{}: not identifiable: {}",
+                answer.change,
+                answer.reason.as_deref().unwrap_or("unknown")
+            ),
+        };
+        style.paragraph(&words, "  ", "    ", Tone::Plain, out)?;
+    }
+    Ok(())
+}
+
+/// Writes an explanation as JSON (`slowpath/explain/1`) with what changes would give beside the connection that was fitted.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_explanation_json(
+    explanation: &slowpath_report::explain::Explanation,
+    connection: u32,
+    answers: &[Answer],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut text = Vec::new();
+    crate::explain::write_json(explanation, &mut text)?;
+    let mut document: serde_json::Value = serde_json::from_slice(&text)?;
+    let connections = document["connections"].as_array_mut().into_iter().flatten();
+    for one in connections.filter(|one| one["id"] == connection) {
+        one["what_if"] = serde_json::to_value(answers)?;
+    }
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    writeln!(out)
+}
+
+/// Writes a fit as JSON ([`SCHEMA`]).
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_json(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, document)?;
+    writeln!(out)
+}
+
+/// Columns of a parameter's name and of its value.
+const NAME: usize = 32;
+const VALUE: usize = 14;
