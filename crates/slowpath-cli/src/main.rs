@@ -11,6 +11,7 @@ mod explain;
 mod form;
 mod list;
 mod measure;
+mod progress;
 mod run;
 mod shell;
 mod terminal;
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
             });
         }
     };
-    terminal::set(cli.verbose, cli.quiet);
+    terminal::set(cli.verbose, cli.quiet, &cli.hide);
     let result = match cli.command {
         Command::List => list::list(),
         Command::Run(args) => run::run(&args),

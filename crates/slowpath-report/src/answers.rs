@@ -26,7 +26,7 @@ pub fn answers(results: &Results, questions: &[Question]) -> Vec<Answer> {
         .iter()
         .map(|question| Answer {
             ask: question.ask.clone(),
-            text: answer(results, question).join(" "),
+            text: answer(results, question).join("\n"),
         })
         .filter(|answer| !answer.text.is_empty())
         .collect()

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct Answer {
     /// The question.
     pub ask: String,
-    /// What the results say, a sentence or more; empty where no variant that it is about was run.
+    /// What the results say, a sentence or more, each statement in a line of its own; empty where no variant that it is about
+    /// was run.
     pub text: String,
 }
 
