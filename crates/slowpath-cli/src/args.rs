@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use slowpath::Warning;
 
 use crate::form::ResultsFormat;
 use crate::measure::{DiagnosePathArgs, MeasureArgs, ServeArgs};
@@ -29,6 +31,21 @@ pub(crate) struct Cli {
     /// Answers and errors alone
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    /// Do not show this kind of warning; its name stands before it. May be given several times
+    #[arg(long, global = true, value_name = "WARNING", value_parser = warning())]
+    pub(crate) hide: Vec<Warning>,
+}
+
+/// Reads a warning's name; the list is the one from which warnings take their names.
+fn warning() -> impl TypedValueParser<Value = Warning> {
+    let known = Warning::ALL.map(|warning| PossibleValue::new(warning.name()).help(warning.about()));
+    PossibleValuesParser::new(known).map(|name| {
+        let of_name = |warning: &Warning| warning.name() == name;
+        Warning::ALL
+            .into_iter()
+            .find(of_name)
+            .expect("only names of the list are possible")
+    })
 }
 
 /// The tasks of slowpath.

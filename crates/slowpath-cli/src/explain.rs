@@ -4,12 +4,14 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use slowpath::fates::{self, Fates};
 use slowpath::fit::{Answer, Fit};
+use slowpath::reading::Reading;
 use slowpath::{devices, explain, fit, keep, told, why};
 
 use crate::args::{ExplainArgs, Format};
 use crate::exit::{self, Failure};
-use crate::terminal;
+use crate::{progress, terminal};
 
 /// Reads one or two captures and prints what limited the transfers.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
@@ -39,7 +41,12 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
     match second {
         None if is_json(capture) => return result(args, capture),
         None => {
-            let run = explain::open(capture).map_err(usage)?;
+            if let Some(fates) = fates::read(capture).map_err(usage)? {
+                return dropped(args, &fates, single);
+            }
+            let reading = Reading::default();
+            let run = progress::while_reading(&reading, || explain::open_watched(capture, &reading));
+            let run = run.map_err(usage)?;
             if let Some(folder) = &args.out {
                 keep::add(folder, &run.record, run.analysis.as_ref())
                     .map_err(|error| Failure::usage(error.to_string()))?;
@@ -148,4 +155,19 @@ fn asked(
     }
     let (fitted, answers) = crate::fit::what_if(&main.connection, &args.what_if)?;
     Ok(Some((main.connection.id, fitted, answers)))
+}
+/// Prints what was dropped inside the network of a run of ours.
+fn dropped(args: &ExplainArgs, fates: &Fates, narrowed: bool) -> Result<u8, Failure> {
+    if narrowed || matches!(args.format, Format::Html | Format::Jsonl) {
+        let host = fates.hosts.first().map_or("a host's capture", String::as_str);
+        return Err(Failure::usage(format!(
+            "{} is slowpath's own file of what the network dropped, not a transfer: it goes with --format text or json alone; explain {host} instead",
+            fates.file
+        )));
+    }
+    terminal::print(|out| match args.format {
+        Format::Json => fates::write_json(fates, out),
+        _ => fates::write_text(fates, terminal::style(), out),
+    })?;
+    Ok(exit::DONE)
 }

@@ -12,6 +12,7 @@ mod fit;
 mod form;
 mod list;
 mod measure;
+mod progress;
 mod run;
 mod shell;
 mod terminal;
@@ -35,7 +36,7 @@ fn main() -> ExitCode {
             });
         }
     };
-    terminal::set(cli.verbose, cli.quiet);
+    terminal::set(cli.verbose, cli.quiet, &cli.hide);
     let result = match cli.command {
         Command::List => list::list(),
         Command::Run(args) => run::run(&args),

@@ -1,24 +1,24 @@
 //! `slowpath run` and its workers.
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use slowpath::doctor::Standing;
 use slowpath::folder::Folder;
 use slowpath::load::Loaded;
 use slowpath::run::{Event, Failed, RunError, RunOptions};
 use slowpath::settings::{Call, Settings};
-use slowpath::{ProofOutcome, Results};
+use slowpath::{ProofOutcome, Results, Warning};
 
 use crate::args::{Clock, DiagnoseArgs, ExperimentArgs, OneClock, RunArgs};
 use crate::exit::{self, Failure};
 use crate::form::ResultsFormat;
-use crate::terminal;
+use crate::{progress, terminal};
 
 /// Runs an experiment and prints its table.
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
@@ -213,9 +213,10 @@ impl Session<'_> {
                 "{hindrance}; --clock simulated needs nothing of this machine"
             ))),
             (Clock::Auto | Clock::Both, Some(Some(hindrance))) => {
-                terminal::note(&format!(
-                    "slowpath: {hindrance}; simulated time answers instead (rows with ~)"
-                ));
+                terminal::warn(
+                    Warning::NoLab,
+                    &format!("{hindrance}; simulated time answers instead"),
+                );
                 self.run(vec![slowpath::Clock::Simulated], self.options.variants.clone())?;
                 Ok(None)
             }
@@ -420,8 +421,7 @@ fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
         .unwrap_or_else(|| Path::new("results").join(format!("{name}-sweep")));
     let folder = slowpath::folder::Folder::create(&out).map_err(|error| Failure::usage(error.to_string()))?;
     let cancel = interrupt_flag();
-    let shows = std::io::stderr().is_terminal() && !terminal::is_quiet();
-    let bar = shows.then(|| ProgressBar::new(0));
+    let bar = progress::is_shown().then(|| progress::bar(0, progress::COMPUTED));
     let swept = sweep::run(&options, &cancel, &|done, all| {
         if let Some(bar) = &bar {
             bar.set_length(all as u64);
@@ -533,10 +533,8 @@ impl Display {
                         "{resumed} of {total} runs were finished before and are kept"
                     ));
                 }
-                if std::io::stderr().is_terminal() && !terminal::is_quiet() {
-                    let style =
-                        ProgressStyle::with_template("{bar:12} {wide_msg}").expect("the template is valid");
-                    self.bar = Some(ProgressBar::new(1_000).with_style(style));
+                if progress::is_shown() {
+                    self.bar = Some(progress::bar(1_000, "{wide_msg}"));
                 }
             }
             Event::Started { name } => {

@@ -3,6 +3,7 @@
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 
+use slowpath::Warning;
 use slowpath::shell::{ShellError, ShellSpec};
 
 use crate::args::ShellArgs;
@@ -27,6 +28,7 @@ pub(crate) fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     };
     let outcome = slowpath::shell::run(&spec).map_err(own)?;
     terminal::remark(&health_line(&outcome.report));
+    warn_of_health(&outcome.report);
     for capture in &outcome.captures {
         // The files' names are relative to the folder that was given.
         let folder = args.capture.as_deref().unwrap_or_else(|| Path::new(""));
@@ -44,22 +46,32 @@ pub(crate) fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     Ok(u8::try_from(code).unwrap_or(exit::OWN_FAILURE))
 }
 
+/// Says why the run may not be believed as it is: the worst reason, or all of them where everything is wanted.
+fn warn_of_health(report: &slowpath::LabReport) {
+    let mut reasons: Vec<_> = report.health.reasons.iter().collect();
+    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.state));
+    let shown = if terminal::is_verbose() { reasons.len() } else { 1 };
+    let more = reasons.len().saturating_sub(shown);
+    for reason in reasons.into_iter().take(shown) {
+        let more = match more {
+            0 => String::new(),
+            more => format!(" (-v gives {more} more)"),
+        };
+        terminal::warn(
+            Warning::Health,
+            &format!("{}: {}{more}", reason.code, reason.text),
+        );
+    }
+}
+
 fn health_line(report: &slowpath::LabReport) -> String {
     let health = &report.health;
     let late = health.release_lateness.map_or_else(String::new, |late| {
         format!(", 99 % of {} packets at most {} late", late.count, late.p99)
     });
-    let mut lines: Vec<String> = vec![String::new()];
-    lines.extend(
-        health
-            .reasons
-            .iter()
-            .map(|reason| format!("slowpath: {}: {}", reason.code, reason.text)),
-    );
-    let reasons = lines.join("\n");
     let state = health.state.name();
     format!(
-        "slowpath: {state}{late}, {} dropped by the path{reasons}",
+        "slowpath: {state}{late}, {} dropped by the path",
         report.totals.dropped
     )
 }

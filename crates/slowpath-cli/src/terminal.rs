@@ -2,24 +2,37 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use slowpath::load::Loaded;
 use slowpath::report::Form;
-use slowpath::{Results, RunRecord, Style};
+use slowpath::{Hidden, Results, RunRecord, Style, Warning};
 
 use crate::exit::Failure;
 use crate::form::ResultsFormat;
 
 /// Takes over how much the user wants to read.
-pub(crate) fn set(verbose: bool, quiet: bool) {
+pub(crate) fn set(verbose: bool, quiet: bool, hide: &[Warning]) {
     VERBOSE.store(verbose, Ordering::Relaxed);
     QUIET.store(quiet, Ordering::Relaxed);
+    // Arguments are read once.
+    let _ = HIDDEN.set(Hidden::of(hide.iter().copied()));
+}
+
+/// Warnings that are not wanted.
+fn hidden() -> Hidden {
+    HIDDEN.get().copied().unwrap_or_default()
 }
 
 /// Whether nothing but answers and errors is wanted.
 pub(crate) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
+}
+
+/// Whether reasons are wanted beside answers.
+pub(crate) fn is_verbose() -> bool {
+    VERBOSE.load(Ordering::Relaxed)
 }
 
 /// Writes an answer to standard output.
@@ -44,10 +57,18 @@ pub(crate) fn remark(line: &str) {
     }
 }
 
+/// Says what should be read before an answer is trusted, on standard error, unless it is not wanted.
+pub(crate) fn warn(warning: Warning, text: &str) {
+    if !hidden().holds(warning) {
+        remark(&format!("slowpath: {}: {text}", warning.name()));
+    }
+}
+
 /// Prints what should be read before the results of an experiment are trusted.
 pub(crate) fn warnings(loaded: &Loaded) {
-    if !loaded.experiment.warnings.list.is_empty() {
-        remark(loaded.experiment.warnings.to_string().trim_end());
+    let warnings = &loaded.experiment.warnings;
+    if !warnings.list.is_empty() && !hidden().holds(Warning::Experiment) {
+        remark(warnings.to_string().trim_end());
     }
 }
 
@@ -134,7 +155,9 @@ pub(crate) fn style() -> Style {
         width,
         rows,
         color: io::stdout().is_terminal() && !no_color(),
-        verbose: VERBOSE.load(Ordering::Relaxed),
+        verbose: is_verbose(),
+        quiet: is_quiet(),
+        hidden: hidden(),
     }
 }
 
@@ -153,6 +176,7 @@ fn no_color() -> bool {
 
 static VERBOSE: AtomicBool = AtomicBool::new(false);
 static QUIET: AtomicBool = AtomicBool::new(false);
+static HIDDEN: OnceLock<Hidden> = OnceLock::new();
 
 /// Longer lines are hard to read, however wide the terminal.
 const WIDEST_SENTENCE: usize = 100;

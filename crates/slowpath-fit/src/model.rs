@@ -622,10 +622,17 @@ mod tests {
                 .into_iter()
                 .map(|parameter| (parameter, "a note".to_owned()))
                 .collect();
-            for text in [model.document(), model.written("x", &["a line".to_owned()], &notes)] {
+            for text in [
+                model.document(),
+                model.written("x", &["a line".to_owned()], &notes),
+            ] {
                 let experiment =
                     Experiment::read("model", &text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
-                let variants = if matches!(model.loss, Loss::Packets(_)) { 2 } else { 1 };
+                let variants = if matches!(model.loss, Loss::Packets(_)) {
+                    2
+                } else {
+                    1
+                };
                 assert_eq!(experiment.variants.len(), variants, "{text}");
             }
             assert_eq!(
@@ -643,7 +650,10 @@ mod tests {
                 let before = parameter.of(&model).unwrap();
                 let changed = parameter.scaled(&model, 1.5).unwrap();
                 let after = parameter.of(&changed).unwrap();
-                assert!((after / before - 1.5).abs() < 1e-6, "{parameter:?}: {before} {after}");
+                assert!(
+                    (after / before - 1.5).abs() < 1e-6,
+                    "{parameter:?}: {before} {after}"
+                );
                 assert_eq!(parameter.with(&changed, before), Some(model.clone()));
             }
         }

@@ -7,6 +7,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use slowpath_sys::message;
 use slowpath_sys::namespace::NetworkNamespace;
 use slowpath_sys::netlink::Netlink;
 use slowpath_sys::process::user_and_group;
@@ -49,6 +50,7 @@ pub fn examine(programs: &[(&str, &str)]) -> Vec<Finding> {
         buffers(),
     ];
     findings.extend(["cubic", "reno", "bbr"].into_iter().map(congestion_control));
+    findings.push(echo_requests());
     findings.push(scheduler_statistics());
     findings.push(open_files());
     findings.push(file_size());
@@ -275,6 +277,29 @@ fn buffers() -> Finding {
         format!("net.core.rmem_max is {bytes} bytes"),
         "`sysctl net.core.rmem_max=16777216` as root, so that an ordinary user's virtual Ethernet and UDP receivers lose nothing at high rates",
     )
+}
+
+fn echo_requests() -> Finding {
+    const SUBJECT: &str = "ICMP";
+    if message::raw_icmp_socket(false).is_ok() {
+        return finding(SUBJECT, Standing::Good, "this process may send it", "");
+    }
+    match message::ping_socket(false) {
+        Ok(_) => finding(
+            SUBJECT,
+            Standing::Good,
+            "an ordinary user may send echo requests",
+            "",
+        ),
+        Err(error) => finding(
+            SUBJECT,
+            Standing::Lacking,
+            format!(
+                "{error}; `measure ping`, `trace` and `mtu` use UDP instead, which hosts answer about once a second"
+            ),
+            "`sysctl net.ipv4.ping_group_range=\"0 2147483647\"` as root",
+        ),
+    }
 }
 
 fn scheduler_statistics() -> Finding {

@@ -147,6 +147,15 @@ class Series {
     ctx.setLineDash((this.dash || []).map(d => d * ratio));
     ctx.beginPath();
     const X = k => px(this.x[Math.min(k * step, this.n - 1)]);
+    // Calls `each(x, lo, hi)` for every block; one whose points lie apart in time is no block but its points.
+    const points = each => {
+      const finest = this.levels[0];
+      for (let k = b0; k <= b1; k++) {
+        const i = k * step, j = Math.min(i + step, this.n) - 1;
+        if (step === 1 || px(this.x[j]) - px(this.x[i]) <= 3 * ratio) each(X(k), lo[k], hi[k]);
+        else for (let p = i; p <= j; p++) each(px(this.x[p]), finest.lo[p], finest.hi[p]);
+      }
+    };
     switch (this.kind) {
       case "step": case "line": case "area": {
         const stepped = this.kind !== "line" && step === 1;
@@ -173,19 +182,18 @@ class Series {
       }
       case "dots": {
         const s = (this.width || 2) * ratio;
-        if (step === 1) for (let k = b0; k <= b1; k++) ctx.rect(X(k) - s / 2, py(hi[k]) - s / 2, s, s);
-        else for (let k = b0; k <= b1; k++) {
-          const a = py(hi[k]);
-          ctx.rect(X(k) - s / 2, a - s / 2, s, Math.max(s, py(lo[k]) - a + s));
-        }
+        points((x, low, high) => {
+          const a = py(high);
+          ctx.rect(x - s / 2, a - s / 2, s, step === 1 ? s : Math.max(s, py(low) - a + s));
+        });
         ctx.fill();
         break;
       }
       case "segment": {
         if (step > 1) ctx.lineWidth = Math.max(ctx.lineWidth, 2.5 * ratio);
         const wide = step === 1 && (px(x1) - px(x0)) / (b1 - b0 + 1) > 7 * ratio;
-        for (let k = b0; k <= b1; k++) {
-          const x = X(k), a = py(lo[k]), b = py(hi[k]);
+        points((x, low, high) => {
+          const a = py(low), b = py(high);
           ctx.moveTo(x, a); ctx.lineTo(x, Math.min(b, a - ratio));
           // As tcptrace draws it: arrow heads where there is room for them.
           if (wide) {
@@ -193,7 +201,7 @@ class Series {
             ctx.moveTo(x - h, a - h); ctx.lineTo(x, a); ctx.lineTo(x + h, a - h);
             ctx.moveTo(x - h, b + h); ctx.lineTo(x, b); ctx.lineTo(x + h, b + h);
           }
-        }
+        });
         ctx.stroke();
         if (this.mark && b1 - b0 < 40) {
           ctx.beginPath();

@@ -24,48 +24,42 @@ use variant::find;
 pub fn answers(results: &Results, questions: &[Question]) -> Vec<Answer> {
     questions
         .iter()
-        .map(|question| {
-            let parts = answer(results, question);
-            Answer {
-                ask: question.ask.clone(),
-                text: parts.join(" "),
-                parts,
-            }
+        .map(|question| Answer {
+            ask: question.ask.clone(),
+            text: answer(results, question).join("\n"),
         })
-        .filter(|answer| !answer.parts.is_empty())
+        .filter(|answer| !answer.text.is_empty())
         .collect()
 }
 
-/// What a question asks for, part by part.
+/// The sentences that a question asks for.
 fn answer(results: &Results, question: &Question) -> Vec<String> {
-    let mut parts: Vec<Vec<String>> = Vec::new();
-    for variant in question.time.iter().filter_map(|name| find(results, name)) {
-        parts.push(time::of(variant).into_iter().collect());
-    }
+    let mut out = Vec::new();
+    out.extend(
+        question
+            .time
+            .iter()
+            .filter_map(|name| time::of(find(results, name)?)),
+    );
     for variant in question.limit.iter().filter_map(|name| find(results, name)) {
         let said = variant
             .sentence()
             .map(|said| format!("{}: {said}", results.label(variant)));
-        parts.push(said.into_iter().chain(gain::tests(results, variant)).collect());
+        out.extend(said);
+        out.extend(gain::tests(results, variant));
     }
     for pair in &question.gain {
-        parts.push(gain::of(results, pair).into_iter().collect());
+        out.extend(gain::of(results, pair));
     }
     for pair in &question.flows {
-        parts.push(flows::of(results, pair).into_iter().collect());
+        out.extend(flows::of(results, pair));
     }
-    parts.push(layers::of(results, &question.layers).into_iter().collect());
-    parts.push(modes::of(results, &question.modes).into_iter().collect());
-    let rows = sender::of(results, &question.sender).into_iter();
-    parts.extend(
-        rows.chain(datagrams::of(results, &question.datagrams))
-            .map(|row| vec![row]),
-    );
-    for wish in &question.range {
-        parts.push(range::of(results, wish).into_iter().collect());
-    }
-    let said = parts.into_iter().filter(|sentences| !sentences.is_empty());
-    said.map(|sentences| sentences.join(" ")).collect()
+    out.extend(layers::of(results, &question.layers));
+    out.extend(modes::of(results, &question.modes));
+    out.extend(sender::of(results, &question.sender));
+    out.extend(datagrams::of(results, &question.datagrams));
+    out.extend(question.range.iter().filter_map(|wish| range::of(results, wish)));
+    out
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use slowpath_verdict::{Reason, Rejected};
+use slowpath_verdict::{Evidence, Limit, Reason, Rejected};
 
 use crate::explain::{ExplainedConnection, Explanation};
 use crate::facts::{facts, parameters, tap_words};
 use crate::quantity::{bit_rate, bytes, grouped, percent, seconds};
-use crate::text::{Style, Tone, columns, left, wrap};
+use crate::text::{Style, Tone, Warning, columns, left, wrap};
 use crate::verdict::{flag_name, limit_words};
 
 /// How much the text says.
@@ -136,15 +136,17 @@ pub fn write_explanation(
         tap_words(quality.tap)
     );
     style.paragraph(&summary, "  ", "  ", Tone::Plain, out)?;
-    if quality.capture_loss_fraction > 0.0 {
+    // What it comes to is among the warnings where it matters.
+    let told = |warning: &String| warning.contains("acknowledged bytes");
+    if quality.capture_loss_fraction > 0.0 && !quality.warnings.iter().any(told) {
         let text = format!(
             "{} of the acknowledged bytes are missing.",
             percent(quality.capture_loss_fraction)
         );
-        style.paragraph(&text, "  ! ", "    ", Tone::Care, out)?;
+        style.warn(Warning::Capture, &text, "  ! ", Tone::Care, out)?;
     }
     for warning in &quality.warnings {
-        style.paragraph(warning, "  ! ", "    ", Tone::Care, out)?;
+        style.warn(Warning::Capture, warning, "  ! ", Tone::Care, out)?;
     }
     if !depth.evidence && !explanation.connections.is_empty() {
         style.paragraph(
@@ -215,7 +217,6 @@ fn answer(
     );
     let mut parts: Vec<(String, &str, Tone)> = vec![
         (limit, "  limit      ", Tone::Plain),
-        // Here the ledger's bar belongs: where the seconds went.
         (transfer, "  transfer   ", Tone::Plain),
     ];
     if let Some(next) = &v.next_step {
@@ -236,6 +237,11 @@ fn answer(
     if !figures.is_empty() {
         parts.push((figures.join(", "), "  figures    ", Tone::Plain));
     }
+    // Where the seconds went stands below the transfer, unless that leaves no line for what helps.
+    let brief = crate::ledger::brief(&c.ledger, style);
+    let next = parts.get(TRANSFER + 1).map_or(0, |(text, label, _)| {
+        wrap(text, style.width, label, "             ").len()
+    });
     for (number, (text, label, tone)) in parts.into_iter().enumerate() {
         let lines = wrap(&text, style.width, label, "             ");
         // The limit and the transfer are never left out.
@@ -246,6 +252,12 @@ fn answer(
         for line in lines {
             writeln!(out, "{}", style.tone(tone, &line))?;
         }
+        if number == TRANSFER && brief.len() + next <= left {
+            left -= brief.len();
+            for line in &brief {
+                writeln!(out, "{line}")?;
+            }
+        }
     }
     if depth.configuration {
         for lines in explained.remedies.iter().flat_map(|remedy| &remedy.configuration) {
@@ -255,6 +267,16 @@ fn answer(
         }
     }
     Ok(())
+}
+
+/// Place of the line about the transfer among those of an answer.
+const TRANSFER: usize = 1;
+
+/// Whether an observation that stands beside a verdict speaks against it: the published detector of policers, which is asked
+/// wherever a queue is looked for, sees none.
+fn speaks_against(limit: Limit, evidence: &Evidence) -> bool {
+    let found = !evidence.text.contains("finds no policer");
+    evidence.fact == "policing.published" && found != (limit == Limit::Policed)
 }
 
 /// Whether a connection carried next to nothing beside the largest of the capture, such as FTP's commands beside its
@@ -359,7 +381,12 @@ fn connection(
         } else {
             format!("{} (packets {})", evidence.text, packets.join(", "))
         };
-        style.paragraph(&shown, "  because    ", "             ", Tone::Plain, out)?;
+        let label = if speaks_against(v.limit, evidence) {
+            "  against    "
+        } else {
+            "  because    "
+        };
+        style.paragraph(&shown, label, "             ", Tone::Plain, out)?;
     }
     let beyond = |r: &&Rejected| matches!(r.reason, Reason::NotInPackets | Reason::NeedsComparison);
     for rejected in v.rejected.iter().filter(|r| !beyond(r)) {
@@ -385,4 +412,32 @@ fn connection(
         writeln!(out, "  {} {value}", left(name, 20))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_contradicts_a_verdict_is_not_its_reason() {
+        let evidence = |text: &str| Evidence {
+            fact: "policing.published".to_owned(),
+            text: format!("the published detector (SIGCOMM 2016) {text}"),
+            value: 0.0,
+            unit: "bit/s".to_owned(),
+            packets: Vec::new(),
+        };
+        let (none, some) = (
+            evidence("finds no policer: too few losses"),
+            evidence("finds a policer of 10 Mbit/s"),
+        );
+        assert!(speaks_against(Limit::Policed, &none) && !speaks_against(Limit::Policed, &some));
+        let link = Limit::BottleneckBandwidth;
+        assert!(!speaks_against(link, &none) && speaks_against(link, &some));
+        let other = Evidence {
+            fact: "rtt".to_owned(),
+            ..none
+        };
+        assert!(!speaks_against(Limit::Policed, &other));
+    }
 }

@@ -6,7 +6,7 @@ use slowpath_verdict::Limit;
 use slowpath_verdict::ledger::{CapacityIs, Entry, Ledger};
 
 use crate::quantity::{bit_rate, seconds};
-use crate::text::{Style, Tone, left};
+use crate::text::{Style, Tone, columns, left};
 
 /// One part of a bar.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,6 +123,34 @@ pub fn write(ledger: &Ledger, style: Style, out: &mut dyn Write) -> io::Result<(
         style.paragraph(&line, INDENT, "                       ", Tone::Plain, out)?;
     }
     Ok(())
+}
+
+/// A ledger in two lines of the style's width, for an answer that has room for no more: the bar, and what its letters are
+/// with their seconds, as many as fit. Nothing where one cause has all of the time.
+pub fn brief(ledger: &Ledger, style: Style) -> Vec<String> {
+    let counted = |part: &Part| part.seconds >= LEAST * ledger.duration_s;
+    if ledger.duration_s <= 0.0 || parts(ledger).iter().filter(|part| counted(part)).count() < 2 {
+        return Vec::new();
+    }
+    let width = style.width.saturating_sub(INDENT.len() + 2).clamp(20, 60);
+    let mut names = ledger.floor_s.map_or_else(Vec::new, |floor| {
+        vec![format!("= {} the link itself", seconds(floor))]
+    });
+    names.extend(marked(ledger).into_iter().map(|(mark, entries)| {
+        let (time, lost) = sums(&entries);
+        let cause = entries.first().map_or("", |entry| entry.cause.name());
+        format!("{mark} {} {cause}", seconds(lost.unwrap_or(time)))
+    }));
+    let mut line = INDENT.to_owned();
+    for (place, name) in names.iter().enumerate() {
+        let gap = if place == 0 { "" } else { "  " };
+        if columns(&line) + gap.len() + columns(name) > style.width {
+            break;
+        }
+        line.push_str(gap);
+        line.push_str(name);
+    }
+    vec![format!("{LABEL}[{}]", bar(ledger, width)), line]
 }
 
 /// The entries of each cause, the costliest cause first, with the letter that stands for it in the bar.
@@ -262,6 +290,23 @@ mod tests {
         assert_eq!(grown([&ledger(4.0), &ledger(4.0)], [10, 10]), None);
         // Twice the bytes may cost twice as much.
         assert_eq!(grown([&ledger(2.0), &ledger(4.0)], [10, 20]), None);
+    }
+
+    #[test]
+    fn a_brief_ledger_has_two_lines_that_fit_and_none_where_there_is_one_cause() {
+        for width in [40, 80, 100] {
+            let style = Style {
+                width,
+                ..Style::default()
+            };
+            let lines = brief(&ledger(4.0), style);
+            assert_eq!(lines.len(), 2, "{lines:?}");
+            assert!(lines.iter().all(|line| columns(line) <= width), "{lines:?}");
+            assert!(lines[1].contains("= 8 s the link itself"), "{lines:?}");
+            assert_eq!(lines[1].contains("a 4 s random-loss"), width >= 80, "{lines:?}");
+        }
+        assert!(brief(&ledger(0.0), Style::default()).is_empty());
+        assert!(brief(&Ledger::default(), Style::default()).is_empty());
     }
 
     #[test]

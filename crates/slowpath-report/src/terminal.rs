@@ -17,8 +17,8 @@ use label::{CURVE_FITTING, health_tone, mark, short_label, write_title};
 pub use table::write_table;
 
 use crate::quantity::byte_rate;
-use crate::results::{Basis, NEVER, NoteKind, ProofOutcome, Results, Variant};
-use crate::text::{Style, Tone, wrap};
+use crate::results::{Basis, NEVER, Note, NoteKind, ProofOutcome, Results, Variant};
+use crate::text::{Style, Tone, Warning, wrap};
 
 /// Writes everything the terminal gets after a run: title, table, answers, proofs, notes, the place of the
 /// report.
@@ -32,13 +32,25 @@ pub fn write_summary(
     report: Option<&str>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let mut whole = Vec::new();
+    compose(results, style, report, &mut whole)?;
+    let mut text = String::from_utf8_lossy(&whole).into_owned();
+    // Parts that have nothing to say leave no gap.
+    while text.contains("\n\n\n") {
+        text = text.replace("\n\n\n", "\n\n");
+    }
+    writeln!(out, "{}", text.trim_end())
+}
+
+/// Writes the parts of the summary, with an empty line between each two.
+fn compose(results: &Results, style: Style, report: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
     write_title(results, style, out)?;
     write_question(results, style, out)?;
     writeln!(out)?;
     write_table(results, style, out)?;
     legend(results, style, out)?;
     if let Some(scaled) = &results.scaled {
-        style.paragraph(scaled, "", "", Tone::Plain, out)?;
+        style.paragraph(&format!("* {scaled}"), "", "", Tone::Plain, out)?;
     }
     write_health(results, style, out)?;
     if results
@@ -103,7 +115,7 @@ pub fn write_summary(
             };
             style.paragraph(&text, indent, "  ", Tone::Plain, out)?;
         }
-        if style.verbose {
+        if style.verbose && !style.hidden.holds(Warning::Health) {
             write_reasons(variant, style, out)?;
         }
         for run in &variant.runs {
@@ -140,7 +152,7 @@ pub fn write_summary(
         }
     }
     let silent = !says_all(results, style);
-    if silent && !results.proofs.is_empty() {
+    if silent && !results.proofs.is_empty() && !style.quiet {
         style.paragraph(&proven(results), "", "  ", Tone::Plain, out)?;
     }
     for proof in results.proofs.iter().filter(|_| !silent) {
@@ -178,22 +190,39 @@ pub fn write_summary(
         .iter()
         .filter(|n| counted.contains(&n.kind))
         .collect();
-    if !notes.is_empty() {
+    if !notes.is_empty() && !style.quiet {
         writeln!(out)?;
-        for note in notes {
-            style.paragraph(
-                &note.title,
-                &format!("{}: ", note.kind.heading()),
-                "  ",
-                Tone::Plain,
-                out,
-            )?;
-        }
+        write_notes(&notes, style, out)?;
     }
-    if let Some(report) = report {
+    if let Some(report) = report.filter(|_| !style.quiet) {
         writeln!(out, "\nReport: {report}")?;
     }
     Ok(())
+}
+
+/// Writes what a reader of the figures should know of the source and of what was assumed: each in a line if everything is
+/// wanted, else how many there are.
+fn write_notes(notes: &[&Note], style: Style, out: &mut dyn Write) -> io::Result<()> {
+    if style.verbose {
+        for note in notes {
+            let kind = format!("{}: ", note.kind.heading());
+            style.paragraph(&note.title, &kind, "  ", Tone::Plain, out)?;
+        }
+        return Ok(());
+    }
+    let mut kinds: Vec<(NoteKind, usize)> = Vec::new();
+    for note in notes {
+        match kinds.iter_mut().find(|(kind, _)| *kind == note.kind) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((note.kind, 1)),
+        }
+    }
+    let told: Vec<String> = kinds
+        .into_iter()
+        .map(|(kind, count)| format!("{} ({count})", kind.heading().to_lowercase()))
+        .collect();
+    let text = format!("Notes, with -v and in the report: {}.", told.join(", "));
+    style.paragraph(&text, "", "  ", Tone::Plain, out)
 }
 
 /// Whether every variant, proof and comparison gets its sentence: where questions were answered, only if everything is wanted.
@@ -237,7 +266,10 @@ fn write_question(results: &Results, style: Style, out: &mut dyn Write) -> io::R
         if style.verbose {
             style.paragraph(&answer.ask, "", "  ", Tone::Plain, out)?;
         }
-        style.paragraph(&answer.text, "* ", "  ", Tone::Plain, out)?;
+        for (place, statement) in answer.text.lines().enumerate() {
+            let mark = if place == 0 { "* " } else { "  " };
+            style.paragraph(statement, mark, "  ", Tone::Plain, out)?;
+        }
     }
     Ok(())
 }
@@ -292,10 +324,10 @@ fn write_health(results: &Results, style: Style, out: &mut dyn Write) -> io::Res
     } else {
         " (-v gives all reasons)"
     };
-    style.paragraph(
+    style.warn(
+        Warning::Health,
         &format!("{counted}: {reason}{more}."),
         "! ",
-        "  ",
         health_tone(worst.state),
         out,
     )
@@ -357,7 +389,8 @@ fn legend(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()
     if results.variants.iter().any(|v| short_label(results, v) != v.name) {
         parts.push("~ = simulated time");
     }
-    if results.variants.iter().any(|v| v.scaled.is_some()) {
+    // Where the sentence below says which were shortened, it says what the mark means.
+    if results.variants.iter().any(|v| v.scaled.is_some()) && results.scaled.is_none() {
         parts.push("* = shortened transfer");
     }
     if parts.is_empty() {

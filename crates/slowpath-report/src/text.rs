@@ -13,6 +13,10 @@ pub struct Style {
     pub color: bool,
     /// Whether reasons, evidence and rejected alternatives are welcome beside the answer.
     pub verbose: bool,
+    /// Whether only answers are welcome, without notes.
+    pub quiet: bool,
+    /// Warnings that are not wanted.
+    pub hidden: Hidden,
 }
 
 impl Default for Style {
@@ -22,6 +26,8 @@ impl Default for Style {
             rows: 80,
             color: false,
             verbose: false,
+            quiet: false,
+            hidden: Hidden::default(),
         }
     }
 }
@@ -61,12 +67,104 @@ impl Style {
         Ok(())
     }
 
+    /// Writes a warning as a paragraph that begins with `mark` and its name, unless it is not wanted.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn warn(
+        self,
+        warning: Warning,
+        text: &str,
+        mark: &str,
+        tone: Tone,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        if self.hidden.holds(warning) {
+            return Ok(());
+        }
+        let rest = " ".repeat(mark.len());
+        self.paragraph(&format!("{}: {text}", warning.name()), mark, &rest, tone, out)
+    }
+
     fn paint(self, code: &str, text: &str) -> String {
         if self.color {
             format!("\u{1b}[{code}m{text}\u{1b}[0m")
         } else {
             text.to_owned()
         }
+    }
+}
+
+/// What should be read before an answer is trusted, by kind: each has a name that stands before it and switches it off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Warning {
+    /// The machine disturbed runs.
+    Health,
+    /// What is wrong with a capture.
+    Capture,
+    /// Lab and simulated time do not agree on a limit.
+    Clocks,
+    /// What is compared belongs to different experiments.
+    Unlike,
+    /// What is doubtful in an experiment file.
+    Experiment,
+    /// Simulated time answers where the lab was to.
+    NoLab,
+}
+
+impl Warning {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Health,
+        Self::Capture,
+        Self::Clocks,
+        Self::Unlike,
+        Self::Experiment,
+        Self::NoLab,
+    ];
+
+    /// The name that stands before the warning.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Health => "health",
+            Self::Capture => "capture",
+            Self::Clocks => "clocks",
+            Self::Unlike => "unlike",
+            Self::Experiment => "experiment",
+            Self::NoLab => "no-lab",
+        }
+    }
+
+    /// What it is about, for whoever chooses.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Health => "the machine disturbed runs",
+            Self::Capture => "what is wrong with a capture",
+            Self::Clocks => "lab and simulated time do not agree on a limit",
+            Self::Unlike => "what is compared belongs to different experiments",
+            Self::Experiment => "what is doubtful in an experiment file",
+            Self::NoLab => "simulated time answers where the lab was to",
+        }
+    }
+}
+
+/// Warnings that are not wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Hidden(u8);
+
+impl Hidden {
+    /// All are wanted.
+    pub const NONE: Self = Self(0);
+
+    /// These and no others.
+    pub fn of(warnings: impl IntoIterator<Item = Warning>) -> Self {
+        Self(warnings.into_iter().fold(0, |all, one| all | 1 << one as u8))
+    }
+
+    /// Whether `warning` is one of them.
+    pub const fn holds(self, warning: Warning) -> bool {
+        self.0 & 1 << warning as u8 != 0
     }
 }
 
@@ -105,6 +203,25 @@ pub fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
         lines.push(line);
     }
     lines
+}
+
+/// Breaks a cell of a table into lines of at most `width` columns, at spaces where there are some near, and inside words
+/// where not: nothing is lost, so that two that begin alike stay different.
+pub fn fold(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(2);
+    let mut out = Vec::new();
+    for line in wrap(text, width, "", "") {
+        let mut piece = String::new();
+        for c in line.chars() {
+            let step = if is_wide(c) { 2 } else { 1 };
+            if columns(&piece) + step > width {
+                out.push(std::mem::take(&mut piece));
+            }
+            piece.push(c);
+        }
+        out.push(piece);
+    }
+    out
 }
 
 /// Columns that a text takes: one per character, two for the wide East Asian ones.
@@ -157,6 +274,40 @@ mod tests {
         assert_eq!(lines, ["a: one", "   two", "   three", "   four"]);
         assert_eq!(wrap("", 9, "a:", ""), ["a:"]);
         assert_eq!(wrap("averyverylongword b", 5, "", ""), ["averyverylongword", "b"]);
+    }
+
+    #[test]
+    fn a_cell_is_folded_and_loses_nothing() {
+        assert_eq!(fold("bottleneck-bandwidth", 8), ["bottlene", "ck-bandw", "idth"]);
+        assert_eq!(fold("one two", 4), ["one", "two"]);
+        assert_eq!(fold("転送転送", 5), ["転送", "転送"]);
+        assert_eq!(fold("", 5), [""]);
+        for width in 0..30 {
+            let name = "capture-of-the-first-transfer.pcapng";
+            assert_eq!(fold(name, width).concat(), name);
+        }
+    }
+
+    #[test]
+    fn a_hidden_warning_is_not_written_and_the_others_bear_their_names() {
+        let style = Style {
+            hidden: Hidden::of([Warning::Capture]),
+            ..Style::default()
+        };
+        for warning in Warning::ALL {
+            let mut out = Vec::new();
+            style
+                .warn(warning, "read this", "! ", Tone::Care, &mut out)
+                .unwrap();
+            let expected = if warning == Warning::Capture {
+                String::new()
+            } else {
+                format!("! {}: read this\n", warning.name())
+            };
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
+        let names: std::collections::BTreeSet<&str> = Warning::ALL.into_iter().map(Warning::name).collect();
+        assert_eq!(names.len(), Warning::ALL.len());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use slowpath_report::Label;
 use slowpath_report::quantity::RateUnit;
 use slowpath_report::results::{Figure, FlowRow, Reference, Twin, Variant, VariantComparison};
 use slowpath_report::terminal::{write_summary, write_table};
-use slowpath_report::text::{Style, columns};
+use slowpath_report::text::{Hidden, Style, columns};
 
 /// As in a file or a pipe, where nothing limits a row.
 const WIDE: Style = Style {
@@ -15,6 +15,8 @@ const WIDE: Style = Style {
     rows: usize::MAX,
     color: false,
     verbose: false,
+    quiet: false,
+    hidden: Hidden::NONE,
 };
 
 fn summary(style: Style) -> String {

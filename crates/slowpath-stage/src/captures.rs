@@ -16,6 +16,12 @@ use slowpath_record::CaptureRef;
 use slowpath_scenario::Plan;
 use slowpath_units::Time;
 
+/// What the interfaces of a network's file say of themselves: by it the file is known again.
+pub const NETWORK_TAP: &str = "packets that passed or were dropped here";
+
+/// Begins the comment of a dropped packet; the element's name and the cause follow, a colon between them.
+pub const FATE: &str = "dropped by ";
+
 /// What a capture set is called and where it lies.
 #[derive(Debug, Clone)]
 pub struct CaptureSpec {
@@ -238,7 +244,7 @@ impl State {
                     .cloned()
                     .unwrap_or_default();
                 let info = PacketInfo {
-                    comment: Some(format_args!("dropped by {name}: {cause}")),
+                    comment: Some(format_args!("{FATE}{name}: {cause}")),
                     ..info
                 };
                 self.in_network(element.0, seen, info)
@@ -293,11 +299,7 @@ impl State {
             let name = &self.spec.elements[usize::from(element)];
             let made = network
                 .writer
-                .add_tap(&tap(
-                    name,
-                    "packets that passed or were dropped here",
-                    self.spec.snap_length,
-                ))
+                .add_tap(&tap(name, NETWORK_TAP, self.spec.snap_length))
                 .map_err(|error| (path(), error))?;
             *slot = Some(made);
             made

@@ -108,7 +108,9 @@ impl Connection {
     /// them; else the verdict's sentence.
     pub fn headline(&self) -> &str {
         let mixed = self.ledger.parts() > 1 && booked::agrees(self.verdict.limit, &self.ledger);
-        if mixed {
+        // A doubt stands in the verdict's own words.
+        let doubted = self.verdict.next_step.is_some() && !self.verdict.limit.is_undecided();
+        if mixed && !doubted {
             &self.ledger.sentence
         } else {
             &self.verdict.sentence

@@ -304,6 +304,11 @@ pub(crate) fn trust(case: &Case) -> f64 {
     loss * handshake * tap * clock
 }
 
+/// The capture missed so much that a verdict on it is said with the doubt.
+pub(crate) fn is_doubtful(case: &Case) -> bool {
+    case.facts.capture_loss_fraction >= DOUBTFUL
+}
+
 /// Bytes of a frame that are no payload: Ethernet with FCS, IPv4, TCP with timestamps.
 pub(crate) const FRAME_OVERHEAD: f64 = 70.0;
 
@@ -324,6 +329,8 @@ const INFLATED_BY: f64 = 0.002;
 
 /// Confidence lost for each share of the data that the capture missed.
 const MISSED: f64 = 4.0;
+/// Share of the data that the capture missed from which a verdict says so.
+const DOUBTFUL: f64 = 0.02;
 /// What is left at least.
 const MISSED_MOST: f64 = 0.3;
 /// Without the handshake.

@@ -194,6 +194,8 @@ crate::messages! {
     // slow-start
     "slow-start" StillGrowing { rounds: Count, rtt: Span }
         = "The transfer ended after {rounds} round trips of {rtt}, while the congestion window was still growing: the path was never used.";
+    "slow-start.grew" GrewToTheEnd { from: Size, to: Size, rounds: Count, rtt: Span }
+        = "The congestion window was still growing when the transfer ended: what was in flight rose from {from} to {to} in {rounds} round trips of {rtt}, without a loss or a queue. The path was never full.";
     "slow-start.early" EndedEarly { segments: Count }
         = "Slow start ended at {segments} segments in flight, before the path was full and without a loss; from there the window grew slowly.";
     "slow-start.not.short" LongEnough { rounds: Count } = "the transfer took {rounds} round trips";
@@ -204,6 +206,8 @@ crate::messages! {
     "capture-loss" CaptureMissed { missed: Share, lost: Share }
         = "The capture missed {missed} of the data against {lost} lost on the way; whether and how losses limited the transfer cannot be told.";
     "capture-loss.not" CaptureMissedLittle { missed: Share } = "the capture missed {missed} of the data";
+    "capture-loss.doubt" PartlyMissed { missed: Share }
+        = "This is uncertain: the capture missed {missed} of what passed.";
     "capture-loss.next" CaptureAgain {} = "capture again with a larger buffer, or only the headers";
 
     // unknown

@@ -3,7 +3,7 @@
 use slowpath_facts::{FlowFacts, Surroundings};
 
 use crate::booked;
-use crate::case::{Case, trust};
+use crate::case::{Case, is_doubtful, trust};
 use crate::catalogue::Message;
 use crate::finding::{Finding, No};
 use crate::intervals;
@@ -11,7 +11,7 @@ use crate::ledger::Ledger;
 use crate::limit::{Limit, Reason};
 use crate::limits::{ORDER, unknown};
 use crate::look::{Certainty, Look};
-use crate::message::named;
+use crate::message::{Share, named};
 use crate::verdict::{Evidence, Interval, Rejected, Verdict};
 
 /// Judges one flow, whose ledger says where its time went.
@@ -25,6 +25,11 @@ pub(crate) fn judge(facts: &FlowFacts, around: &Surroundings, ledger: &Ledger) -
         of_limit(&case, limit, ledger)
     };
     booked::add(&case, &mut found, ledger);
+    if is_doubtful(&case) && !limit.is_undecided() {
+        let missed = Share(facts.capture_loss_fraction);
+        found.also.push(Message::PartlyMissed { missed });
+        found.next_step = Some(Message::CaptureAgain {});
+    }
     let agrees = booked::agrees(limit, ledger);
     let intervals = if agrees {
         intervals::of_ledger(&case, ledger)

@@ -23,7 +23,7 @@ pub struct Verdict {
     pub evidence: Vec<Evidence>,
     /// Every limit that was considered and not chosen.
     pub rejected: Vec<Rejected>,
-    /// What to capture or do to learn more; only for undecided verdicts.
+    /// What to capture or do to learn more: for undecided verdicts, and where the capture missed much.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_step: Option<String>,
 }

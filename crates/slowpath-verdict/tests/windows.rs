@@ -280,3 +280,21 @@ fn acknowledgements_alone_tell_how_much_arrived_and_how_fast() {
     let segments = alone.facts.segments;
     assert!((1..=whole.facts.segments * 2).contains(&segments), "{segments}");
 }
+
+/// A capture of one direction alone, without anything that the sender sent, its SYN neither.
+#[test]
+fn the_receivers_packets_alone_tell_how_much_arrived() {
+    let seen = run(router());
+    let whole = seen.judge(&seen.receiver);
+    let sent = seen.receiver.iter().find_map(|record| match record {
+        Record::Tcp(packet) if packet.payload_len > 0 => Some(packet.direction),
+        _ => None,
+    });
+    let mut records = seen.receiver.clone();
+    records.retain(|record| matches!(record, Record::Tcp(packet) if Some(packet.direction) != sent));
+    let alone = seen.judge(&records);
+    assert!(alone.verdict.limit.is_undecided(), "{}", alone.verdict.sentence);
+    let missing = whole.bytes_delivered - alone.bytes_delivered;
+    assert!(missing <= 2 * 1_460, "{missing} bytes are not counted");
+    assert!(alone.goodput_bit_per_s > 0.5 * whole.goodput_bit_per_s);
+}

@@ -22,6 +22,7 @@ use crate::analyzed::Analyzed;
 use crate::folder::Folder;
 use crate::import::{self, ImportError, ReadCapture};
 use crate::outcome;
+use crate::reading::Reading;
 
 /// Explains what the packets of a run say; nothing where none were seen.
 pub fn run(run: &Analyzed) -> Option<Explanation> {
@@ -37,6 +38,14 @@ pub fn run(run: &Analyzed) -> Option<Explanation> {
 /// # Errors
 /// [`ImportError`].
 pub fn open(path: &Path) -> Result<Analyzed, ImportError> {
+    open_watched(path, &Reading::default())
+}
+
+/// As [`open`]; `reading` says meanwhile how far a capture is read.
+///
+/// # Errors
+/// [`ImportError`].
+pub fn open_watched(path: &Path, reading: &Reading) -> Result<Analyzed, ImportError> {
     let kept = path
         .is_dir()
         .then(|| outcome::analyze(&Folder::open(path)).ok())
@@ -44,7 +53,7 @@ pub fn open(path: &Path) -> Result<Analyzed, ImportError> {
     let mut seen = kept.into_iter().flatten().filter(|run| run.analysis.is_some());
     match (seen.next(), seen.next()) {
         (Some(run), None) => Ok(run),
-        _ => import::run(path),
+        _ => import::run_watched(path, reading),
     }
 }
 

@@ -14,6 +14,7 @@ use slowpath_verdict::Analysis;
 
 use crate::analyzed::Analyzed;
 use crate::processors;
+use crate::reading::Reading;
 
 /// Why a capture could not be analysed.
 #[derive(Debug, thiserror::Error)]
@@ -57,7 +58,16 @@ pub enum ImportError {
 /// # Errors
 /// [`ImportError`].
 pub fn run(path: &Path) -> Result<Analyzed, ImportError> {
-    analyze_file(path).map(|analysis| {
+    run_watched(path, &Reading::default())
+}
+
+/// As [`run`]; `reading` says meanwhile how far the file is read.
+///
+/// # Errors
+/// [`ImportError`].
+pub fn run_watched(path: &Path, reading: &Reading) -> Result<Analyzed, ImportError> {
+    ReadCapture::open_watched(path, reading).map(|read| {
+        let analysis = read.analysis();
         let record = record(&analysis);
         Analyzed {
             name: record.variant.clone(),
@@ -166,13 +176,21 @@ impl ReadCapture {
     /// # Errors
     /// [`ImportError`].
     pub fn open(path: &Path) -> Result<Self, ImportError> {
+        Self::open_watched(path, &Reading::default())
+    }
+
+    /// As [`Self::open`]; `reading` says meanwhile how far the file is read.
+    ///
+    /// # Errors
+    /// [`ImportError`].
+    pub fn open_watched(path: &Path, reading: &Reading) -> Result<Self, ImportError> {
         if path.is_dir() {
             return Err(ImportError::Folder {
                 path: path.to_owned(),
                 captures: captures_in(path),
             });
         }
-        let reader = open(path).map_err(|source| match source {
+        let reader = open(path, reading).map_err(|source| match source {
             OpenError::Io(source) => ImportError::File {
                 path: path.to_owned(),
                 source,
@@ -211,14 +229,19 @@ impl ReadCapture {
 }
 
 /// Opens a capture, in place where that can be done; `-` is standard input.
-fn open(path: &Path) -> Result<PacketReader, OpenError> {
+fn open(path: &Path, reading: &Reading) -> Result<PacketReader, OpenError> {
     if path == Path::new("-") {
         return PacketReader::new(io::stdin());
     }
-    match HeldFile::hold(File::open(path)?, PIECE) {
-        Ok(held) => PacketReader::in_place(Held(held)),
+    let file = File::open(path)?;
+    reading.begin(&file);
+    match HeldFile::hold(file, PIECE) {
+        Ok(file) => PacketReader::in_place(Held {
+            file,
+            reading: reading.clone(),
+        }),
         // Pipes, files that grow, files of others, files from a network.
-        Err((file, _)) => PacketReader::new(file),
+        Err((file, _)) => PacketReader::new(reading.counting(file)),
     }
 }
 
@@ -258,25 +281,30 @@ fn captures_in(folder: &Path) -> String {
 const NAMED: usize = 10;
 
 /// A file that nobody can change while it is read.
-struct Held(HeldFile);
+struct Held {
+    file: HeldFile,
+    reading: Reading,
+}
 
 impl InPlace for Held {
     fn advance(&mut self, offset: u64, needed: usize) -> io::Result<()> {
-        self.0.advance(offset, needed)
+        self.reading.reached(offset);
+        self.file.advance(offset, needed)
     }
 
     fn bytes(&self) -> &[u8] {
-        self.0.bytes()
+        self.file.bytes()
     }
 
     fn soon(&self, index: usize) {
-        self.0.soon(index);
+        self.file.soon(index);
     }
 
     fn into_read(self: Box<Self>, offset: u64) -> io::Result<Box<dyn Read + Send>> {
-        let mut file = self.0.release()?;
+        let mut file = self.file.release()?;
         file.seek(SeekFrom::Start(offset))?;
-        Ok(Box::new(file))
+        self.reading.reached(offset);
+        Ok(Box::new(self.reading.counting(file)))
     }
 }
 

@@ -13,6 +13,7 @@
 //! * [`outcome`]: from records to the document behind the report; [`probes`]: figures measured on a transfer.
 //! * [`import`]: existing captures, from a file to a record with its analysis; [`analyzed`]: any run with what its
 //!   packets say; [`keep`]: folders of runs that no experiment planned.
+//! * [`fates`]: what became of packets inside the network of a run of ours; [`reading`]: how far a file is read.
 //! * [`report`]: results and report of a folder, made from its records.
 //! * [`interrupt`]: Ctrl-C as a flag.
 //! * [`shell`]: any program over an emulated path; [`explain`]: what a capture says, with what would help.
@@ -35,6 +36,7 @@ pub mod doctor;
 pub mod dossier;
 mod echoed;
 pub mod explain;
+pub mod fates;
 pub mod fit;
 pub mod identity;
 pub mod import;
@@ -47,6 +49,7 @@ pub mod probes;
 pub mod processors;
 pub mod prove;
 pub mod ranges;
+pub mod reading;
 mod repeat;
 pub mod report;
 pub mod run;
@@ -62,6 +65,7 @@ pub use slowpath_live::{measure, single_ended, told, why};
 pub use slowpath_packet::mark::{Dscp, InvalidDscp};
 pub use slowpath_record::{HealthState, RunRecord};
 pub use slowpath_report::results::ProofOutcome;
+pub use slowpath_report::text::{Hidden, Warning};
 pub use slowpath_report::{Results, Style};
 pub use slowpath_scenario::Clock;
 pub use slowpath_stage::{captures, effect, folder, input, network, real_time, simulated, worker};

@@ -424,8 +424,17 @@ fn scaled(variants: &[Variant]) -> Option<String> {
             short.push(text);
         }
     }
-    (!short.is_empty()).then(|| format!("Shortened: {}.", short.join(", ")))
+    let count = short.len();
+    let told = short.into_iter().take(NAMED).collect::<Vec<_>>().join(", ");
+    match count {
+        0 => None,
+        count if count <= NAMED => Some(format!("Shortened: {told}.")),
+        count => Some(format!("Shortened: {count} transfers, such as {told}.")),
+    }
 }
+
+/// Shortened transfers that are told one by one; each variant says its own.
+const NAMED: usize = 3;
 
 fn environment(runs: &[Analyzed]) -> Vec<(String, String)> {
     let Some(environment) = runs.iter().find_map(|run| run.record.environment.as_ref()) else {

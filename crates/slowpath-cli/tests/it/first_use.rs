@@ -196,6 +196,133 @@ fn results_in_every_form() {
     assert!(form("text").contains("narrow"));
 }
 
+/// A warning bears its name, which switches it off; a name that is none is answered with those there are.
+#[test]
+fn warnings_have_names_that_hide_them() {
+    let scratch = Scratch::new("hide");
+    let file = scratch.file("small.toml", SMALL);
+    let out = scratch.0.join("out");
+    let arguments = ["--clock", "simulated", "--out", out.to_str().unwrap()];
+    let ran = run(&[&["run", file.to_str().unwrap()], &arguments[..]].concat());
+    assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    let capture = out.join("captures/auto.0.simulated.client.pcapng");
+    let capture = capture.to_str().unwrap();
+    let loud = text(&run(&["explain", capture]).stdout);
+    let hidden = text(&run(&["explain", capture, "--hide", "capture"]).stdout);
+    let warnings = |shown: &str| shown.lines().filter(|line| line.starts_with("  ! ")).count();
+    assert!(loud.contains("  ! capture: "), "{loud}");
+    assert_eq!(warnings(&hidden), 0, "{hidden}");
+    assert_eq!(text(&run(&["explain", capture, "--hide", "health"]).stdout), loud);
+    // Programs get all of it, whatever a person does not want to read.
+    let json = |more: &[&str]| {
+        let output = run(&[&["explain", capture, "--format", "json"], more].concat());
+        text(&output.stdout)
+    };
+    assert_eq!(json(&["--hide", "capture"]), json(&[]));
+    let wrong = run(&["explain", capture, "--hide", "captrue"]);
+    let said = text(&wrong.stderr);
+    assert_eq!(wrong.status.code(), Some(2), "{said}");
+    assert!(said.contains("capture") && said.contains("health"), "{said}");
+}
+
+/// The file in which a run says what its network dropped is no capture that missed nearly everything.
+#[test]
+fn our_own_file_of_drops_is_recognised() {
+    let scratch = Scratch::new("drops");
+    let lossy = SMALL
+        .replace("{ delay = \"5 ms\" }", "{ delay = \"5 ms\" }, { loss = \"1 %\" }")
+        .replace("[network]", "captures = \"all\"\n[network]");
+    let file = scratch.file("lossy.toml", &lossy);
+    let out = scratch.0.join("out");
+    let arguments = ["--clock", "simulated", "--out", out.to_str().unwrap()];
+    let ran = run(&[&["run", file.to_str().unwrap()], &arguments[..]].concat());
+    assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    let drops = out.join("captures/auto.0.simulated.network.pcapng");
+    let drops = drops.to_str().unwrap();
+    let explained = run(&["explain", drops]);
+    let shown = text(&explained.stdout);
+    assert_eq!(explained.status.code(), Some(0), "{}", text(&explained.stderr));
+    assert!(shown.starts_with("The emulated path dropped "), "{shown}");
+    assert!(shown.contains("not a transfer"), "{shown}");
+    let next = shown
+        .lines()
+        .find_map(|line| line.split_once("slowpath explain "));
+    let host = next.expect("the capture that holds the transfer is named").1;
+    assert!(Path::new(host).is_file(), "{host}");
+    assert!(
+        shown
+            .lines()
+            .all(|line| line.chars().count() <= 80 || line.contains(host)),
+        "{shown}"
+    );
+    let json = run(&["explain", drops, "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(document["schema"], "slowpath/drops/1");
+    let all = document["drops"].as_array().unwrap();
+    let counted: u64 = document["elements"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|element| element["dropped"].as_object().unwrap().values())
+        .map(|count| count.as_u64().unwrap())
+        .sum();
+    assert!(!all.is_empty() && all.len() as u64 == counted, "{document}");
+    let every = |key: &str| all.iter().all(|drop| !drop[key].is_null());
+    assert!(every("cause") && every("flow") && every("packet"), "{document}");
+    // The transfer lost as many segments as the network says it dropped.
+    let result = fs::read_to_string(out.join("result.json")).unwrap();
+    let result: serde_json::Value = serde_json::from_str(&result).unwrap();
+    let again = &result["variants"][0]["runs"][0]["retransmitted_segments"];
+    assert!(
+        again.as_u64().unwrap() >= counted,
+        "{again} sent again, {counted} dropped"
+    );
+    // What asks for a transfer is told where it is.
+    let wrong = run(&["explain", drops, "--wireshark"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains(host), "{}", text(&wrong.stderr));
+}
+
+/// Row 7 of what new users stumbled over: a program asks for 64 KiB, and the kernel advertises a quarter more.
+#[test]
+fn a_window_of_a_linux_host_is_the_kernels_in_simulated_time() {
+    let scratch = Scratch::new("window");
+    let window = |host: &str| {
+        let text = SMALL
+            .replace("\"20 Mbit/s\"", "\"50 Mbit/s\"")
+            .replace("\"5 ms\"", "\"50 ms\"")
+            .replace("window = \"16384 B\"", host);
+        let file = scratch.file("window.toml", &text);
+        let out = scratch.0.join(format!("out-{}", host.len()));
+        let place = out.to_str().unwrap();
+        let ran = run(&[
+            "run",
+            file.to_str().unwrap(),
+            "--clock",
+            "simulated",
+            "--variant",
+            "narrow",
+            "--out",
+            place,
+        ]);
+        assert_eq!(
+            ran.status.code(),
+            Some(0),
+            "{}",
+            crate::support::text(&ran.stderr)
+        );
+        let result = fs::read_to_string(out.join("result.json")).unwrap();
+        let result: serde_json::Value = serde_json::from_str(&result).unwrap();
+        let verdict = &result["variants"][0]["verdict"];
+        assert_eq!(verdict["limit"], "receiver-window", "{verdict}");
+        verdict["parameters"]["window_bytes"].as_u64().unwrap()
+    };
+    let kernel = window("window = \"64 KiB\"");
+    assert!((80_000..=82_000).contains(&kernel), "{kernel}");
+    let model = window("window = \"64 KiB\", stack = \"model\"");
+    assert!((63_000..=65_600).contains(&model), "{model}");
+}
+
 #[test]
 fn the_version_names_build_and_model() {
     let output = run(&["--version"]);

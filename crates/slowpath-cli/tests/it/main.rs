@@ -2,6 +2,7 @@
 
 mod command;
 mod diagnose;
+mod documents;
 mod first_use;
 mod fit;
 mod folders;

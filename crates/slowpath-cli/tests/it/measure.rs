@@ -361,3 +361,55 @@ fn a_path_elsewhere_is_not_loaded_without_leave() {
     assert_eq!(output.status.code(), Some(3), "{err}");
     assert!(err.contains("127.0.0.1:1"), "{err}");
 }
+/// An ordinary user who may open no ICMP socket at all, as on most servers.
+#[test]
+fn ping_trace_and_mtu_work_without_icmp() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+
+    const NOBODY: u32 = 65_534;
+    const NAME: &str = "ping_trace_and_mtu_work_without_icmp";
+    // A copy that anybody may execute, wherever this one lies.
+    let scratch = crate::support::Scratch::new("no-icmp");
+    let copy = scratch.0.join("slowpath");
+    std::fs::copy(env!("CARGO_BIN_EXE_slowpath"), &copy).unwrap();
+    std::fs::set_permissions(&scratch.0, std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let as_nobody = |arguments: &[&str]| {
+        let mut command = Command::new(&copy);
+        command.args(arguments).current_dir("/").stdin(Stdio::null());
+        command.uid(NOBODY).gid(NOBODY).output()
+    };
+    let Ok(doctor) = as_nobody(&["doctor"]) else {
+        eprintln!("skipped: {NAME}: this user may not start programs as another");
+        return;
+    };
+    let found = text(&doctor.stdout);
+    if found.contains("ok    ICMP") {
+        eprintln!("skipped: {NAME}: every user may send ICMP here");
+        return;
+    }
+    assert!(
+        found.contains("note  ICMP: ") && found.contains("ping_group_range"),
+        "{found}"
+    );
+    let ping = as_nobody(&["measure", "ping", "127.0.0.1", "--count", "5", "--format", "json"]).unwrap();
+    let answer: Value = serde_json::from_slice(&ping.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {} {}", text(&ping.stdout), text(&ping.stderr)));
+    let report = answer.pointer("/report").unwrap_or(&answer);
+    assert!(answer.to_string().contains("\"udp\""), "{answer}");
+    assert_eq!(report["replies"].as_array().unwrap().len(), 5, "{answer}");
+    for (tool, says) in [
+        ("ping", "0 % lost"),
+        ("trace", "1 hop away"),
+        ("mtu", "1,500 bytes or more"),
+    ] {
+        let output = as_nobody(&["measure", tool, "127.0.0.1"]).unwrap();
+        let (shown, said) = (text(&output.stdout), text(&output.stderr));
+        assert_eq!(output.status.code(), Some(0), "{tool}: {said}");
+        assert!(
+            shown.contains(says) && shown.contains("by UDP"),
+            "{tool}: {shown}"
+        );
+    }
+}

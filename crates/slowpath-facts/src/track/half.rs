@@ -483,8 +483,12 @@ impl Half {
             }
             return;
         }
-        if self.counters.data_packets == 0 && self.outstanding.una == self.first && self.syn.is_none() {
-            // Nothing known yet: the acknowledgement is where the stream stands.
+        if !self.acked
+            && self.counters.data_packets == 0
+            && self.outstanding.una == self.first
+            && self.syn.is_none()
+        {
+            // Nothing known yet: the first acknowledgement is where the stream stands.
             self.start_at(ack);
             return;
         }

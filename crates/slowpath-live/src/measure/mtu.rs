@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde_json::{Value, json};
 use slowpath_record::{Origin, RunRecord};
 use slowpath_workload::Context;
-use slowpath_workload::probe::{self, MtuConfig, MtuReport};
+use slowpath_workload::probe::{self, Access, MtuConfig, MtuReport};
 
 use super::answer::{Answer, MeasureError};
 use super::{address, text};
@@ -82,6 +82,9 @@ impl Answer for Outcome {
         for (from, mtu) in &self.report.announced {
             let from = from.map_or("this host".to_owned(), |from| from.to_string());
             writeln!(out, "  {from} announced {mtu} bytes")?;
+        }
+        if self.report.access == Access::Udp {
+            text::note(out, text::BY_UDP)?;
         }
         if !bound.is_empty() {
             text::note(out, "nothing larger was tried; give a larger size with --to")?;

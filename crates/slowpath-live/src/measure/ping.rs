@@ -8,7 +8,7 @@ use slowpath_packet::mark::Dscp;
 use slowpath_record::{Origin, RunRecord, echo};
 use slowpath_units::Duration;
 use slowpath_workload::Context;
-use slowpath_workload::probe::{self, PingConfig, PingReport};
+use slowpath_workload::probe::{self, Access, PingConfig, PingReport};
 
 use super::answer::{Answer, MeasureError};
 use super::{address, text};
@@ -176,6 +176,9 @@ impl Answer for Outcome {
 }
 
 fn errors(report: &PingReport, out: &mut dyn Write) -> io::Result<()> {
+    if report.access == Access::Udp {
+        text::note(out, text::BY_UDP)?;
+    }
     if report.refused > 0 {
         text::note(
             out,

@@ -67,6 +67,10 @@ pub(super) fn note(out: &mut dyn Write, sentence: &str) -> io::Result<()> {
     paragraph(out, "note: ", sentence)
 }
 
+/// Said where UDP stands in for echo requests.
+pub(super) const BY_UDP: &str = "by UDP to ports where nobody listens, because this user may not send ICMP: hosts answer about one a second; \
+`slowpath doctor` says what permits ICMP";
+
 /// Writes rows in columns as wide as their widest cell; the first column is flush left, the others flush right.
 pub(super) fn table(out: &mut dyn Write, rows: &[Vec<String>]) -> io::Result<()> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);

@@ -69,7 +69,7 @@ pub(super) fn run(spec: &Spec, context: &Context) -> Result<impl Answer + use<>,
 
 impl Answer for Outcome {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let kind = match self.method {
+        let kind = match self.report.method {
             Method::Icmp => "ICMP echo requests",
             Method::Udp => "UDP datagrams",
             Method::Tcp => "TCP SYNs",
@@ -119,6 +119,9 @@ impl Answer for Outcome {
             ]);
         }
         text::table(out, &rows)?;
+        if self.report.method != self.method {
+            text::note(out, text::BY_UDP)?;
+        }
         if let Some(place) = self.rewritten_at() {
             text::note(
                 out,

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use slowpath_report::text::{Style, Tone, fit, left, right};
+use slowpath_report::text::{Style, Tone, columns, fit, left, right};
 use slowpath_report::{quantity, verdict};
 
 use super::answer::{Answer, ConnectionAnswer, JobAnswer};
@@ -108,16 +108,22 @@ pub fn write_busiest(transfers: &[Transfer], style: Style, out: &mut dyn Write) 
     )?;
     writeln!(out)?;
     for transfer in transfers.iter().take(LISTED) {
+        // The kernel's own limit for a program's name is 15 characters.
         let program = transfer.program.as_deref().unwrap_or("-");
         let arrow = if transfer.receiving { "<-" } else { "->" };
         let line = format!(
             "{}  {} {} {arrow} {}",
             right(&quantity::byte_rate(transfer.rate), 12),
-            left(&fit(program, 12), 12),
+            left(program, 15),
             transfer.local,
             transfer.remote
         );
-        writeln!(out, "{}", fit(&line, style.width.max(60)))?;
+        // Addresses that are cut could look alike.
+        if columns(&line) > style.rows {
+            style.paragraph(&line, "", "    ", Tone::Plain, out)?;
+        } else {
+            writeln!(out, "{line}")?;
+        }
     }
     writeln!(out)?;
     let first = &transfers[0];

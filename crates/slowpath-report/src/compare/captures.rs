@@ -10,7 +10,7 @@ use slowpath_verdict::Limit;
 use crate::explain::{ExplainedConnection, Explanation};
 use crate::facts::facts;
 use crate::quantity::{bit_rate, byte_rate, bytes, percent, seconds};
-use crate::text::{Style, fit, left, wrap};
+use crate::text::{Style, fold, left, wrap};
 
 /// Two captures compared by their largest connections.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -81,30 +81,60 @@ impl CaptureComparison {
                 writeln!(out, "{line}")?;
             }
         }
-        let label = 22;
-        let cell = style.width.saturating_sub(label + 4) / 2;
         writeln!(out)?;
-        let head = format!(
-            "  {}{} {}",
-            left("", label),
-            left(&fit(base(&self.files[0]), cell), cell),
-            fit(base(&self.files[1]), cell)
-        );
-        writeln!(out, "{}", style.bold(head.trim_end()))?;
+        let label = 22.min(style.width / 3);
+        let cell = style.width.saturating_sub(label + 3) / 2;
+        let columns = Columns { label, cell };
+        let names = names(&self.files);
+        columns.write([" ", "", &names[0], &names[1]], |line| style.bold(line), out)?;
         for row in &self.rows {
             let mark = if row.differs { "*" } else { " " };
-            let name = left(&fit(&row.name, label - 1), label);
-            let good = left(&fit(&row.good, cell), cell);
-            let line = format!("{mark} {name}{good} {}", fit(&row.bad, cell));
-            writeln!(out, "{}", line.trim_end())?;
+            columns.write([mark, &row.name, &row.good, &row.bad], str::to_owned, out)?;
         }
         Ok(())
     }
 }
 
-/// The last part of a file's path.
-fn base(file: &str) -> &str {
-    file.rsplit('/').next().unwrap_or(file)
+/// Widths of a table with a name and two values.
+#[derive(Clone, Copy)]
+struct Columns {
+    label: usize,
+    cell: usize,
+}
+
+impl Columns {
+    /// Writes a row: its mark, its name and both values, in as many lines as they need. Nothing is cut.
+    fn write(
+        self,
+        [mark, name, good, bad]: [&str; 4],
+        paint: impl Fn(&str) -> String,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let cells = [
+            fold(name, self.label - 1),
+            fold(good, self.cell),
+            fold(bad, self.cell),
+        ];
+        let lines = cells.iter().map(Vec::len).max().unwrap_or(0);
+        for number in 0..lines {
+            let [name, good, bad] = [0, 1, 2].map(|i: usize| cells[i].get(number).map_or("", String::as_str));
+            let mark = if number == 0 { mark } else { " " };
+            let line = format!("{mark} {}{} {bad}", left(name, self.label), left(good, self.cell));
+            writeln!(out, "{}", paint(line.trim_end()))?;
+        }
+        Ok(())
+    }
+}
+
+/// What two files are called beside each other: their names, or as much of their paths as tells them apart.
+fn names(files: &[String; 2]) -> [String; 2] {
+    let parts = files.each_ref().map(|file| file.split('/').rev());
+    let [first, second] = parts;
+    let alike = first.zip(second).take_while(|(a, b)| a == b).count();
+    files.each_ref().map(|file| {
+        let shown: Vec<&str> = file.rsplit('/').take(alike + 1).collect();
+        shown.into_iter().rev().collect::<Vec<_>>().join("/")
+    })
 }
 
 fn sentence(goodput: [f64; 2], limits: [Limit; 2], findings: &[String]) -> String {
@@ -284,4 +314,61 @@ fn findings(pair: [&ExplainedConnection; 2]) -> Vec<String> {
         ));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(files: [&str; 2], width: usize) -> String {
+        let comparison = CaptureComparison {
+            schema: String::new(),
+            files: files.map(str::to_owned),
+            goodput_bit_per_s: [1e6, 1e6],
+            limits: [Limit::RandomLoss; 2],
+            sentence: "Both are equally fast.".to_owned(),
+            findings: Vec::new(),
+            rows: vec![Difference {
+                name: "window in the last round trip".to_owned(),
+                good: "reno, with timestamps, SACK and a window scale of 7".to_owned(),
+                bad: "reno, with timestamps, SACK and a window scale of 8".to_owned(),
+                differs: true,
+            }],
+        };
+        let style = Style {
+            width,
+            ..Style::default()
+        };
+        let mut out = Vec::new();
+        comparison.write(style, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn what_differs_at_its_end_is_not_cut_to_look_alike() {
+        for width in [40, 60, 80, 100] {
+            let shown = table(["transfer-of-the-large-backup-monday.pcapng", "b.pcap"], width);
+            let longest = shown.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(longest <= width, "{longest} columns:\n{shown}");
+            let end = shown.lines().last().unwrap();
+            assert!(shown.contains('7') && shown.contains('8'), "{end}");
+            assert!(!shown.contains('…'), "{shown}");
+            // The first column's pieces make the name again.
+            let (label, cell) = (22.min(width / 3), (width - 22.min(width / 3) - 3) / 2);
+            let heads = shown.lines().skip(2).take_while(|line| !line.starts_with('*'));
+            let name: String = heads
+                .flat_map(|line| line.chars().skip(label + 2).take(cell).filter(|c| *c != ' '))
+                .collect();
+            assert_eq!(name, "transfer-of-the-large-backup-monday.pcapng");
+        }
+    }
+
+    #[test]
+    fn files_of_one_name_are_told_apart_by_their_folders() {
+        let files = ["monday/a/x.pcap".to_owned(), "tuesday/a/x.pcap".to_owned()];
+        assert_eq!(names(&files), ["monday/a/x.pcap", "tuesday/a/x.pcap"]);
+        let files = ["one/x.pcap".to_owned(), "/two/y.pcap".to_owned()];
+        assert_eq!(names(&files), ["x.pcap", "y.pcap"]);
+        assert_eq!(names(&["x".to_owned(), "x".to_owned()]), ["x", "x"]);
+    }
 }

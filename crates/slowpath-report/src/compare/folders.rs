@@ -10,7 +10,7 @@ use slowpath_verdict::Limit;
 use super::sentence;
 use crate::quantity::{RateUnit, byte_rate};
 use crate::results::{Results, Variant};
-use crate::text::{Style, Tone, columns, fit, left, right, wrap};
+use crate::text::{Style, Tone, Warning, columns, left, right, wrap};
 
 /// Two results side by side, variant by variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -72,9 +72,7 @@ impl FolderComparison {
                 "A is of {}, B of {}: the comparison may mean little.",
                 self.experiments[0], self.experiments[1]
             );
-            for line in wrap(&text, style.width, "! ", "  ") {
-                writeln!(out, "{}", style.tone(Tone::Care, &line))?;
-            }
+            style.warn(Warning::Unlike, &text, "! ", Tone::Care, out)?;
         }
         let longest = self
             .variants
@@ -123,13 +121,14 @@ impl FolderComparison {
                 v.name.as_str()
             };
             let fixed = format!("{} {} {}  ", left(name, longest), right(&a, 12), right(&b, 12));
-            let room = style.width.saturating_sub(fixed.chars().count() + 9);
-            writeln!(
-                out,
-                "{fixed}{}  {}",
-                style.tone(tone, &right(&ratio, 7)),
-                fit(&limits, room)
-            )?;
+            let before = columns(&fixed) + 9;
+            let limits = wrap(&limits, style.rows.saturating_sub(before), "", "");
+            let mut lines = limits.into_iter();
+            let first = lines.next().unwrap_or_default();
+            writeln!(out, "{fixed}{}  {first}", style.tone(tone, &right(&ratio, 7)))?;
+            for line in lines {
+                writeln!(out, "{}{line}", " ".repeat(before))?;
+            }
         }
         writeln!(out)?;
         for v in &self.variants {

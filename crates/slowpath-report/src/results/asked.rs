@@ -7,11 +7,9 @@ use serde::{Deserialize, Serialize};
 pub struct Answer {
     /// The question.
     pub ask: String,
-    /// What the results say, a sentence or more; empty where no variant that it is about was run.
+    /// What the results say, a sentence or more, each statement in a line of its own; empty where no variant that it is about
+    /// was run.
     pub text: String,
-    /// The same in parts, one for each variant, pair or setting that the question names.
-    #[serde(default)]
-    pub parts: Vec<String>,
 }
 
 /// A setting over a range, computed for one variant, or for two of which it is asked from where on the second is faster.

@@ -6,7 +6,7 @@ use super::label::short_label;
 use super::unit::Unit;
 use crate::quantity::{grouped, loss};
 use crate::results::{Results, RunResult, Variant};
-use crate::text::{Style, Tone, columns, left, right};
+use crate::text::{Style, Tone, Warning, columns, left, right};
 
 /// Writes published, lab and simulated figures side by side, one line a variant.
 pub(super) fn write_twins(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -54,7 +54,7 @@ pub(super) fn write_twins(results: &Results, style: Style, out: &mut dyn Write) 
                 limit(twin.lab_limit),
                 limit(twin.simulated_limit)
             );
-            style.paragraph(&text, "  ! ", "    ", Tone::Care, out)?;
+            style.warn(Warning::Clocks, &text, "  ! ", Tone::Care, out)?;
         }
     }
     Ok(())

@@ -41,8 +41,8 @@ pub(super) fn kernel(system: System, settings: &HostSettings) -> KernelStack {
     }
 }
 
-/// A model endpoint with these settings.
-pub(super) fn model(system: System, settings: &HostSettings) -> Result<ModelStack, String> {
+/// A model endpoint with these settings; `for_kernel` where it stands for a host that the lab runs in the kernel.
+pub(super) fn model(system: System, settings: &HostSettings, for_kernel: bool) -> Result<ModelStack, String> {
     let size = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
     let mut tcp = match system {
         System::Linux => Config::linux(),
@@ -63,11 +63,13 @@ pub(super) fn model(system: System, settings: &HostSettings) -> Result<ModelStac
     if let Some(window) = settings.window {
         match &mut tcp.receive {
             ReceiveWindow::Exact { buffer, .. } => *buffer = size(window.bytes()),
-            // SO_RCVBUF doubles what is asked for, and half of it holds data.
+            // SO_RCVBUF doubles what is asked for. Half of that holds data, until the kernel has weighed a full segment:
+            // 64 KiB become a window of 80. A host that is a model in the lab too has the window that was written.
             receive => {
+                let weighed = for_kernel && system == System::Linux;
                 *receive = ReceiveWindow::Fixed {
                     bytes: size(window.bytes().saturating_mul(2)),
-                    share_256: 128,
+                    share_256: if weighed { LINUX_SHARE } else { 128 },
                 };
             }
         }

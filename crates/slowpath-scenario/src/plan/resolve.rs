@@ -133,11 +133,12 @@ impl Experiment {
         let document = variant.hosts.iter().find(|host| host.name == name);
         let system = document.map_or(System::Linux, |host| host.system);
         let settings = settings_of(variant, name, document, system, fragments)?;
+        let in_lab = document
+            .and_then(|host| host.stack)
+            .unwrap_or_else(|| system.stack());
         let choice = match clock {
             Clock::Simulated => StackChoice::Model,
-            Clock::Lab => document
-                .and_then(|host| host.stack)
-                .unwrap_or_else(|| system.stack()),
+            Clock::Lab => in_lab,
         };
         let span = document.map_or(variant.jobs[0].span, |host| host.span);
         let stack = match choice {
@@ -155,7 +156,9 @@ impl Experiment {
             }
             StackChoice::Model => {
                 let settings = job_settings(variant, name, settings.clone());
-                let model = endpoint::model(system, &settings).map_err(|congestion_control| {
+                let for_kernel = in_lab == StackChoice::Kernel;
+                let model = endpoint::model(system, &settings, for_kernel);
+                let model = model.map_err(|congestion_control| {
                     self.document_error(
                         span,
                         format!("the model endpoint has no congestion control \"{congestion_control}\""),

@@ -69,6 +69,7 @@ pub(crate) const ORDER: &[Look] = &[
     sender_application::OWN_RHYTHM,
     unknown::HELD_BY_SENDER,
     slow_start::LOOK,
+    slow_start::GREW_ALL_THE_TIME,
 ];
 
 /// Cut-offs of several limits.

@@ -52,7 +52,7 @@ fn unusable(case: &Case) -> Result<Finding, No> {
         (Message::NoTimeStamps {}, Message::TakeTimeStamps {})
     } else if !facts.acknowledged {
         (Message::OneDirection {}, Message::TakeBothDirections {})
-    } else if facts.segments == 0 && facts.bytes > 0 {
+    } else if facts.bytes > 0 && (facts.segments == 0 || facts.capture_missed_bytes >= facts.bytes) {
         (Message::OnlyAcknowledgements {}, Message::TakeBothDirections {})
     } else if case.exceeds(NEARLY_ALL, facts.capture_loss_fraction) {
         (Message::NearlyAllMissed {}, Message::TakeBothDirections {})

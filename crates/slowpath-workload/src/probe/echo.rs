@@ -1,7 +1,9 @@
-//! Sockets for echo requests: unprivileged ones where the system allows them, raw ones otherwise.
+//! Sockets for echo requests: raw ones where the system allows them, unprivileged ones otherwise; and where it allows
+//! neither, UDP datagrams to ports where nobody listens, whose refusals come by the error queue (ip(7), `IP_RECVERR`).
 
+use std::cell::Cell;
 use std::io;
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use slowpath_packet::mark::{Dscp, Ecn};
 use slowpath_sys::{message, sockopt};
@@ -19,6 +21,8 @@ pub enum Access {
     Raw,
     /// An unprivileged datagram socket: errors come without it.
     Datagram,
+    /// UDP: what the target says of a closed port stands for an answer. Hosts say so about once a second.
+    Udp,
 }
 
 /// A probe that could not be made.
@@ -27,7 +31,7 @@ pub enum ProbeError {
     /// The address may not be loaded so much.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// Neither kind of socket is allowed.
+    /// No kind of socket is allowed.
     #[error(
         "opening an ICMP socket: {0}; as root run with CAP_NET_RAW, otherwise widen net.ipv4.ping_group_range \
          (for example \"0 2147483647\")"
@@ -55,6 +59,8 @@ pub(super) struct Echo {
     target: IpAddr,
     pub(super) access: Access,
     id: u16,
+    /// Number of the last request.
+    last: Cell<u16>,
     buffer: Vec<u8>,
 }
 
@@ -81,13 +87,18 @@ pub(super) enum Fragments {
 impl Echo {
     pub(super) fn open(target: IpAddr, dscp: Dscp, fragments: Fragments) -> Result<Self, ProbeError> {
         let v6 = target.is_ipv6();
-        let (socket, access) = match message::raw_icmp_socket(v6) {
-            Ok(socket) => (socket, Access::Raw),
-            Err(_) => (
-                message::ping_socket(v6).map_err(ProbeError::NoAccess)?,
-                Access::Datagram,
-            ),
-        };
+        let (socket, access) = socket(v6)?;
+        Self::over(socket, access, target, dscp, fragments)
+    }
+
+    fn over(
+        socket: UdpSocket,
+        access: Access,
+        target: IpAddr,
+        dscp: Dscp,
+        fragments: Fragments,
+    ) -> Result<Self, ProbeError> {
+        let v6 = target.is_ipv6();
         let setup = || -> io::Result<()> {
             // A connected raw socket would not hear what routers say.
             if access == Access::Datagram {
@@ -121,14 +132,22 @@ impl Echo {
         let id = match access {
             Access::Datagram => socket.local_addr().map_or(0, |address| address.port()),
             Access::Raw => (slowpath_sys::clock::monotonic() >> 10) as u16 ^ std::process::id() as u16,
+            // Ports tell one request from another.
+            Access::Udp => 0,
         };
         Ok(Self {
             socket,
             target,
             access,
             id,
+            last: Cell::new(0),
             buffer: vec![0; 65_536],
         })
+    }
+
+    /// Whether the target answers about one request a second and no more (`icmp_ratelimit`; RFC 1812, section 4.3.2.8).
+    pub(super) fn is_rationed(&self) -> bool {
+        self.access == Access::Udp && !self.target.is_loopback()
     }
 
     pub(super) fn set_ttl(&self, ttl: u8) -> Result<(), ProbeError> {
@@ -146,6 +165,17 @@ impl Echo {
 
     /// Sends a request; returns the real-time clock just before.
     pub(super) fn send(&self, sequence: u16, payload: &[u8]) -> Result<u64, io::Error> {
+        self.last.set(sequence);
+        if self.access == Access::Udp {
+            let port = FIRST_PORT + sequence % PORTS;
+            let to = SocketAddr::new(self.target, port);
+            let now = slowpath_sys::clock::real_time();
+            // An earlier request's error that nobody took makes one call fail, and is gone then.
+            if self.socket.send_to(payload, to).is_err() {
+                self.socket.send_to(payload, to)?;
+            }
+            return Ok(now);
+        }
         let bytes = icmp::echo_request(self.target.is_ipv6(), self.id, sequence, payload);
         let now = slowpath_sys::clock::real_time();
         // Connected or not, the address is known; a connected datagram socket refuses to be told it again
@@ -176,6 +206,9 @@ impl Echo {
 
     fn take(&mut self) -> Option<Arrival> {
         let v6 = self.target.is_ipv6();
+        if self.access == Access::Udp {
+            return self.take_datagram();
+        }
         loop {
             self.socket.set_nonblocking(true).ok()?;
             let received = message::receive(&self.socket, &mut self.buffer).ok()?;
@@ -223,6 +256,29 @@ impl Echo {
         }
     }
 
+    /// An answer of a program that listens on one of the ports after all.
+    fn take_datagram(&mut self) -> Option<Arrival> {
+        self.socket.set_nonblocking(true).ok()?;
+        let received = message::receive(&self.socket, &mut self.buffer).ok()?;
+        let from = received.from.filter(|from| from.ip() == self.target)?;
+        Some(Arrival {
+            sequence: self.of_port(from.port())?,
+            at_real_time: received.timestamp.unwrap_or_else(slowpath_sys::clock::real_time),
+            ttl: received.ttl,
+            tos: received.tos,
+            bytes: received.len,
+            what: Ok(from.ip()),
+        })
+    }
+
+    /// The latest request that went to this port.
+    fn of_port(&self, port: u16) -> Option<u16> {
+        let offset = port.checked_sub(FIRST_PORT).filter(|offset| *offset < PORTS)?;
+        let last = self.last.get();
+        let back = (last % PORTS + PORTS - offset) % PORTS;
+        last.checked_sub(back)
+    }
+
     /// Errors of a datagram socket; a raw one gets the messages themselves, and only local errors here.
     fn take_error(&mut self) -> Option<Arrival> {
         let received = message::receive_error(&self.socket, &mut self.buffer).ok()?;
@@ -232,16 +288,26 @@ impl Echo {
             return None;
         }
         let head = &self.buffer[..received.len.min(8)];
-        let sequence = head
-            .get(6..8)
-            .map_or(0, |bytes| u16::from_be_bytes([bytes[0], bytes[1]]));
+        let sequence = if self.access == Access::Udp {
+            received.from.and_then(|to| self.of_port(to.port())).unwrap_or(0)
+        } else {
+            head.get(6..8)
+                .map_or(0, |bytes| u16::from_be_bytes([bytes[0], bytes[1]]))
+        };
+        let unreachable_port = matches!(
+            (error.origin, error.kind, error.code),
+            (ICMP, 3, 3) | (ICMPV6, 1, 4)
+        );
+        let answered = error
+            .offender
+            .filter(|from| self.access == Access::Udp && unreachable_port && *from == self.target);
         Some(Arrival {
             sequence,
             at_real_time: received.timestamp.unwrap_or_else(slowpath_sys::clock::real_time),
             ttl: None,
             tos: None,
             bytes: received.len,
-            what: Err(IcmpError {
+            what: answered.ok_or(IcmpError {
                 from: error.offender,
                 kind: error.kind,
                 code: error.code,
@@ -249,5 +315,66 @@ impl Echo {
                 quoted: None,
             }),
         })
+    }
+}
+
+/// The most that the system allows.
+fn socket(v6: bool) -> Result<(UdpSocket, Access), ProbeError> {
+    if let Ok(socket) = message::raw_icmp_socket(v6) {
+        return Ok((socket, Access::Raw));
+    }
+    match message::ping_socket(v6) {
+        Ok(socket) => Ok((socket, Access::Datagram)),
+        Err(refused) => udp(v6)
+            .map(|socket| (socket, Access::Udp))
+            .map_err(|_| ProbeError::NoAccess(refused)),
+    }
+}
+
+fn udp(v6: bool) -> io::Result<UdpSocket> {
+    if v6 {
+        UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0))
+    } else {
+        UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))
+    }
+}
+
+/// Ports where nobody listens, as traceroute uses them.
+const FIRST_PORT: u16 = 33_434;
+/// How many of them.
+const PORTS: u16 = 100;
+/// Origin of an error that came as ICMP (`SO_EE_ORIGIN_ICMP`).
+const ICMP: u8 = 2;
+/// Origin of an error that came as ICMPv6 (`SO_EE_ORIGIN_ICMP6`).
+const ICMPV6: u8 = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What an ordinary user gets where `net.ipv4.ping_group_range` is empty.
+    #[test]
+    fn refusals_of_udp_stand_for_answers() {
+        for target in ["127.0.0.1", "::1"] {
+            let target: IpAddr = target.parse().unwrap();
+            let Ok(socket) = udp(target.is_ipv6()) else {
+                eprintln!("skipped: refusals_of_udp_stand_for_answers/{target}: no such addresses here");
+                continue;
+            };
+            let opened = Echo::over(socket, Access::Udp, target, Dscp::DEFAULT, Fragments::Forbidden);
+            let Ok(mut echo) = opened else {
+                eprintln!("skipped: refusals_of_udp_stand_for_answers/{target}: no such addresses here");
+                continue;
+            };
+            let context = Context::new().with_timeout(Duration::from_secs(10));
+            assert!(!echo.is_rationed(), "nothing rations loopback");
+            for sequence in [0, 1, 99, 100, 250] {
+                let sent = echo.send(sequence, &[0; 100]).unwrap();
+                let arrival = echo.receive(Duration::from_secs(2), &context).unwrap();
+                let arrival = arrival.expect("a closed port of this host answers");
+                assert_eq!((arrival.sequence, arrival.what), (sequence, Ok(target)));
+                assert!(arrival.at_real_time >= sent);
+            }
+        }
     }
 }

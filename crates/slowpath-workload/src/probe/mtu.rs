@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use slowpath_packet::mark::Dscp;
 use slowpath_units::Duration;
 
-use super::echo::{Echo, Fragments, ProbeError};
+use super::echo::{Access, Echo, Fragments, ProbeError};
+use super::ping::RATION;
 use crate::context::Context;
 
 /// How to look for the path MTU.
@@ -48,6 +49,8 @@ pub struct MtuReport {
     pub black_hole: bool,
     /// Requests sent.
     pub probes: u32,
+    /// Kind of socket.
+    pub access: Access,
 }
 
 /// Searches the largest IP packet with DF that the target answers.
@@ -91,6 +94,7 @@ pub fn path_mtu(config: &MtuConfig, context: &Context) -> Result<MtuReport, Prob
         black_hole: search.silent && search.announced.is_empty() && good.is_some(),
         announced: search.announced,
         probes: search.probes,
+        access: search.echo.access,
     })
 }
 
@@ -108,6 +112,15 @@ impl Search<'_> {
         let header = if self.config.target.is_ipv6() { 48 } else { 28 };
         let payload = vec![0x5a_u8; size.saturating_sub(header) as usize];
         for _ in 0..self.config.tries.max(1) {
+            if self.probes > 0 && self.echo.is_rationed() {
+                // What comes now is late and belongs to no question any more.
+                let end = self.context.now() + RATION;
+                while self
+                    .echo
+                    .receive(end.since(self.context.now()), self.context)?
+                    .is_some()
+                {}
+            }
             self.probes += 1;
             let sequence = self.probes as u16;
             if self.echo.send(sequence, &payload).is_err() {

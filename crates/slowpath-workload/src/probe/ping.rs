@@ -139,6 +139,11 @@ pub fn ping(config: &PingConfig, context: &Context) -> Result<PingReport, ProbeE
         refused: 0,
         access: echo.access,
     };
+    let interval = if echo.is_rationed() {
+        config.interval.max(RATION)
+    } else {
+        config.interval
+    };
     let mut payload = vec![0_u8; config.size];
     Content::new(u64::from(std::process::id())).fill(0, &mut payload);
     let mut waiting: BTreeMap<u16, (u64, Time)> = BTreeMap::new();
@@ -149,7 +154,7 @@ pub fn ping(config: &PingConfig, context: &Context) -> Result<PingReport, ProbeE
             let left = due.saturating_duration_since(Instant::now());
             collect(&mut echo, left.into(), context, &mut waiting, &mut report)?;
         }
-        due += config.interval.to_std();
+        due += interval.to_std();
         context.spend(config.size as u64)?;
         let at = context.now();
         match echo.send(sequence, &payload) {
@@ -197,6 +202,8 @@ fn collect(
     Ok(())
 }
 
+/// Time between requests to a host that answers about one a second.
+pub(super) const RATION: Duration = Duration::from_millis(1_050);
 /// Rate in bit/s up to which a ping is no load.
 const HARMLESS: f64 = 200_000.0;
 

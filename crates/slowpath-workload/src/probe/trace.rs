@@ -11,7 +11,7 @@ use slowpath_packet::mark::{Dscp, Ecn};
 use slowpath_sys::{clock, message, poll::PollSet, sockopt};
 use slowpath_units::Duration;
 
-use super::echo::{Echo, Fragments, ProbeError};
+use super::echo::{Access, Echo, Fragments, ProbeError};
 use super::icmp::{self, IcmpError, Message, Quoted};
 use crate::context::Context;
 use crate::socket::set_tos;
@@ -72,6 +72,8 @@ pub struct TraceReport {
     pub reached: bool,
     /// Whether quoted headers could be read; that needs a raw socket.
     pub quotes: bool,
+    /// What the probes were: UDP where ICMP was asked for and this user may not send it.
+    pub method: Method,
 }
 
 /// The answers from one distance.
@@ -104,8 +106,18 @@ pub fn trace(config: &TraceConfig, context: &Context) -> Result<TraceReport, Pro
         target: config.target,
         source,
     };
+    let mut method = config.method;
     let mut prober: Box<dyn Prober> = match config.method {
-        Method::Icmp => Box::new(IcmpProber::open(config)?),
+        Method::Icmp => {
+            let prober = IcmpProber::open(config)?;
+            if prober.echo.access == Access::Udp {
+                // All of its probes are of one flow.
+                method = Method::Udp;
+                Box::new(UdpProber::open(config).map_err(io)?)
+            } else {
+                Box::new(prober)
+            }
+        }
         Method::Udp => Box::new(UdpProber::open(config).map_err(io)?),
         Method::Tcp => Box::new(TcpProber::open(config).map_err(|error| match error.kind() {
             io::ErrorKind::PermissionDenied => ProbeError::NoAccess(error),
@@ -116,6 +128,7 @@ pub fn trace(config: &TraceConfig, context: &Context) -> Result<TraceReport, Pro
         hops: Vec::new(),
         reached: false,
         quotes: prober.quotes(),
+        method,
     };
     for ttl in 1..=config.max_hops {
         let mut hop = Hop {
@@ -199,7 +212,7 @@ impl Prober for IcmpProber {
     }
 
     fn quotes(&self) -> bool {
-        self.echo.access == super::echo::Access::Raw
+        self.echo.access == Access::Raw
     }
 }
 

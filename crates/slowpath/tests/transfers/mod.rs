@@ -43,7 +43,7 @@ fn hosts(list: &mut List) {
         ("bbr", 60, 100),
         ("bic", 20, 64),
     ] {
-        let path = Path::wide(control, rtt).server(&format!("window = \"{window} KiB\"\n"));
+        let path = Path::wide(control, rtt).server(&exact_window(window));
         list.add(Limit::ReceiverWindow, control, &path);
     }
     for (control, kbit, unit, pause) in [
@@ -216,16 +216,16 @@ fn two_causes(list: &mut List) {
         list.add(limit, control, &Path::new(control, 80, &lossy_link));
     }
     // A window that holds nearly what the link and its queue do.
-    let path = Path::new("cubic", 40, &link(10_000, 100_000)).server("window = \"100 KiB\"\n");
+    let path = Path::new("cubic", 40, &link(10_000, 100_000)).server(&exact_window(100));
     list.add(Limit::BottleneckBandwidth, "cubic", &path);
     // A buffer and a window of one size.
     let path = Path::wide("cubic", 60)
         .client("send_buffer = \"64 KiB\"\n")
-        .server("window = \"90 KiB\"\n");
+        .server(&exact_window(90));
     list.add(Limit::SendBuffer, "cubic", &path);
     // A small window on a path that loses.
     let lossy = format!("{{ loss = \"0.2 %\" }}, {}", link(90_000, 450_000));
-    let path = Path::new("cubic", 20, &lossy).server("window = \"20 KiB\"\n");
+    let path = Path::new("cubic", 20, &lossy).server(&exact_window(20));
     list.add(Limit::ReceiverWindow, "cubic", &path);
 }
 
@@ -373,4 +373,9 @@ fn link(kbit: u32, queue: u64) -> String {
 /// A policer behind a fast link; the bucket in kB.
 fn policer(kbit: u32, bucket: u32) -> String {
     format!("{{ rate = \"95 Mbit/s\" }}, {{ police = \"{kbit} kbit/s\", burst = \"{bucket} kB\" }}")
+}
+
+/// A receiver whose window is as large as is written: of a kernel it would be a quarter larger.
+fn exact_window(kib: u32) -> String {
+    format!("window = \"{kib} KiB\"\nstack = \"model\"\n")
 }

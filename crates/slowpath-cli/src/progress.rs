@@ -1,0 +1,59 @@
+//! How far something has come, and how long it will still take: a line on a terminal, nothing elsewhere.
+
+use std::io::IsTerminal;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use slowpath::reading::Reading;
+
+use crate::terminal;
+
+/// Whether progress is shown at all.
+pub(crate) fn is_shown() -> bool {
+    std::io::stderr().is_terminal() && !terminal::is_quiet()
+}
+
+/// A bar in the style of all bars; `words` is what stands behind it.
+pub(crate) fn bar(length: u64, words: &str) -> ProgressBar {
+    let template = format!("{{bar:12}} {words}");
+    let style = ProgressStyle::with_template(&template).expect("the template is valid");
+    ProgressBar::new(length).with_style(style)
+}
+
+/// Does `work`, and says from two seconds on how far `reading` has come.
+pub(crate) fn while_reading<R>(reading: &Reading, work: impl FnOnce() -> R) -> R {
+    if !is_shown() {
+        return work();
+    }
+    let (working, ended) = channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut shown: Option<ProgressBar> = None;
+            // The other end goes away when the work has ended, however it ended.
+            while ended.recv_timeout(if shown.is_none() { PATIENCE } else { STEP })
+                == Err(RecvTimeoutError::Timeout)
+            {
+                let (done, all) = reading.so_far();
+                let bar = shown.get_or_insert_with(|| bar(all, READING));
+                bar.set_length(all);
+                bar.set_position(done);
+            }
+            if let Some(bar) = shown {
+                bar.finish_and_clear();
+            }
+        });
+        let _working = working;
+        work()
+    })
+}
+
+/// Nobody wants to see a bar for less.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Time from one look to the next.
+const STEP: Duration = Duration::from_millis(200);
+/// What stands behind the bar of a file.
+const READING: &str = "{decimal_bytes} of {decimal_total_bytes} read, {eta} left";
+/// What stands behind the bar of runs in simulated time.
+pub(crate) const COMPUTED: &str = "{pos} of {len} runs, {eta} left";
