@@ -30,6 +30,8 @@ pub struct Fit {
     pub difference: Difference,
     /// Whether it is near enough to answer questions by it.
     pub explains: bool,
+    /// Whether other flows share the path, which are not simulated.
+    pub shared: bool,
     /// Its numbers, each with those that fit about as well.
     pub parameters: Vec<Interval>,
     /// Which congestion control it was.
@@ -121,25 +123,30 @@ impl Default for Effort {
 /// # Errors
 /// [`Refused`] where the capture shows too little, or the search was stopped.
 pub fn fit(connection: &Connection, simulator: &dyn Simulator, effort: Effort) -> Result<Fit, Refused> {
-    let seen = Seen::of(connection, effort.bytes).ok_or(Refused::OneWay)?;
+    let mut seen = Seen::of(connection, effort.bytes).ok_or(Refused::OneWay)?;
+    if let Some(bytes) = start::before_tail(connection, &seen) {
+        // A few bytes behind a last pause are no part like the others.
+        seen = Seen::of(connection, bytes).ok_or(Refused::OneWay)?;
+    }
     let starts = start::models(connection, &seen)?;
     let share = seen.bytes as f64 / connection.facts.bytes.max(1) as f64;
     let at_sender = connection.facts.tap != Tap::Receiver;
     let target = Target::new(seen);
     // A quarter is for intervals and congestion controls.
     let mut search = Search::new(&target, simulator, at_sender, effort.simulations * 3 / 4);
-    let found = shapes(&mut search, starts)?;
+    let verdict = connection.verdict.limit;
+    let found = shapes(&mut search, starts, verdict)?;
     search.allow(effort.simulations / 4);
     let Some(mut best) = found.first().cloned() else {
         return Err(Refused::Nothing);
     };
     let congestion = congestion(&mut search, &mut best, connection)?;
-    let limit = near(best.total());
+    let limit = near(best.rank(verdict));
     let others = found
         .into_iter()
         // Losses that are replayed hide what made them: that they fit beside a model that makes them says nothing.
         .filter(|other| other.model.shape != Shape::LinkAndLoss)
-        .filter(|other| other.model.shape != best.model.shape && other.total() <= limit)
+        .filter(|other| other.model.shape != best.model.shape && other.rank(verdict) <= limit)
         .map(|other| other.model)
         .collect();
     let parameters = intervals(&mut search, &best)?;
@@ -152,6 +159,7 @@ pub fn fit(connection: &Connection, simulator: &dyn Simulator, effort: Effort) -
         captured,
         fitted: Transfer::new(captured.bytes, best.duration_s),
         explains: best.total() <= POOR && (best.duration_s / captured.duration_s - 1.0).abs() <= FAR,
+        shared: connection.verdict.limit == Limit::SharedBottleneck || connection.parallel_flows > 1,
         untold: untold(&best.model, &parameters, connection),
         difference: best.difference,
         model: best.model,
@@ -165,7 +173,7 @@ pub fn fit(connection: &Connection, simulator: &dyn Simulator, effort: Effort) -
 }
 
 /// The best candidate of each shape, the best of all first.
-fn shapes(search: &mut Search<'_>, starts: Vec<Model>) -> Result<Vec<Candidate>, Refused> {
+fn shapes(search: &mut Search<'_>, starts: Vec<Model>, verdict: Limit) -> Result<Vec<Candidate>, Refused> {
     let mut all = Vec::new();
     for start in &starts {
         for congestion in CONTROLS {
@@ -176,21 +184,25 @@ fn shapes(search: &mut Search<'_>, starts: Vec<Model>) -> Result<Vec<Candidate>,
         }
     }
     let mut tried = search.tried(all)?;
-    sort(&mut tried);
+    sort(&mut tried, verdict);
     // A short look at each shape with its likeliest controls, then a long one at the best.
     let mut looked: Vec<Candidate> = Vec::new();
     let least = tried.first().map_or(0.0, Candidate::total);
-    let mut seen: Vec<(Shape, bool, usize)> = Vec::new();
+    let mut seen: Vec<(Shape, bool, usize, usize)> = Vec::new();
     for candidate in tried {
         let kind = (
             candidate.model.shape,
             candidate.model.writer.is_some_and(|writer| writer.in_blocks),
+            match &candidate.model.loss {
+                Loss::Packets(packets) => packets.len(),
+                _ => 0,
+            },
         );
-        let known = seen.iter_mut().find(|one| (one.0, one.1) == kind);
+        let known = seen.iter_mut().find(|one| (one.0, one.1, one.2) == kind);
         match known {
-            Some(known) if known.2 >= LOOKS => continue,
-            Some(known) => known.2 += 1,
-            None => seen.push((kind.0, kind.1, 1)),
+            Some(known) if known.3 >= LOOKS => continue,
+            Some(known) => known.3 += 1,
+            None => seen.push((kind.0, kind.1, kind.2, 1)),
         }
         let candidate = calibrated(search, candidate)?;
         if candidate.total() > least * FAR_OFF + FAR_OFF {
@@ -199,7 +211,7 @@ fn shapes(search: &mut Search<'_>, starts: Vec<Model>) -> Result<Vec<Candidate>,
             looked.push(search.improved(candidate, &[1.3], 2)?);
         }
     }
-    sort(&mut looked);
+    sort(&mut looked, verdict);
     let mut out: Vec<Candidate> = Vec::new();
     for (place, candidate) in looked.into_iter().enumerate() {
         let other = out.iter().all(|known| known.model.shape != candidate.model.shape);
@@ -209,7 +221,7 @@ fn shapes(search: &mut Search<'_>, starts: Vec<Model>) -> Result<Vec<Candidate>,
             out.push(candidate);
         }
     }
-    sort(&mut out);
+    sort(&mut out, verdict);
     Ok(out)
 }
 
@@ -236,8 +248,8 @@ fn calibrated(search: &mut Search<'_>, candidate: Candidate) -> Result<Candidate
     Ok(better.unwrap_or(candidate))
 }
 
-fn sort(candidates: &mut [Candidate]) {
-    candidates.sort_by(|a, b| a.rank().total_cmp(&b.rank()));
+fn sort(candidates: &mut [Candidate], verdict: Limit) {
+    candidates.sort_by(|a, b| a.rank(verdict).total_cmp(&b.rank(verdict)));
 }
 
 /// Replays the best model with each congestion control, each improved by itself.
@@ -262,10 +274,7 @@ fn congestion(
             candidate
         });
     }
-    sort(&mut all);
-    if let Some(first) = all.first() {
-        *best = first.clone();
-    }
+    sort(&mut all, connection.verdict.limit);
     let held = match connection.verdict.limit {
         Limit::ReceiverWindow | Limit::ReceiverApplication => Some("the receiver's window held the sender"),
         Limit::SendBuffer => Some("the send buffer held the sender"),
@@ -273,6 +282,13 @@ fn congestion(
         Limit::ProtocolWindow => Some("the programs' protocol held the sender"),
         _ => None,
     };
+    // Where nothing tells them apart, the one that most senders have.
+    let likely = all
+        .iter()
+        .find(|one| one.model.congestion == "cubic" && one.total() <= near(best.total()) && held.is_some());
+    if let Some(first) = likely.or(all.first()) {
+        *best = first.clone();
+    }
     // What differs where something else held the sender is how models of the ends are off, not the control.
     let limit = near(best.total()) + if held.is_some() { HELD } else { 0.0 };
     let fits: Vec<_> = all
@@ -281,7 +297,7 @@ fn congestion(
         .map(|one| one.model.congestion)
         .collect();
     let cannot_tell = if fits.len() == CONTROLS.len() {
-        Some(held.unwrap_or("nothing happened on which they differ").to_owned())
+        Some(held.unwrap_or("their replays look alike here").to_owned())
     } else {
         held.map(str::to_owned)
     };
@@ -299,6 +315,16 @@ fn congestion(
 fn intervals(search: &mut Search<'_>, best: &Candidate) -> Result<Vec<Interval>, Refused> {
     let limit = near(best.total());
     let mut out = Vec::new();
+    if let Some(value) = Parameter::Window.of(&best.model) {
+        out.push(Interval {
+            parameter: Parameter::Window,
+            unit: Parameter::Window.unit(),
+            value,
+            low: Some(value),
+            high: Some(value),
+            identifiable: true,
+        });
+    }
     for parameter in Parameter::all(&best.model) {
         let Some(value) = parameter
             .of(&best.model)
@@ -329,7 +355,11 @@ fn intervals(search: &mut Search<'_>, best: &Candidate) -> Result<Vec<Interval>,
                 last = moved;
             }
         }
-        let [low, high] = ends;
+        let [low, mut high] = ends;
+        if parameter == Parameter::RoundTrip {
+            // The least round trip that was seen is the longest that the path can have.
+            high = Some(high.map_or(value * LEAST_SEEN, |high| high.min(value * LEAST_SEEN)));
+        }
         out.push(Interval {
             parameter,
             unit: parameter.unit(),
@@ -349,13 +379,13 @@ fn untold(model: &Model, parameters: &[Interval], connection: &Connection) -> Ve
         let words = interval.parameter.words();
         out.push(match (interval.low, interval.high) {
             (Some(_), None) => {
-                format!("the {words} is at least what is given: the transfer never met its end")
+                format!("{words}: at least what is given, because the transfer never met its end")
             }
             (None, Some(_)) => {
-                format!("the {words} is at most what is given: a smaller one would look the same")
+                format!("{words}: at most what is given, because a smaller one would look the same")
             }
-            (None, None) => format!("the {words}: any value would look the same"),
-            (Some(_), Some(_)) => format!("the {words}: only that it lies between the two values given"),
+            (None, None) => format!("{words}: any value would look the same"),
+            (Some(_), Some(_)) => format!("{words}: only that it lies between the two values given"),
         });
     }
     if model.window == Window::Grows {
@@ -397,5 +427,7 @@ const POOR: f64 = 30.0;
 const FAR: f64 = 0.15;
 /// How far parameters are moved for their intervals.
 const FACTORS: [f64; 7] = [1.03, 1.08, 1.2, 1.5, 2.5, 5.0, 10.0];
+/// How far the least round trip that was seen may be above the path's own where a queue emptied, at most.
+const LEAST_SEEN: f64 = 1.03;
 /// Widest interval of a parameter that the capture tells, as a ratio.
 const WIDEST: f64 = 2.0;

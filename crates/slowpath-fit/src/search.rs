@@ -1,7 +1,9 @@
 //! The search: from starting models to those that agree with the capture.
 
+use slowpath_verdict::Limit;
+
 use crate::compare::{Difference, Target};
-use crate::model::{Loss, Model, Parameter};
+use crate::model::{Loss, Model, Parameter, Shape};
 use crate::start::Refused;
 use crate::trial::{Simulator, Trial};
 
@@ -22,11 +24,30 @@ impl Candidate {
         self.difference.total()
     }
 
-    /// By what it is ranked among models of other shapes: one that replays the very losses of the capture explains them with
-    /// as many numbers as there are losses, and is to be better by that.
-    pub fn rank(&self) -> f64 {
-        let listed = matches!(self.model.loss, Loss::Packets(_));
-        self.total() + if listed { LISTED } else { 0.0 }
+    /// By what it is ranked among models of other shapes, where the verdict says `limit`: what speaks against a shape beside the
+    /// curves counts as well. A model that replays the very losses of the capture explains them with as many numbers as
+    /// there are losses, and is to be better by that, unless the verdict says that they are random.
+    pub fn rank(&self, limit: Limit) -> f64 {
+        let listed = match &self.model.loss {
+            Loss::Packets(packets) => {
+                let expected = limit == Limit::RandomLoss;
+                LISTED_EACH * packets.len() as f64 + if expected { 0.0 } else { LISTED }
+            }
+            _ => 0.0,
+        };
+        let contradicts = match limit {
+            Limit::RandomLoss => self.model.shape != Shape::LinkAndLoss,
+            Limit::Policed => self.model.shape != Shape::Policer,
+            Limit::BottleneckBandwidth | Limit::SharedBottleneck | Limit::EcnCongestion => {
+                self.model.shape == Shape::Policer
+            }
+            Limit::ReceiverWindow
+            | Limit::ReceiverApplication
+            | Limit::SendBuffer
+            | Limit::SenderApplication => self.model.shape != Shape::End,
+            _ => false,
+        };
+        self.total() + listed + if contradicts { CONTRADICTS } else { 0.0 }
     }
 }
 
@@ -122,8 +143,13 @@ impl<'a> Search<'a> {
 
     /// Whether the curves can tell a parameter; others stay as the capture has them.
     pub fn is_searched(&self, parameter: Parameter) -> bool {
-        // Beside the receiver nothing that is compared shows the round trip; the first flight is counted, not fitted.
-        parameter != Parameter::InitialWindow && (self.at_sender || parameter != Parameter::RoundTrip)
+        match parameter {
+            // Counted and read, not fitted.
+            Parameter::InitialWindow | Parameter::Window => false,
+            // Beside the receiver nothing that is compared shows the round trip.
+            Parameter::RoundTrip => self.at_sender,
+            _ => true,
+        }
     }
 
     /// The best candidate one step away.
@@ -180,8 +206,12 @@ fn one_plan(model: &Model, step: f64) -> Option<Model> {
 
 /// The largest step of what the capture measures itself.
 const POLISH: f64 = 1.12;
+/// By how much a shape must be better that the verdict speaks against.
+const CONTRADICTS: f64 = 3.0;
 /// By how much a model that replays losses must be better than one that makes them.
 const LISTED: f64 = 3.0;
+/// The same for each loss.
+const LISTED_EACH: f64 = 0.04;
 /// A difference that no search betters.
 const GOOD: f64 = 0.02;
 /// What a move must leave of the difference to be worth it.

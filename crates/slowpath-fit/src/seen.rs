@@ -154,19 +154,18 @@ impl Watch {
     fn data(&mut self, at: f64, header: &slowpath_endpoint::wire::Header, tcp: &TcpHeader, length: u32) {
         let port = header.flow().src_port;
         let start = *self.start.get_or_insert(at);
-        let flow = match self.flows.iter().position(|flow| flow.port == port) {
-            Some(place) => &mut self.flows[place],
-            None => {
-                self.flows.push(Flow {
-                    port,
-                    first: tcp.seq.0,
-                    highest: 0,
-                    acknowledged: 0,
-                    waiting: VecDeque::new(),
-                });
-                self.flows.last_mut().expect("one was pushed")
-            }
-        };
+        let known = self.flows.iter().position(|flow| flow.port == port);
+        let place = known.unwrap_or_else(|| {
+            self.flows.push(Flow {
+                port,
+                first: tcp.seq.0,
+                highest: 0,
+                acknowledged: 0,
+                waiting: VecDeque::new(),
+            });
+            self.flows.len() - 1
+        });
+        let flow = &mut self.flows[place];
         let from = unwrapped(flow.first, tcp.seq.0, flow.highest);
         let to = from + u64::from(length);
         if from >= flow.highest {
@@ -206,11 +205,10 @@ impl Watch {
                 }
             }
         }
-        while let Some(&(end, sent, counts)) = flow.waiting.front().filter(|waiting| waiting.0 <= to) {
+        while let Some(&(_, sent, counts)) = flow.waiting.front().filter(|waiting| waiting.0 <= to) {
             if counts {
                 self.seen.round_trips.push((sent - start, at - sent));
             }
-            let _ = end;
             flow.waiting.pop_front();
         }
         if to > flow.acknowledged {

@@ -105,7 +105,8 @@ pub fn models(connection: &Connection, seen: &Seen) -> Result<Vec<Model>, Refuse
     let ended = at_an_end(connection, &base, wide);
     let is_end = !ended.is_empty();
     all.extend(ended);
-    let lost = lost_packets(connection, seen, &base.given);
+    let lost = lost_packets(connection, seen, &base.given, true);
+    let all_lost = lost.len();
     let link = Model {
         rate: if is_end { wide } else { base.rate },
         ..base.clone()
@@ -123,19 +124,29 @@ pub fn models(connection: &Connection, seen: &Seen) -> Result<Vec<Model>, Refuse
             ..base.clone()
         });
     }
-    if !lost.is_empty() {
-        let narrow = Model {
-            shape: Shape::LinkAndLoss,
-            loss: Loss::Packets(lost),
-            queue: (link.rate / 8.0 * round_trip.max(0.02)).max(link.queue) * 2.0,
-            ..link.clone()
+    let of_the_path = lost_packets(connection, seen, &base.given, false);
+    for (lost, own) in [(&lost, false), (&of_the_path, true)] {
+        // Where no loss looks like an overflow the two are one.
+        if lost.is_empty() || (own && lost.len() == all_lost) {
+            continue;
+        }
+        let room = |rate: f64| {
+            let filled = rate / 8.0 * round_trip.max(0.02);
+            if own {
+                link.queue
+            } else {
+                filled.max(link.queue) * 2.0
+            }
         };
-        all.push(Model {
-            rate: wide,
-            queue: (wide / 8.0 * round_trip.max(0.02)).max(link.queue) * 2.0,
-            ..narrow.clone()
-        });
-        all.push(narrow);
+        for rate in [wide, link.rate] {
+            all.push(Model {
+                shape: Shape::LinkAndLoss,
+                loss: Loss::Packets(lost.clone()),
+                rate,
+                queue: room(rate),
+                ..link.clone()
+            });
+        }
     }
     all.push(link);
     // A link that was only just wide enough explains a transfer whose rate nothing else tells.
@@ -194,19 +205,42 @@ fn busy(seen: &Seen, parts: Option<Parts>) -> f64 {
 
 /// The parts of a transfer between which everything was acknowledged and the sender paused, where these pauses matter.
 fn parts(connection: &Connection, seen: &Seen, round_trip: f64) -> Option<Parts> {
+    let pauses = pauses(connection, seen, round_trip);
+    let all: f64 = pauses.iter().map(|pause| pause.1).sum();
+    if pauses.is_empty() || all < seen.duration_s * WORTH_A_PART {
+        return None;
+    }
+    Some(Parts {
+        count: u32::try_from(pauses.len()).ok()? + 1,
+        pause: all / pauses.len() as f64,
+    })
+}
+
+/// Payload before the last pause of a transfer in parts, where hardly anything comes behind it.
+pub fn before_tail(connection: &Connection, seen: &Seen) -> Option<u64> {
+    let pauses = pauses(connection, seen, round_trip(connection)?);
+    let (last, _) = pauses.last()?;
+    let each = seen.bytes / (pauses.len() as u64 + 1);
+    (pauses.len() > 1 && seen.bytes.saturating_sub(*last) < each / TAIL).then_some(*last)
+}
+
+/// Pauses of the sender with everything acknowledged: payload sent before, and how long.
+fn pauses(connection: &Connection, seen: &Seen, round_trip: f64) -> Vec<(u64, f64)> {
     // A closed window stops the sender as well, without a program that pauses.
     if matches!(
         connection.verdict.limit,
         Limit::ReceiverApplication | Limit::ReceiverWindow
     ) {
-        return None;
+        return Vec::new();
     }
     let graphs = &connection.graphs;
-    let first = graphs.segments.first()?;
+    let Some(first) = graphs.segments.first() else {
+        return Vec::new();
+    };
     let mut acks = graphs.acks.iter().peekable();
     let (mut acknowledged, mut at_ack) = (first.from as f64, first.at_s);
     let mut highest = first.from;
-    let mut pauses: Vec<f64> = Vec::new();
+    let mut out = Vec::new();
     for segment in &graphs.segments {
         if segment.at_s - first.at_s > seen.duration_s {
             break;
@@ -222,18 +256,11 @@ fn parts(connection: &Connection, seen: &Seen, round_trip: f64) -> Option<Parts>
             && acknowledged >= highest as f64
             && pause > (round_trip * 0.5).max(LEAST_PAUSE)
         {
-            pauses.push(pause);
+            out.push((highest - first.from, pause));
         }
         highest = highest.max(segment.to);
     }
-    if pauses.is_empty() || pauses.iter().sum::<f64>() < seen.duration_s * WORTH_A_PART {
-        return None;
-    }
-    pauses.sort_unstable_by(f64::total_cmp);
-    Some(Parts {
-        count: u32::try_from(pauses.len()).ok()? + 1,
-        pause: pauses.iter().sum::<f64>() / pauses.len() as f64,
-    })
+    out
 }
 
 fn window(connection: &Connection) -> Window {
@@ -335,8 +362,9 @@ fn policer(connection: &Connection, mean: f64) -> (f64, f64) {
     )
 }
 
-/// The numbers of the sender's packets that the capture shows to be lost on the way, the handshake's two included.
-fn lost_packets(connection: &Connection, seen: &Seen, given: &Given) -> Vec<u64> {
+/// The numbers of the sender's packets that the capture shows to be lost on the way, the handshake's two included; with those
+/// that a full queue seems to have dropped, or without.
+fn lost_packets(connection: &Connection, seen: &Seen, given: &Given, overflows: bool) -> Vec<u64> {
     let facts: &Facts = connection;
     let graphs = &facts.graphs;
     let Some(first) = graphs.segments.first() else {
@@ -354,7 +382,10 @@ fn lost_packets(connection: &Connection, seen: &Seen, given: &Given) -> Vec<u64>
             before += (passed.to - passed.from).div_ceil(segment.max(1));
         }
         let lost = event.segments.clamp(1, MOST_OF_ONE);
-        out.extend((1..=lost).map(|number| before + number));
+        let overflow = event.segments >= BURST || (event.longer <= RARELY && event.queue_s > LEAST_QUEUE);
+        if overflows || !overflow {
+            out.extend((1..=lost).map(|number| before + number));
+        }
         if facts.facts.tap == Tap::Receiver {
             // What was lost never passed here.
             before += lost;
@@ -378,6 +409,8 @@ pub fn ends(connection: &Connection) -> (&str, &str) {
 pub const LEAST_BYTES: u64 = 50_000;
 /// Share of bytes that a capture may lack.
 const MOST_MISSED: f64 = 0.02;
+/// A last part is none that has less than such a part of the others' payload.
+const TAIL: u64 = 10;
 /// Shortest pause of a program that makes a part, seconds.
 const LEAST_PAUSE: f64 = 0.01;
 /// Share of the duration from which pauses matter.
@@ -386,6 +419,12 @@ const WORTH_A_PART: f64 = 0.05;
 const MATTERS: f64 = 0.05;
 /// Packets of the sender before its data: SYN and the handshake's last acknowledgement.
 const HANDSHAKE: u64 = 2;
+/// Segments that are lost together where a queue overflows, and hardly ever by chance.
+const BURST: u64 = 8;
+/// Share of round trips that are as long as the one before an overflow.
+const RARELY: f64 = 0.15;
+/// Shortest queue that is one, seconds.
+const LEAST_QUEUE: f64 = 0.001;
 /// Losses of one event that are listed.
 const MOST_OF_ONE: u64 = 200;
 /// Losses that are listed.

@@ -7,7 +7,7 @@ use slowpath_units::{BitRate, ByteCount, Ratio};
 use slowpath_verdict::Limit;
 
 use crate::fit::Fit;
-use crate::model::{Loss, Model, Parameter};
+use crate::model::{self, Loss, Model, Parameter};
 use crate::start::Refused;
 use crate::trial::{Outcome, Simulator, Trial};
 
@@ -112,6 +112,11 @@ pub fn what_if(fit: &Fit, changes: &[Intervention], simulator: &dyn Simulator) -
             "no model explains this transfer well enough to change anything in it".to_owned(),
         ));
     }
+    if fit.shared {
+        return Ok(refused(
+            "other flows share the path, and what they would do is not simulated".to_owned(),
+        ));
+    }
     let first = Trial {
         changes: changes.to_vec(),
         with_limit: true,
@@ -133,11 +138,15 @@ pub fn what_if(fit: &Fit, changes: &[Intervention], simulator: &dyn Simulator) -
         .collect();
     let own = trials.len();
     let open = alternatives(fit, changes);
-    trials.extend(open.iter().map(|model| Trial {
-        model: patient(model.clone()),
-        with_limit: false,
-        ..first.clone()
-    }));
+    let each = if drawn { OTHER_SEEDS } else { 1 };
+    for model in &open {
+        trials.extend((1..=each).map(|seed| Trial {
+            model: patient(model.clone()),
+            seed,
+            with_limit: false,
+            ..first.clone()
+        }));
+    }
     let outcomes = simulator.simulate(&trials).ok_or(Refused::Stopped)?;
     let done = |outcome: &Option<Outcome>| -> Option<f64> {
         let seen = &outcome.as_ref()?.seen;
@@ -157,33 +166,38 @@ pub fn what_if(fit: &Fit, changes: &[Intervention], simulator: &dyn Simulator) -
     }
     durations.sort_unstable_by(f64::total_cmp);
     let duration_s = durations[durations.len() / 2];
-    let mut low = quantile(&durations, 0.05);
-    let mut high = quantile(&durations, 0.95);
-    let mut widest: Option<&Model> = None;
-    for (model, outcome) in open.iter().zip(&outcomes[own..]) {
-        let Some(other) = done(outcome).map(|s| s * scale) else {
+    // The path's own chance makes the interval wide; only models that disagree make an answer impossible.
+    let (mut least, mut most) = ((duration_s, None), (duration_s, None));
+    for (model, outcomes) in open.iter().zip(outcomes[own..].chunks(each as usize)) {
+        let mut others: Vec<f64> = outcomes.iter().filter_map(done).map(|s| s * scale).collect();
+        others.sort_unstable_by(f64::total_cmp);
+        let Some(&middle) = others.get(others.len() / 2) else {
             continue;
         };
-        if other < low {
-            low = other;
-            widest = Some(model);
+        if middle < least.0 {
+            least = (middle, Some(model));
         }
-        if other > high {
-            high = other;
-            widest = widest.or(Some(model));
+        if middle > most.0 {
+            most = (middle, Some(model));
         }
     }
-    low *= 1.0 - DOUBT;
-    high *= 1.0 + DOUBT;
-    if high > low * VAGUE {
-        let which = widest.and_then(|model| differs(&fit.model, model));
-        return Ok(refused(which.map_or_else(
-            || format!("runs of the fitted path alone differ from {low:.1} to {high:.1} s"),
-            |which| {
-                format!("it depends on what the capture does not tell ({which}): {low:.1} to {high:.1} s")
-            },
+    let vague = if drawn { VAGUE_BY_CHANCE } else { VAGUE };
+    if most.0 > least.0 * vague {
+        let further = if duration_s / least.0 > most.0 / duration_s {
+            least
+        } else {
+            most
+        };
+        let which = further.1.and_then(|model| differs(&fit.model, model));
+        return Ok(refused(format!(
+            "it depends on what the capture does not tell ({}): {:.1} to {:.1} s",
+            which.as_deref().unwrap_or("its losses"),
+            least.0,
+            most.0
         )));
     }
+    let low = quantile(&durations, 0.05).min(least.0) * (1.0 - DOUBT);
+    let high = quantile(&durations, 0.95).max(most.0) * (1.0 + DOUBT);
     Ok(Answer {
         change: words.join(", "),
         before_s,
@@ -224,7 +238,7 @@ fn alternatives(fit: &Fit, changes: &[Intervention]) -> Vec<Model> {
     }
     if let Loss::Packets(packets) = &fit.model.loss {
         // As many losses as there were may come of a smaller and of a greater chance: 1.64 deviations of a count.
-        let count = packets.len() as f64;
+        let count = model::events(packets) as f64;
         let deviation = 1.64 / count.max(1.0).sqrt();
         let by_chance = fit.model.by_chance();
         for factor in [(1.0 - deviation).max(0.2), 1.0 + deviation] {
@@ -275,9 +289,13 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 const SEEDS: u64 = 11;
 /// Seeds of one that does not.
 const STEADY_SEEDS: u64 = 3;
+/// Seeds of each other model of one that does.
+const OTHER_SEEDS: u64 = 5;
 /// Runs whose limit is asked for.
 const JUDGED: u64 = 1;
 /// What a model of a kernel is off by at most, beside everything else.
 const DOUBT: f64 = 0.04;
-/// The longest duration over the shortest from which nothing is said.
+/// The longest duration of a model that fits over the shortest from which nothing is said.
 const VAGUE: f64 = 2.5;
+/// The same where each is the middle of a few runs with random losses, which itself is not certain.
+const VAGUE_BY_CHANCE: f64 = 3.0;

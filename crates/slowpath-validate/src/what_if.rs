@@ -4,6 +4,8 @@
 //! change are drawn by a fixed seed, a transfer over A is captured in simulated time and fitted, the change predicted, and
 //! compared with the transfer over A with the change made.
 
+#![allow(clippy::cast_sign_loss)] // drawn numbers and counts, none of them negative
+
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -298,21 +300,18 @@ impl DrawnPath {
     /// A change of the list that makes sense for the kind of path.
     fn change(&self, dice: &mut Dice) -> (&'static str, String) {
         let other = if self.control == "bbr" { "cubic" } else { "bbr" };
-        let streams = || ("streams", "4".to_owned());
+        let streams = |count: u32| ("streams", count.to_string());
         let control = ("congestion-control", other.to_owned());
-        let own = match self.kind {
-            "policer" => ("policer", "none".to_owned()),
-            "window" => ("window", format!("{} B", self.window * 2)),
-            "reader" => ("reader", "unlimited".to_owned()),
-            "loss" => ("loss", format!("{} ppm", self.loss_ppm / 2)),
-            _ => ("queue", format!("{} B", self.queue * 2)),
-        };
-        match dice.below(4) {
-            0 => control,
-            1 => streams(),
-            2 => ("queue", format!("{} B", self.queue * 2)),
-            _ => own,
+        let queue = ("queue", format!("{} B", self.queue * 2));
+        let mut list = vec![control, streams(2), streams(4)];
+        match self.kind {
+            "policer" => list.extend([("policer", "none".to_owned()), queue]),
+            "window" => list.extend([1, 2, 4].map(|by| ("window", format!("{} B", self.window * 2 * by)))),
+            "reader" => list.extend([("reader", "unlimited".to_owned()), queue]),
+            "loss" => list.extend([("loss", format!("{} ppm", self.loss_ppm / 2)), queue]),
+            _ => list.extend([queue, ("rate", format!("{} bit/s", self.rate * 2))]),
         }
+        list.swap_remove(dice.below(list.len() as u64) as usize)
     }
 
     fn words(&self) -> String {
@@ -539,6 +538,27 @@ fn write_pairs(out: &mut String, pairs: &[Counterfactual], seed: u64) {
         share(covered, answered),
         seconds.get(seconds.len() / 2).copied().unwrap_or(0.0),
         seconds.last().copied().unwrap_or(0.0)
+    );
+    // A change that changes nothing is easily predicted.
+    let matters = |pair: &&Counterfactual| (pair.truth_s / pair.before_s - 1.0).abs() > 0.1;
+    let mut hard: Vec<f64> = pairs
+        .iter()
+        .filter(matters)
+        .filter_map(Counterfactual::error)
+        .collect();
+    hard.sort_by(f64::total_cmp);
+    let held = pairs
+        .iter()
+        .filter(matters)
+        .filter(|pair| pair.is_covered() == Some(true));
+    let _ = writeln!(
+        out,
+        "Of these, {} pairs in which the change moves the duration by more than 10 %: {} answered, median error {:.1} %, 90th percentile {:.1} %, covered {}.\n",
+        pairs.iter().filter(matters).count(),
+        hard.len(),
+        hard.get(hard.len() / 2).map_or(0.0, |error| error * 100.0),
+        hard.get(hard.len() * 9 / 10).map_or(0.0, |error| error * 100.0),
+        held.count()
     );
     let _ = writeln!(
         out,

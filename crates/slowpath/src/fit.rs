@@ -190,6 +190,7 @@ fn congestion(fit: &Fit) -> String {
 fn fits(interval: &Interval) -> String {
     let show = |value: f64| shown(interval, value);
     match (interval.low, interval.high) {
+        (Some(low), Some(high)) if low >= high => "as seen".to_owned(),
         (Some(low), Some(high)) => format!("{} to {} fit", show(low), show(high)),
         (Some(low), None) => format!("{} and more fit", show(low)),
         (None, Some(high)) => format!("{} and less fit", show(high)),

@@ -91,7 +91,7 @@ fn analysis(records: &[Record], conversations: &Conversations) -> Analysis {
 }
 
 /// The kinds of paths that are tried.
-pub(crate) const KNOWN: [Known; 6] = [
+pub(crate) const KNOWN: [Known; 7] = [
     Known {
         name: "plain link",
         up: "{ rate = \"20 Mbit/s\", queue = \"100000 B\", layer = \"L2+FCS\" }",
@@ -112,6 +112,14 @@ pub(crate) const KNOWN: [Known; 6] = [
         name: "random loss",
         up: "{ loss = \"0.3 %\" }, { rate = \"200 Mbit/s\", queue = \"2 MB\", layer = \"L2+FCS\" }",
         delay: "25 ms",
+        job: "size = \"6 MB\"",
+        sender: "",
+        receiver: "",
+    },
+    Known {
+        name: "many random losses",
+        up: "{ loss = \"1 %\" }, { rate = \"100 Mbit/s\", queue = \"1 MB\", layer = \"L2+FCS\" }",
+        delay: "20 ms",
         job: "size = \"6 MB\"",
         sender: "",
         receiver: "",
