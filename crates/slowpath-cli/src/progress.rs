@@ -36,9 +36,10 @@ pub(crate) fn while_reading<R>(reading: &Reading, work: impl FnOnce() -> R) -> R
                 == Err(RecvTimeoutError::Timeout)
             {
                 let (done, all) = reading.so_far();
-                let bar = shown.get_or_insert_with(|| bar(all, READING));
-                bar.set_length(all);
+                let begun = || bar(all, READING).with_position(done).with_elapsed(PATIENCE);
+                let bar = shown.get_or_insert_with(begun);
                 bar.set_position(done);
+                bar.set_length(all);
             }
             if let Some(bar) = shown {
                 bar.finish_and_clear();

@@ -424,8 +424,9 @@ fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
     let bar = progress::is_shown().then(|| progress::bar(0, progress::COMPUTED));
     let swept = sweep::run(&options, &cancel, &|done, all| {
         if let Some(bar) = &bar {
-            bar.set_length(all as u64);
+            // The place first: a bar without a place has no time left.
             bar.set_position(done as u64);
+            bar.set_length(all as u64);
         }
     });
     if let Some(bar) = bar {

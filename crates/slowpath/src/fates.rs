@@ -202,10 +202,14 @@ fn hosts_beside(path: &Path) -> Vec<String> {
 pub fn write_text(fates: &Fates, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let count = fates.drops.len();
     let packets = if count == 1 { "packet" } else { "packets" };
-    let sentence = format!(
-        "The emulated path dropped {} {packets}. This file of slowpath holds what became of packets inside the network, not a transfer.",
-        grouped(count as f64, 0)
-    );
+    let sentence = if count == 0 {
+        "This file of slowpath holds the packets that passed inside the network, not a transfer, and no dropped one.".to_owned()
+    } else {
+        format!(
+            "The emulated path dropped {} {packets}. This file of slowpath holds what became of packets inside the network, not a transfer.",
+            grouped(count as f64, 0)
+        )
+    };
     for line in slowpath_report::text::wrap(&sentence, style.width, "", "") {
         writeln!(out, "{}", style.bold(&line))?;
     }

@@ -228,33 +228,33 @@ fn warnings_have_names_that_hide_them() {
 /// The file in which a run says what its network dropped is no capture that missed nearly everything.
 #[test]
 fn our_own_file_of_drops_is_recognised() {
+    if !lab_or_skip("our_own_file_of_drops_is_recognised") {
+        return;
+    }
     let scratch = Scratch::new("drops");
-    let lossy = SMALL
-        .replace("{ delay = \"5 ms\" }", "{ delay = \"5 ms\" }, { loss = \"1 %\" }")
-        .replace("[network]", "captures = \"all\"\n[network]");
-    let file = scratch.file("lossy.toml", &lossy);
-    let out = scratch.0.join("out");
-    let arguments = ["--clock", "simulated", "--out", out.to_str().unwrap()];
-    let ran = run(&[&["run", file.to_str().unwrap()], &arguments[..]].concat());
+    let captures = scratch.0.join("cap");
+    let ran = run(&[
+        "shell",
+        "delay 1 ms, loss 20 %",
+        "--capture",
+        captures.to_str().unwrap(),
+        "--",
+        "sh",
+        "-c",
+        "ping -c 60 -i 0.01 -W 1 $SLOWPATH_FAR >/dev/null",
+    ]);
     assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
-    let drops = out.join("captures/auto.0.simulated.network.pcapng");
+    let drops = captures.join("captures/shell.network.pcapng");
     let drops = drops.to_str().unwrap();
     let explained = run(&["explain", drops]);
     let shown = text(&explained.stdout);
     assert_eq!(explained.status.code(), Some(0), "{}", text(&explained.stderr));
     assert!(shown.starts_with("The emulated path dropped "), "{shown}");
     assert!(shown.contains("not a transfer"), "{shown}");
-    let next = shown
-        .lines()
-        .find_map(|line| line.split_once("slowpath explain "));
-    let host = next.expect("the capture that holds the transfer is named").1;
+    // The capture that holds what the hosts saw is named, however it is wrapped.
+    let joined: String = shown.split_whitespace().collect();
+    let (_, host) = joined.split_once("slowpathexplain").unwrap();
     assert!(Path::new(host).is_file(), "{host}");
-    assert!(
-        shown
-            .lines()
-            .all(|line| line.chars().count() <= 80 || line.contains(host)),
-        "{shown}"
-    );
     let json = run(&["explain", drops, "--format", "json"]);
     let document: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(document["schema"], "slowpath/drops/1");
@@ -269,14 +269,6 @@ fn our_own_file_of_drops_is_recognised() {
     assert!(!all.is_empty() && all.len() as u64 == counted, "{document}");
     let every = |key: &str| all.iter().all(|drop| !drop[key].is_null());
     assert!(every("cause") && every("flow") && every("packet"), "{document}");
-    // The transfer lost as many segments as the network says it dropped.
-    let result = fs::read_to_string(out.join("result.json")).unwrap();
-    let result: serde_json::Value = serde_json::from_str(&result).unwrap();
-    let again = &result["variants"][0]["runs"][0]["retransmitted_segments"];
-    assert!(
-        again.as_u64().unwrap() >= counted,
-        "{again} sent again, {counted} dropped"
-    );
     // What asks for a transfer is told where it is.
     let wrong = run(&["explain", drops, "--wireshark"]);
     assert_eq!(wrong.status.code(), Some(2));
