@@ -149,7 +149,7 @@ pub fn fit(connection: &Connection, simulator: &dyn Simulator, effort: Effort) -
         .filter(|other| other.model.shape != best.model.shape && other.rank(verdict) <= limit)
         .map(|other| other.model)
         .collect();
-    let parameters = intervals(&mut search, &best)?;
+    let parameters = intervals(&mut search, &best, start::measured_rate(connection))?;
     let (sender, receiver) = start::ends(connection);
     let captured = Transfer::new(target.seen().bytes, target.seen().duration_s);
     Ok(Fit {
@@ -312,7 +312,11 @@ fn congestion(
 }
 
 /// Moves each parameter away from the best until it fits worse.
-fn intervals(search: &mut Search<'_>, best: &Candidate) -> Result<Vec<Interval>, Refused> {
+fn intervals(
+    search: &mut Search<'_>,
+    best: &Candidate,
+    measured_rate: Option<f64>,
+) -> Result<Vec<Interval>, Refused> {
     let limit = near(best.total());
     let mut out = Vec::new();
     if let Some(value) = Parameter::Window.of(&best.model) {
@@ -355,7 +359,17 @@ fn intervals(search: &mut Search<'_>, best: &Candidate) -> Result<Vec<Interval>,
                 last = moved;
             }
         }
-        let [low, mut high] = ends;
+        let [mut low, mut high] = ends;
+        if parameter == Parameter::Rate
+            && let Some(rate) = measured_rate.filter(|rate| (value / rate - 1.0).abs() < TRAINS)
+        {
+            // The spacing of trains tells more of a link that was never full than the curves do.
+            low = Some(low.unwrap_or(0.0).max(value.min(rate) * (1.0 - TRAINS)));
+            high = Some(
+                high.unwrap_or(f64::INFINITY)
+                    .min(value.max(rate) * (1.0 + TRAINS)),
+            );
+        }
         if parameter == Parameter::RoundTrip {
             // The least round trip that was seen is the longest that the path can have.
             high = Some(high.map_or(value * LEAST_SEEN, |high| high.min(value * LEAST_SEEN)));
@@ -429,5 +443,7 @@ const FAR: f64 = 0.15;
 const FACTORS: [f64; 7] = [1.03, 1.08, 1.2, 1.5, 2.5, 5.0, 10.0];
 /// How far the least round trip that was seen may be above the path's own where a queue emptied, at most.
 const LEAST_SEEN: f64 = 1.03;
+/// How far a rate that trains of packets tell may be off.
+const TRAINS: f64 = 0.15;
 /// Widest interval of a parameter that the capture tells, as a ratio.
 const WIDEST: f64 = 2.0;

@@ -1,6 +1,7 @@
 //! Where a search starts: what facts and verdict of a transfer say of its path, as models.
 
 use slowpath_facts::{Connection as Facts, Happening, Side, Tap};
+use slowpath_verdict::ledger::CapacityIs;
 use slowpath_verdict::{Connection, Limit};
 
 use crate::model::{FASTEST, Given, Loss, Model, Parts, Policer, Reader, Shape, Window, Writer};
@@ -154,6 +155,16 @@ pub fn models(connection: &Connection, seen: &Seen) -> Result<Vec<Model>, Refuse
         all.push(Model { rate: floor, ..base });
     }
     Ok(all)
+}
+
+/// The rate of the slowest link where the capture measures it (a link kept full, or trains that it spread), in frames; `None`
+/// where it is only bounded.
+pub fn measured_rate(connection: &Connection) -> Option<f64> {
+    let segment = f64::from(connection.facts.segment_size.max(1));
+    let ledger = &connection.ledger;
+    let measured = ledger.capacity_is == CapacityIs::Measured;
+    let payload = ledger.capacity_bit_per_s.filter(|_| measured)?;
+    Some(payload * (segment + 70.0) / segment)
 }
 
 fn round_trip(connection: &Connection) -> Option<f64> {

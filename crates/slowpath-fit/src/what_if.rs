@@ -41,7 +41,7 @@ pub fn sensible(fit: &Fit) -> Vec<Vec<Intervention>> {
         name: name.to_owned(),
     };
     out.push(control(if model.congestion == "bbr" { "cubic" } else { "bbr" }));
-    let doubled = |bytes: f64| ByteCount::new((bytes * 2.0) as u64);
+    let doubled = |bytes: f64| ByteCount::new(rounded(bytes * 2.0) as u64);
     if let Some(window) = Parameter::Window.of(model) {
         out.push(Intervention::SetWindow {
             host: Who::Receiver,
@@ -68,7 +68,7 @@ pub fn sensible(fit: &Fit) -> Vec<Vec<Intervention>> {
         out.push(Intervention::RemovePolicer { place: place.clone() });
     }
     if let Loss::Chance(chance) = model.by_chance().loss
-        && let Some(chance) = Ratio::from_ppb((chance * 5e8) as u32)
+        && let Some(chance) = Ratio::from_ppb(rounded(chance * 5e8) as u32)
     {
         out.push(Intervention::SetLoss {
             place: Place::Towards(Who::Receiver),
@@ -83,10 +83,16 @@ pub fn sensible(fit: &Fit) -> Vec<Vec<Intervention>> {
     if rate < 5e9 {
         out.push(Intervention::SetRate {
             place,
-            rate: BitRate::new((rate * 2.0) as u64),
+            rate: BitRate::new(rounded(rate * 2.0) as u64),
         });
     }
     out.into_iter().map(|change| vec![change]).collect()
+}
+
+/// The number with two digits, as people would ask for it.
+fn rounded(value: f64) -> f64 {
+    let unit = 10_f64.powf(value.max(1.0).log10().floor() - 1.0);
+    (value / unit).round() * unit
 }
 
 /// What changes, made together, would make of the transfer: simulated on the best model with several seeds, on its
@@ -95,6 +101,7 @@ pub fn sensible(fit: &Fit) -> Vec<Vec<Intervention>> {
 /// # Errors
 /// [`Refused::Stopped`].
 pub fn what_if(fit: &Fit, changes: &[Intervention], simulator: &dyn Simulator) -> Result<Answer, Refused> {
+    let fit = &with_another_control(fit, changes);
     let words: Vec<String> = changes.iter().map(ToString::to_string).collect();
     let before_s = fit.captured.duration_s;
     let refused = |reason: String| Answer {
@@ -208,6 +215,23 @@ pub fn what_if(fit: &Fit, changes: &[Intervention], simulator: &dyn Simulator) -
         identifiable: true,
         reason: None,
     })
+}
+
+/// The fit, with another congestion control that fits as well where the best model has already the one that is asked for.
+fn with_another_control(fit: &Fit, changes: &[Intervention]) -> Fit {
+    let mut fit = fit.clone();
+    let asked = changes.iter().any(
+        |change| matches!(change, Intervention::SetCongestionControl { name, .. } if *name == fit.model.congestion),
+    );
+    let mut others = fit
+        .congestion
+        .fits
+        .iter()
+        .filter(|name| **name != fit.model.congestion);
+    if let Some(other) = others.next().filter(|_| asked) {
+        fit.model.congestion = other;
+    }
+    fit
 }
 
 /// The same model, given ten times the captured duration.
