@@ -135,7 +135,7 @@ pub fn fit(connection: &Connection, simulator: &dyn Simulator, effort: Effort) -
     // A quarter is for intervals and congestion controls.
     let mut search = Search::new(&target, simulator, at_sender, effort.simulations * 3 / 4);
     let verdict = connection.verdict.limit;
-    let found = shapes(&mut search, starts, verdict)?;
+    let found = shapes(&mut search, &starts, verdict)?;
     search.allow(effort.simulations / 4);
     let Some(mut best) = found.first().cloned() else {
         return Err(Refused::Nothing);
@@ -173,9 +173,9 @@ pub fn fit(connection: &Connection, simulator: &dyn Simulator, effort: Effort) -
 }
 
 /// The best candidate of each shape, the best of all first.
-fn shapes(search: &mut Search<'_>, starts: Vec<Model>, verdict: Limit) -> Result<Vec<Candidate>, Refused> {
+fn shapes(search: &mut Search<'_>, starts: &[Model], verdict: Limit) -> Result<Vec<Candidate>, Refused> {
     let mut all = Vec::new();
-    for start in &starts {
+    for start in starts {
         for congestion in CONTROLS {
             all.push(Model {
                 congestion,

@@ -192,7 +192,10 @@ fn round_trip(connection: &Connection) -> Option<f64> {
 fn given(connection: &Connection, seen: &Seen, round_trip: f64) -> Given {
     let facts = &connection.facts;
     let both = |offers: [Option<bool>; 2], unknown: bool| offers.iter().all(|offer| offer.unwrap_or(unknown));
-    let timestamps = both(connection.handshake.timestamps, facts.segment_size % 1_460 != 0);
+    let timestamps = both(
+        connection.handshake.timestamps,
+        !facts.segment_size.is_multiple_of(1_460),
+    );
     let options = if timestamps { 12 } else { 0 };
     let mss = (facts.segment_size + options).clamp(88, 9_000);
     Given {
@@ -327,7 +330,6 @@ fn at_an_end(connection: &Connection, base: &Model, wide: f64) -> Vec<Model> {
         ..end.clone()
     };
     match connection.verdict.limit {
-        Limit::ReceiverWindow => vec![end],
         Limit::ReceiverApplication => {
             let rate = figures.drain_byte_per_s.map_or(goodput, |rate| rate * 8.0);
             let unit = figures.drain_step_bytes.map_or(4_096.0, |bytes| bytes as f64);
@@ -349,7 +351,9 @@ fn at_an_end(connection: &Connection, base: &Model, wide: f64) -> Vec<Model> {
             vec![written(false), written(true)]
         }
         Limit::ProtocolWindow if base.given.parts.is_none() => vec![buffered(1.0)],
-        Limit::SlowStart | Limit::SenderApplication | Limit::ProtocolWindow => vec![end],
+        Limit::ReceiverWindow | Limit::SlowStart | Limit::SenderApplication | Limit::ProtocolWindow => {
+            vec![end]
+        }
         _ if matches!(base.window, Window::Fixed(_)) => vec![end],
         _ => Vec::new(),
     }
