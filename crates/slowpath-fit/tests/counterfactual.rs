@@ -50,11 +50,16 @@ fn several_connections_through_a_policer() {
 }
 
 #[test]
+fn a_window_that_leaves_the_link_alone_whose_rate_trains_tell() {
+    holds("receiver's window", "window", "8 MB");
+}
+
+#[test]
 fn what_the_capture_cannot_tell_is_refused() {
-    let known = known("receiver's window");
+    let known = known("small window");
     let fitted = fit::fit(&known.captured(&[], 7), &Alone, Effort::default()).unwrap();
-    // A window of 8 MB leaves the link alone, whose rate the capture never showed.
-    let change = [Intervention::spelled("window", "8 MB").unwrap()];
+    // A window of eight times the size overflows a queue that the capture never showed.
+    let change = [Intervention::spelled("window", "169328 B").unwrap()];
     let answer = what_if::what_if(&fitted, &change, &Alone).unwrap();
     println!("{answer:?}, in truth {:.3} s", known.duration(&change, 11));
     assert!(!answer.identifiable && answer.duration_s.is_none(), "{answer:?}");

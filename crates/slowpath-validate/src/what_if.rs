@@ -220,6 +220,9 @@ pub fn counterfactual(
         let simulator = OnAll::new(cancel, &|_| {});
         let answer = fit::fit(&connection, Effort::default(), &simulator)
             .and_then(|fitted| fit::answers(&fitted, std::slice::from_ref(&changes), &simulator));
+        if cancel.load(std::sync::atomic::Ordering::Relaxed) {
+            break;
+        }
         let (predicted, refused) = match answer {
             Err(error) => (None, Some(error.to_string())),
             Ok(answers) => {

@@ -91,7 +91,7 @@ fn analysis(records: &[Record], conversations: &Conversations) -> Analysis {
 }
 
 /// The kinds of paths that are tried.
-pub(crate) const KNOWN: [Known; 7] = [
+pub(crate) const KNOWN: [Known; 8] = [
     Known {
         name: "plain link",
         up: "{ rate = \"20 Mbit/s\", queue = \"100000 B\", layer = \"L2+FCS\" }",
@@ -131,6 +131,14 @@ pub(crate) const KNOWN: [Known; 7] = [
         job: "size = \"10 MB\"",
         sender: "",
         receiver: "window = \"65535 B\"",
+    },
+    Known {
+        name: "small window",
+        up: "{ rate = \"6.3 Mbit/s\", queue = \"33658 B\", layer = \"L2+FCS\" }",
+        delay: "57 ms",
+        job: "size = \"1.25 MB\"",
+        sender: "congestion_control = \"reno\"",
+        receiver: "window = \"21166 B\"",
     },
     Known {
         name: "policer",
