@@ -325,7 +325,7 @@ fn a_live_path_is_diagnosed_from_one_end() {
         let near = format!(
             "ip route change $(ip route show $SLOWPATH_FAR | head -1) congctl cubic 2>/dev/null; \
              for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.5; \
-             {binary} diagnose iperf3://$SLOWPATH_FAR -q --format json --most '16 s' && exit 0; done; exit 9"
+             {binary} diagnose iperf3://$SLOWPATH_FAR -q --format json --most '40 s' && exit 0; done; exit 9"
         );
         let output = run(&["shell", path, "--far", &far, "--", "sh", "-c", &near]);
         let err = text(&output.stderr);

