@@ -154,6 +154,10 @@ pub(crate) struct RunArgs {
 
 /// `slowpath diagnose`.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "A live path instead: slowpath diagnose iperf3://HOST tests it from this end, one change at a time; \
+slowpath diagnose iperf3://HOST --help lists its options."
+)]
 pub(crate) struct DiagnoseArgs {
     #[command(flatten)]
     pub(crate) of: ExperimentArgs,
