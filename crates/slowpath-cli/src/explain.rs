@@ -39,7 +39,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
         ));
     }
     match second {
-        None if is_json(capture) => return result(args, capture),
+        None if is_json(capture) => return result(args, capture, single),
         None => {
             if let Some(fates) = fates::read(capture).map_err(usage)? {
                 return dropped(args, &fates, single);
@@ -109,10 +109,9 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
 }
 
 /// Prints what the result of another tool tells.
-fn result(args: &ExplainArgs, path: &Path) -> Result<u8, Failure> {
+fn result(args: &ExplainArgs, path: &Path, narrowed: bool) -> Result<u8, Failure> {
     let wrong = |text: String| Failure::usage(format!("explaining {}: {text}", path.display()));
-    let alone = args.only.is_some() || args.wireshark || args.capacity.is_some() || args.out.is_some();
-    if alone || matches!(args.format, Format::Html | Format::Jsonl) {
+    if narrowed || matches!(args.format, Format::Html | Format::Jsonl) {
         return Err(wrong(
             "a result of iperf3 has no packets; leave all options but --format text or json out".to_owned(),
         ));
@@ -156,6 +155,7 @@ fn asked(
     let (fitted, answers) = crate::fit::what_if(&main.connection, &args.what_if)?;
     Ok(Some((main.connection.id, fitted, answers)))
 }
+
 /// Prints what was dropped inside the network of a run of ours.
 fn dropped(args: &ExplainArgs, fates: &Fates, narrowed: bool) -> Result<u8, Failure> {
     if narrowed || matches!(args.format, Format::Html | Format::Jsonl) {

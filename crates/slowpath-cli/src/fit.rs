@@ -11,7 +11,7 @@ use slowpath::interrupt::on_interrupt;
 
 use crate::args::{FitArgs, FitFormat};
 use crate::exit::{self, Failure};
-use crate::terminal;
+use crate::{progress, terminal};
 
 /// Finds the path behind a capture, prints it, and writes it as an experiment file.
 pub(crate) fn fit(args: &FitArgs) -> Result<u8, Failure> {
@@ -80,10 +80,10 @@ pub(crate) fn what_if(
 fn shown<T>(work: impl FnOnce(&OnAll<'_>) -> Result<T, FitError>) -> Result<T, Failure> {
     let cancel = Arc::new(AtomicBool::new(false));
     on_interrupt(&cancel);
-    let bar = if terminal::is_quiet() {
-        ProgressBar::hidden()
-    } else {
+    let bar = if progress::is_shown() {
         ProgressBar::new_spinner()
+    } else {
+        ProgressBar::hidden()
     };
     bar.set_style(
         ProgressStyle::with_template("{spinner} fitting a path to the capture: {pos} simulations, {elapsed}")

@@ -5,7 +5,7 @@ mod args;
 mod path;
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use slowpath::keep;
@@ -15,7 +15,7 @@ use slowpath::measure::{ftp, iperf3, mtu, ping, s3, serve, ssh, sweep, trace};
 use slowpath::{Cancel, Duration, SocketOptions};
 
 use crate::exit::{self, Failure};
-use crate::terminal;
+use crate::{progress, terminal};
 use args::{Form, SafetyArgs, SocketArgs, Tool};
 
 pub(crate) use args::{DiagnosePathArgs, MeasureArgs, ServeArgs};
@@ -55,7 +55,7 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<u8, Failure> {
     let cancel = cancel_on_interrupt();
     let usual = job.expected().map_or(USUAL_DEADLINE, |span| span + GRACE);
     let guard = guard(&common.safety, cancel.clone(), usual);
-    let shows = !terminal::is_quiet() && io::stderr().is_terminal();
+    let shows = progress::is_shown();
     let expected = job.expected();
     let answer = measure::measure(&job, &guard, &mut |progress| {
         if shows {

@@ -1,6 +1,6 @@
 //! `slowpath diagnose iperf3://HOST`: why a live path is slow, from one end.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use slowpath::Cancel;
 use slowpath::single_ended::{self, Spec};
@@ -9,7 +9,7 @@ use slowpath::why;
 use super::args::{DiagnosePathArgs, Form};
 use super::{cancel_on_interrupt, failure, guard};
 use crate::exit::{self, Failure};
-use crate::terminal;
+use crate::{progress, terminal};
 
 /// Tests a path from one end and says what limits it.
 pub(crate) fn diagnose_path(args: &DiagnosePathArgs) -> Result<u8, Failure> {
@@ -21,7 +21,7 @@ pub(crate) fn diagnose_path(args: &DiagnosePathArgs) -> Result<u8, Failure> {
     };
     let cancel: Cancel = cancel_on_interrupt();
     let guard = guard(&args.safety, cancel, args.most + super::GRACE);
-    let shows = !terminal::is_quiet() && io::stderr().is_terminal();
+    let shows = progress::is_shown();
     let diagnosis = single_ended::diagnose(&spec, &guard, &mut |stage| {
         if shows {
             // A terminal that is gone needs no progress.

@@ -32,14 +32,20 @@ impl Known {
             .fold(plan, |plan, change| change.apply(&plan).unwrap())
     }
 
-    /// What the sender's packets say: the connection with the most data.
-    pub(crate) fn captured(&self, changes: &[Intervention], seed: u64) -> Connection {
+    /// The sender's packets of a whole transfer.
+    fn recorded(&self, changes: &[Intervention], seed: u64) -> Recorder {
         let plan = self.plan(changes, seed);
         let mut spec = planned::spec(&plan).unwrap();
         spec.sample_every = None;
         let mut recorder = Recorder::at_host(0);
         let report = Simulation::new(&spec).unwrap().run(&mut recorder);
         assert!(report.complete, "{}: the transfer did not end", self.name);
+        recorder
+    }
+
+    /// What the sender's packets say: the connection with the most data.
+    pub(crate) fn captured(&self, changes: &[Intervention], seed: u64) -> Connection {
+        let recorder = self.recorded(changes, seed);
         analysis(&recorder.records, &recorder.conversations)
             .connections
             .into_iter()
@@ -49,12 +55,7 @@ impl Known {
 
     /// How long the job takes from its first data to its last acknowledgement, seconds.
     pub(crate) fn duration(&self, changes: &[Intervention], seed: u64) -> f64 {
-        let plan = self.plan(changes, seed);
-        let mut spec = planned::spec(&plan).unwrap();
-        spec.sample_every = None;
-        let mut recorder = Recorder::at_host(0);
-        let report = Simulation::new(&spec).unwrap().run(&mut recorder);
-        assert!(report.complete, "{}: the transfer did not end", self.name);
+        let recorder = self.recorded(changes, seed);
         let data = |record: &&Record| matches!(record, Record::Tcp(packet) if packet.payload_len > 0);
         let first = recorder.records.iter().find(data).map(time).unwrap();
         // The last acknowledgement comes before the other end's own FIN.

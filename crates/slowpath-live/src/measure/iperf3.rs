@@ -414,9 +414,10 @@ fn udp_json(udp: &UdpCounts) -> Value {
     })
 }
 
-const FORM: &str = "iperf3://HOST or iperf3://HOST:PORT";
+/// How a server is written.
+pub(crate) const FORM: &str = "iperf3://HOST or iperf3://HOST:PORT";
 /// iperf3's port.
-const PORT: u16 = 5201;
+pub(crate) const PORT: u16 = 5201;
 /// From this share of a processor on, the host and not the path may be the limit.
 const BUSY: f64 = 0.9;
 /// More intervals than this are shown with a gap in the middle.

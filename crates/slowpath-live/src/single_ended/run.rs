@@ -14,6 +14,7 @@ use slowpath_workload::iperf3::{self, ClientConfig, Direction, Params, Report, S
 use super::answer::{self, Cost, Diagnosis, SCHEMA, Trial, Way};
 use super::change::{self, Change};
 use crate::measure::address::Address;
+use crate::measure::iperf3::{FORM, PORT};
 use crate::measure::{Guard, MeasureError};
 use crate::why::answer::ConnectionAnswer;
 use crate::why::{self, Peer, Target, WatchSpec};
@@ -327,9 +328,6 @@ fn controls() -> Vec<String> {
     list("tcp_allowed_congestion_control")
 }
 
-const FORM: &str = "iperf3://HOST or iperf3://HOST:PORT";
-/// iperf3's port.
-const PORT: u16 = 5201;
 /// The first test, before anything is known of the path.
 const FIRST: Duration = Duration::from_secs(3);
 /// A test lasts so many round trips at least,

@@ -132,6 +132,11 @@ impl Finding {
         self
     }
 
+    fn also(mut self, more: &str) -> Self {
+        self.sentence.push_str(more);
+        self
+    }
+
     fn next(mut self, step: &str) -> Self {
         self.next_step = Some(step.to_owned());
         self
@@ -292,13 +297,6 @@ fn unseen(seen: &Seen) -> Finding {
     .also(&again)
 }
 
-impl Finding {
-    fn also(mut self, more: &str) -> Self {
-        self.sentence.push_str(more);
-        self
-    }
-}
-
 fn open(seen: &Seen, why: &str) -> Finding {
     Finding::new(
         Limit::Unknown,
@@ -334,8 +332,7 @@ fn steady(looks: &[Look]) -> Vec<Look> {
 
 /// Every interval of every stream, in time.
 fn looks(document: &Value) -> Vec<Look> {
-    let intervals = document["intervals"].as_array().map_or(&[][..], Vec::as_slice);
-    intervals
+    intervals(document)
         .iter()
         .flat_map(|interval| interval["streams"].as_array().map_or(&[][..], Vec::as_slice))
         .filter(|stream| stream["omitted"].as_bool() != Some(true))
@@ -350,10 +347,13 @@ fn looks(document: &Value) -> Vec<Look> {
         .collect()
 }
 
+fn intervals(document: &Value) -> &[Value] {
+    document["intervals"].as_array().map_or(&[], Vec::as_slice)
+}
+
 /// The rate of every interval that counts, all streams together.
 fn rates(document: &Value) -> Vec<f64> {
-    let intervals = document["intervals"].as_array().map_or(&[][..], Vec::as_slice);
-    intervals
+    intervals(document)
         .iter()
         .map(|interval| &interval["sum"])
         .filter(|sum| sum["omitted"].as_bool() != Some(true))
