@@ -34,6 +34,8 @@ pub struct Analyzer {
     bytes: u64,
     opened: u32,
     given_up: u64,
+    /// When the capturing machine held packets up: beginnings and ends in order, nanoseconds.
+    disturbed: Vec<(i64, i64)>,
 }
 
 impl Analyzer {
@@ -62,6 +64,7 @@ impl Analyzer {
                 half.tx.leave_out(spans);
             }
         }
+        self.disturbed = spans.to_vec();
     }
 
     /// What the packets show.
@@ -102,6 +105,7 @@ impl Analyzer {
             packets: self.packets,
             bytes: self.bytes,
             connections: u64::from(self.opened),
+            disturbed: &self.disturbed,
         };
         observe(&connections, &seen, conversations, summary, spread)
     }

@@ -20,6 +20,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) bytes: u64,
     /// All connections, those given up included.
     pub(crate) connections: u64,
+    /// When the capturing machine held packets up: beginnings and ends in order, nanoseconds.
+    pub(crate) disturbed: &'a [(i64, i64)],
 }
 
 /// The facts of one connection's data, on their way from whoever measured them.
@@ -46,7 +48,9 @@ pub(crate) fn observe(
     order.truncate(WITH_FACTS);
     let one = |rank: usize| {
         let (index, side, _) = order[rank];
-        measure(connections[index], side, start, rank < WITH_GRAPHS)
+        let mut out = measure(connections[index], side, start, rank < WITH_GRAPHS);
+        out.facts.timeline.note_held(seen.disturbed, start);
+        out
     };
     let worth = order
         .iter()

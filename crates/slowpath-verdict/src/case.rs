@@ -375,7 +375,7 @@ cuts! {
     /// Error up to which a small spread tells by itself.
     SHARP_ERROR: 0.6 between NONE, 0.625;
     /// Error of the fit up to which the many losses of one overflow tell.
-    ONE_OVERFLOW: 0.05 between 0.000_291, 0.219;
+    ONE_OVERFLOW: 0.1 between 0.000_291, 0.219;
     /// Rate over the queue's rate from which the flow fills it.
     pub(crate) UTILISATION: 0.5 between 0.413, 0.697;
     /// Share of the episodes of losses that must begin at the full backlog where the load explains them.

@@ -153,6 +153,7 @@ crate::messages! {
         = "a bucket of {bucket} with {samples} delays beside it is too little to tell";
     "policed.not.spaced" ArrivesAtItsRate { rate: Rate } = "data arrive no faster than {rate}, as behind a link";
     "policed.not.delay" DelayGrows { step: Share } = "the delay grows by {step} of what a queue of that size would add";
+    "policed.not.full" LossesAtFullQueue { share: Share } = "{share} of the losses come with the delay at its longest, of which a bucket knows nothing";
 
     // random-loss
     "random-loss" LossesHold { lost: Count, segments: Count, episodes: Count }

@@ -73,13 +73,26 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
 
 /// The rate of a policer behind the link, as what left the link shows it, bits of frames per second.
 fn policed_behind(facts: &FlowFacts, around: &Surroundings) -> Option<f64> {
-    let behind = FlowFacts {
-        queue: Some(facts.queue_behind?),
+    let mut behind = FlowFacts {
+        queue: Some(
+            facts
+                .queue_behind
+                .filter(|fit| fit.error <= BEHIND || fit.losses >= MANY && fit.error <= FITS)?,
+        ),
         ..facts.clone()
     };
+    // What the link's own queue dropped is not in that fit.
+    behind.timeline.events.clear();
     let found = (policed::LOOK.at)(&Case::of(&behind, around)).ok()?;
     found.parameters.rate_bit_per_s
 }
+
+/// Error of a fit up to which it shows a policer behind a link: few losses are left there, and some rate fits a few.
+const BEHIND: f64 = 0.2;
+/// The same where there are [`MANY`].
+const FITS: f64 = 0.35;
+/// Losses that no rate fits by chance.
+const MANY: u64 = 30;
 
 /// Payload bytes per second of a rate that counts Ethernet frames with FCS, bits per second.
 fn payload(facts: &FlowFacts, rate_bit_per_s: f64) -> f64 {

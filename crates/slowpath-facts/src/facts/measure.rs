@@ -2,8 +2,10 @@
 
 use super::distribution::{Distribution, quantile};
 use super::flow::{EcnFacts, FlightFacts, FlowFacts, LossFacts, Round};
+use super::one_way;
 use super::queue::{self, Item};
 use super::tap::{self, Split};
+use super::timeline::Timeline;
 use super::walk::{self, Walked};
 use crate::ends::{EcnMode, Side, Tap};
 use crate::track::log::{Tx, TxFlags};
@@ -84,14 +86,32 @@ pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -
     facts.arrival_local_bit_per_s = local_rate(&items);
     facts.queue = queue::fit(&items, typical);
     facts.rounds = walked.rounds;
+    // Beside the receiver the sender's own clock tells the delay of each segment.
+    let one_way = (split.tap == Tap::Receiver)
+        .then(|| one_way::delays(half))
+        .flatten();
+    let by_clock: Option<Vec<(f64, f64)>> = one_way.as_ref().map(|one_way| {
+        let seconds = |at: i64| (at - origin) as f64 / 1e9;
+        let samples = one_way.delays.iter();
+        samples.map(|(at, delay)| (seconds(*at), least + delay)).collect()
+    });
     facts.timeline = walked.drawn.complete(
         half,
-        &in_bursts(half, &split, origin, &rtts),
+        &by_clock.map_or_else(|| in_bursts(half, &split, origin, &rtts), std::borrow::Cow::Owned),
         typical.max(0.001),
         split.tap,
         (origin, conn.span.0),
+        one_way.as_ref(),
     );
-    facts.queue_behind = behind_link(&items, &facts, typical);
+    let own = facts.queue.filter(|fit| fit.losses > 0);
+    let mut backlogs = own.map(|fit| queue::at_losses(&items, &fit)).unwrap_or_default();
+    if let Some((fit, behind)) = behind_link(&items, &facts, typical) {
+        facts.queue_behind = Some(fit);
+        if own.is_none_or(|own| fit.error < own.error) {
+            backlogs = behind;
+        }
+    }
+    facts.timeline.note_backlogs(&backlogs, origin);
     Measured {
         facts,
         flight: walked.flight,
@@ -102,7 +122,11 @@ pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -
 
 /// The fit to what left the link that spreads trains, or whose queue explains the delays: each packet leaves when the one
 /// before has left and it has been sent.
-fn behind_link(items: &[Item], facts: &FlowFacts, typical: f64) -> Option<queue::QueueFit> {
+fn behind_link(
+    items: &[Item],
+    facts: &FlowFacts,
+    typical: f64,
+) -> Option<(queue::QueueFit, Vec<(i64, f64)>)> {
     if facts.tap != Tap::Sender {
         return None;
     }
@@ -124,9 +148,30 @@ fn behind_link(items: &[Item], facts: &FlowFacts, typical: f64) -> Option<queue:
     if fit.mean_bit_per_s > 8.0 * rate {
         return None;
     }
+    let all = fit_behind(items.iter(), rate, typical);
+    if all.as_ref().is_some_and(|(fit, _)| fit.error <= EXPLAINED) {
+        return all;
+    }
+    // What is lost with the link's queue at its longest never left the link.
+    let queued = Timeline::FULL * facts.timeline.reached_s();
+    let passed = items
+        .iter()
+        .zip(delays_beside(items))
+        .filter(|(item, beside)| item.lost == 0 || item.passed > 0 || f64::from(*beside) < queued)
+        .map(|(item, _)| item);
+    fit_behind(passed, rate, typical)
+}
+
+/// The fit to these items as a link of this rate, frame bytes per second, lets them go; and the backlog at each loss, with
+/// the time at which it was sent.
+fn fit_behind<'a>(
+    items: impl Iterator<Item = &'a Item> + Clone,
+    rate: f64,
+    typical: f64,
+) -> Option<(queue::QueueFit, Vec<(i64, f64)>)> {
     let mut free = i64::MIN;
     let left: Vec<Item> = items
-        .iter()
+        .clone()
         .map(|item| {
             let bytes = f64::from(item.passed) + f64::from(item.lost);
             let begins = free.max(item.at);
@@ -138,7 +183,32 @@ fn behind_link(items: &[Item], facts: &FlowFacts, typical: f64) -> Option<queue:
             }
         })
         .collect();
-    queue::fit(&left, typical)
+    let fit = queue::fit(&left, typical)?;
+    let sent = items.filter(|item| item.lost > 0).map(|item| item.at);
+    let backlogs = sent
+        .zip(queue::at_losses(&left, &fit))
+        .map(|(at, (_, share))| (at, share));
+    Some((fit, backlogs.collect()))
+}
+
+/// The delays beside each item, seconds: the longer one of the last before it and the first after it; 0 for none.
+fn delays_beside(items: &[Item]) -> Vec<f32> {
+    let mut out = vec![0.0_f32; items.len()];
+    let mut last = 0.0_f32;
+    for (beside, item) in out.iter_mut().zip(items) {
+        if item.delay.is_finite() {
+            last = item.delay;
+        }
+        *beside = last;
+    }
+    last = 0.0;
+    for (beside, item) in out.iter_mut().zip(items).rev() {
+        if item.delay.is_finite() {
+            last = item.delay;
+        }
+        *beside = beside.max(last);
+    }
+    out
 }
 
 /// The least round trip, seconds: of data or the handshake, and no less than the shortest ways on both sides of the tap

@@ -9,6 +9,7 @@
 pub mod distribution;
 pub mod flow;
 mod measure;
+mod one_way;
 mod pauses;
 pub mod policing;
 pub mod queue;

@@ -124,6 +124,20 @@ pub(crate) fn fit(items: &[Item], rtt: f64) -> Option<QueueFit> {
     Some(out)
 }
 
+/// The backlog of a fitted queue at each loss, as a share of its size, with the time of the item.
+pub(crate) fn at_losses(items: &[Item], fit: &QueueFit) -> Vec<(i64, f64)> {
+    if fit.size_bytes <= 0.0 || fit.rate_bit_per_s <= 0.0 {
+        return Vec::new();
+    }
+    let mut levels = Levels::default();
+    run::<1, false>(items, [fit.rate_bit_per_s], std::array::from_mut(&mut levels));
+    let losses = items.iter().filter(|item| item.lost > 0);
+    losses
+        .zip(&levels.at_loss)
+        .map(|(item, level)| (item.at, level / fit.size_bytes))
+        .collect()
+}
+
 fn fit_losses(items: &[Item], few: &[Item], mean: f64, rtt: f64, out: &mut QueueFit) {
     let mut bank = Bank::default();
     let mut best = (f64::INFINITY, mean, 0.0, 1.0);

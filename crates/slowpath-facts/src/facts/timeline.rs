@@ -3,6 +3,7 @@
 //!
 //! Facts without judgement. Long transfers have longer steps, so that the size is bounded.
 
+use super::one_way::OneWay;
 use crate::ends::Tap;
 use crate::track::Half;
 use crate::track::log::TxFlags;
@@ -23,6 +24,22 @@ const SAME: f64 = 0.97;
 const AGREE: f64 = 0.1;
 /// Share of trains that may have been faster.
 const FASTER: f64 = 0.1;
+/// Parts into which the samples of a delay are told apart.
+const HUNDREDTHS: usize = 100;
+/// Weight of the newest distance between acknowledgements.
+const SMOOTH: f64 = 0.125;
+/// Share of that distance within which data follow an acknowledgement at once.
+const AT_ONCE: f64 = 0.3;
+/// The least distance at which that can be told, nanoseconds: a program takes that long to wake up.
+const TOLD_APART: f64 = 100_000.0;
+/// Acknowledgements that made room, after which a sender that its window holds has sent.
+const ROOM: u32 = 3;
+/// Delay of one way with which a segment stood in a queue, seconds.
+const STANDS: f64 = 0.002;
+/// Two times of one packet differ by less, seconds.
+const SAME_TIME: f64 = 1e-6;
+/// Steps that must have reached a delay.
+const REACHED: usize = 3;
 /// Segments of a train.
 const TRAIN: u64 = 8;
 /// How close together a train is sent, as a share of the span of its acknowledgements, if the path spread it.
@@ -60,9 +77,24 @@ pub struct Timeline {
     /// apart than the segments, so that something on the path spread them; at the receiver, as they arrived. Only where
     /// many of them agree and hardly any was faster.
     pub train_rate: Option<f64>,
+    /// Times that data were sent after several acknowledgements had made room that nothing was sent into, answers to the
+    /// other end apart.
+    pub bursts: u32,
+    /// Of these, those that came at once behind an acknowledgement: it let go what a buffer had held. Others came when the
+    /// program liked.
+    pub let_go: u32,
+    /// Unit in which the delays are known, seconds: they may seem longer by as much; 0 for that of the capture's clock.
+    pub delay_unit_s: f64,
+    /// Delays above the least round trip, seconds: the least, the hundredths of all samples, the largest; empty if there
+    /// are none.
+    pub delays_s: Vec<f64>,
 }
 
 impl Timeline {
+    /// Share of [`reached_s`](Self::reached_s) from which the queue may be full: the first packet that a short queue drops
+    /// comes before its longest delay is seen.
+    pub const FULL: f64 = 0.65;
+
     /// From the first packet to the last acknowledgement, seconds.
     pub fn duration_s(&self) -> f64 {
         (self.to_s - self.opened_s).max(0.0)
@@ -100,6 +132,62 @@ impl Timeline {
         longest
     }
 
+    /// The delay above the least that several steps reached, seconds: what passed with it shows that a shorter queue was not
+    /// full.
+    pub fn reached_s(&self) -> f64 {
+        let mut delays: Vec<f64> = self
+            .steps
+            .iter()
+            .map(|step| step.rtt_max_s - self.least_rtt_s)
+            .filter(|delay| delay.is_finite())
+            .collect();
+        delays.sort_unstable_by(|a, b| b.total_cmp(a));
+        delays.get(REACHED - 1).copied().unwrap_or(0.0)
+    }
+
+    /// Notes when the machine of the capture held packets up: beginnings and ends in order, nanoseconds on its clock, whose
+    /// first packet is at `origin`.
+    pub(crate) fn note_held(&mut self, spans: &[(i64, i64)], origin: i64) {
+        let seconds = |at: i64| at.saturating_sub(origin) as f64 / 1e9;
+        for &(from, to) in spans {
+            let (from, to) = (seconds(from).max(self.from_s), seconds(to).min(self.to_s));
+            if from >= to || self.steps.is_empty() {
+                continue;
+            }
+            for place in self.step_at(from)..=self.step_at(to) {
+                let (start, length) = (self.start_of(place), self.length_of(place));
+                let held = (start + length).min(to) - start.max(from);
+                self.steps[place].held_s += held.max(0.0);
+            }
+        }
+    }
+
+    /// Notes the backlogs of a virtual queue at losses: nanoseconds on the clock of the capture, whose first packet is at
+    /// `origin`, and shares of its size.
+    pub(super) fn note_backlogs(&mut self, backlogs: &[(i64, f64)], origin: i64) {
+        let seconds = |at: i64| (at - origin) as f64 / 1e9;
+        let mut rest = backlogs.iter().peekable();
+        for event in self
+            .events
+            .iter_mut()
+            .filter(|event| event.kind == Happening::Loss)
+        {
+            while rest
+                .next_if(|(at, _)| seconds(*at) < event.at_s - SAME_TIME)
+                .is_some()
+            {}
+            if let Some((_, share)) = rest.next_if(|(at, _)| seconds(*at) <= event.at_s + SAME_TIME) {
+                event.backlog = *share;
+            }
+        }
+    }
+
+    /// Share of the round trips with this delay above the least, seconds, or a longer one.
+    pub fn delayed(&self, delay_s: f64) -> f64 {
+        let shorter = self.delays_s.partition_point(|other| *other < delay_s);
+        (self.delays_s.len() - shorter) as f64 / self.delays_s.len().max(1) as f64
+    }
+
     /// Length of a step: the last one may be shorter.
     pub fn length_of(&self, step: usize) -> f64 {
         (self.to_s - self.start_of(step)).clamp(0.0, self.step_s)
@@ -123,7 +211,7 @@ pub struct Step {
     pub window: u64,
     /// Smallest round trip; NaN for none.
     pub rtt_s: f64,
-    /// Largest round trip; NaN for none.
+    /// Largest round trip, those apart that stand alone as a late acknowledgement makes them; NaN for none.
     pub rtt_max_s: f64,
     /// Seconds with a full window.
     pub full_s: f64,
@@ -140,12 +228,16 @@ pub struct Step {
     pub repair_s: f64,
     /// Of these, the silence before a retransmission timeout.
     pub silent_s: f64,
+    /// Seconds in which the machine of the capture, and not the path, held packets up.
+    pub held_s: f64,
     /// Congestion marks reported.
     pub marks: u64,
     /// Acknowledgements that made room in flight.
     pub acks: u32,
     /// Of these, those that new data followed at once.
     pub followed: u32,
+    /// Of these, those that came when several before them had made room and nothing had been sent since.
+    pub unused: u32,
 }
 
 impl Default for Step {
@@ -166,9 +258,11 @@ impl Default for Step {
             asked_s: 0.0,
             repair_s: 0.0,
             silent_s: 0.0,
+            held_s: 0.0,
             marks: 0,
             acks: 0,
             followed: 0,
+            unused: 0,
         }
     }
 }
@@ -186,6 +280,9 @@ pub struct Event {
     pub queue_s: f64,
     /// Share of all round trips that showed as long a queue as the one just before or a longer one; 1 if none is near.
     pub longer: f64,
+    /// Backlog of the virtual queue that fits the losses best when the first of these was dropped, as a share of its size:
+    /// about one where it explains the loss; NaN where it never saw it.
+    pub backlog: f64,
     /// Whether it took a retransmission timeout.
     pub timeout: bool,
     /// Lost before the tap of the sender.
@@ -209,6 +306,10 @@ pub(super) struct Line {
     from: i64,
     out: Timeline,
     fresh_ack: Option<i64>,
+    /// Acknowledgements that made room since data were sent.
+    room: u32,
+    /// When the last of them came, and how far they are apart as a rule, nanoseconds.
+    last_ack: Option<(i64, f64)>,
     /// Since when nothing was sent that neither the window nor repair held back.
     quiet: i64,
     timeouts: Vec<f64>,
@@ -236,8 +337,14 @@ impl Line {
                 steps: vec![Step::default(); count],
                 events: Vec::new(),
                 train_rate: None,
+                bursts: 0,
+                let_go: 0,
+                delay_unit_s: 0.0,
+                delays_s: Vec::new(),
             },
             fresh_ack: None,
+            room: 0,
+            last_ack: None,
             quiet: from,
             timeouts: Vec::new(),
         }
@@ -296,6 +403,16 @@ impl Line {
             self.out.answers = answers;
         }
         let near = ((self.out.least_rtt_s * 0.02).clamp(0.000_05, 0.002) * 1e9) as i64;
+        if self.room > ROOM
+            && !answers
+            && !again
+            && let Some((ack, apart)) = self.last_ack
+            && apart >= TOLD_APART
+        {
+            self.out.bursts += 1;
+            self.out.let_go += u32::from((at - ack) as f64 <= AT_ONCE * apart);
+        }
+        self.room = 0;
         let followed = !again && self.fresh_ack.take().is_some_and(|ack| at - ack <= near);
         let step = self.step(at);
         if again {
@@ -310,12 +427,21 @@ impl Line {
 
     /// `fresh` bytes are known to have arrived, and the window is `window`.
     pub(super) fn delivered(&mut self, at: i64, fresh: u64, marks: u64, window: u64) {
+        if fresh > 0 {
+            self.room = self.room.saturating_add(1);
+            let apart = self
+                .last_ack
+                .map_or(0.0, |(last, apart)| apart + SMOOTH * ((at - last) as f64 - apart));
+            self.last_ack = Some((at, apart));
+        }
+        let unused = self.room > ROOM;
         let step = self.step(at);
         step.delivered += fresh;
         step.window = window;
         step.marks += marks;
         if fresh > 0 {
             step.acks += 1;
+            step.unused += u32::from(unused);
             self.fresh_ack = Some(at);
         }
     }
@@ -367,9 +493,11 @@ impl Drawn {
         apart: f64,
         tap: Tap,
         (origin, opened): (i64, i64),
+        one_way: Option<&OneWay>,
     ) -> Timeline {
         let at_sender = tap == Tap::Sender;
         let mut out = self.timeline;
+        let smooth = &without_spikes(rtts);
         if out.steps.is_empty() {
             return out;
         }
@@ -378,6 +506,10 @@ impl Drawn {
             let place = out.step_at(at);
             let step = &mut out.steps[place];
             step.rtt_s = step.rtt_s.min(rtt);
+        }
+        for &(at, rtt) in smooth {
+            let place = out.step_at(at);
+            let step = &mut out.steps[place];
             step.rtt_max_s = step.rtt_max_s.max(rtt);
         }
         let least = if at_sender {
@@ -391,9 +523,14 @@ impl Drawn {
             rtts.iter().map(|sample| sample.1).fold(f64::INFINITY, f64::min)
         };
         out.least_data_rtt_s = if least.is_finite() { least } else { 0.0 };
-        let mut sorted: Vec<f64> = rtts.iter().map(|sample| sample.1).collect();
+        let mut sorted: Vec<f64> = smooth.iter().map(|sample| sample.1).collect();
         sorted.sort_unstable_by(f64::total_cmp);
         let least_rtt_s = out.least_rtt_s;
+        if !sorted.is_empty() {
+            let last = sorted.len() - 1;
+            let at = |hundredth: usize| sorted[(last * hundredth).div_ceil(HUNDREDTHS)];
+            out.delays_s = (0..=HUNDREDTHS).map(|part| at(part) - least_rtt_s).collect();
+        }
         let longer = |queue: f64| {
             let shorter = sorted.partition_point(|other| *other - least_rtt_s < SAME * queue);
             if queue.is_finite() {
@@ -402,12 +539,14 @@ impl Drawn {
                 1.0
             }
         };
-        let mut rtts = rtts.iter().copied().peekable();
+        let mut rtts = smooth.iter().copied().peekable();
         let (mut near, mut last): (Option<(f64, f64)>, [Option<f64>; 2]) = (None, [None; 2]);
         let segment = half.segment_limit.max(1);
         for tx in half.tx.entries() {
             let at = (tx.at - origin) as f64 / 1e9;
-            while let Some(sample) = rtts.next_if(|sample| sample.0 <= at) {
+            // A gap shows with the packet behind it, which says nothing of the queue that those before it met.
+            let gap = !tx.seen();
+            while let Some(sample) = rtts.next_if(|sample| sample.0 < at || !gap && sample.0 <= at) {
                 near = Some(sample);
             }
             let kind = if tx.lost > 0 {
@@ -428,7 +567,8 @@ impl Drawn {
                 continue;
             }
             let after = rtts.peek().copied().filter(|sample| sample.0 - at <= apart);
-            let before = near.filter(|sample| at - sample.0 <= apart);
+            let long_ago = if gap { f64::INFINITY } else { apart };
+            let before = near.filter(|sample| at - sample.0 <= long_ago);
             let queue_s = before
                 .into_iter()
                 .chain(after)
@@ -440,6 +580,7 @@ impl Drawn {
                 segments,
                 queue_s,
                 longer: longer(queue_s),
+                backlog: f64::NAN,
                 timeout: false,
                 local: at_sender && tx.flags.has(TxFlags::GAP) && !tx.flags.has(TxFlags::MISSED),
             });
@@ -454,15 +595,33 @@ impl Drawn {
                 event.timeout = true;
             }
         }
+        out.delay_unit_s = one_way.map_or(0.0, |one_way| one_way.unit_s);
         out.train_rate = match tap {
             Tap::Sender => agreed(trains(half), MOST),
-            Tap::Receiver => agreed(arrivals(half), SOME),
+            Tap::Receiver => agreed(arrivals(half, one_way), SOME),
             Tap::Middle | Tap::Unknown => None,
         };
         marks(&mut out, apart);
         out.events.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
         out
     }
+}
+
+/// Round trips without those that stand alone, as a late acknowledgement makes them: each becomes the middle one of three
+/// in the order in which they were sent.
+fn without_spikes(rtts: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let middle = |place: usize| {
+        let near = [
+            rtts[place.saturating_sub(1)].1,
+            rtts[place].1,
+            rtts[(place + 1).min(rtts.len() - 1)].1,
+        ];
+        let (low, high) = (near[0].min(near[1]), near[0].max(near[1]));
+        near[2].clamp(low, high)
+    };
+    (0..rtts.len())
+        .map(|place| (rtts[place].0, middle(place)))
+        .collect()
 }
 
 /// Payload bytes per second of trains that the path spread: acknowledgements further apart than what they acknowledge.
@@ -497,26 +656,38 @@ fn trains(half: &Half) -> Vec<f64> {
     out
 }
 
-/// Payload bytes per second of trains as they arrived.
-fn arrivals(half: &Half) -> Vec<f64> {
+/// Payload bytes per second of trains as they arrived. Where the sender's clock tells their delays, only those count that
+/// the path spread or that stood in a queue: others came as they had been sent.
+fn arrivals(half: &Half, one_way: Option<&OneWay>) -> Vec<f64> {
     let least = TRAIN * u64::from(half.segment_limit.max(1));
     let mut out = Vec::new();
-    let mut first: Option<(i64, u64)> = None;
+    let mut delays = one_way.map_or(&[][..], |one_way| &one_way.delays).iter();
+    let unit = one_way.map_or(0.0, |one_way| one_way.unit_s);
+    let spread = |apart: f64, from: Option<f64>, to: Option<f64>| match (from, to) {
+        (Some(from), Some(to)) => {
+            to - from >= (1.0 - SPREAD) * apart + unit || from.min(to) >= STANDS.max(2.0 * unit)
+        }
+        _ => one_way.is_none(),
+    };
+    let mut first: Option<(i64, u64, Option<f64>)> = None;
     for tx in half.tx.entries() {
+        let stamped = tx.seen() && tx.flags.has(TxFlags::STAMPED);
+        let delay = stamped.then(|| delays.next()).flatten().map(|(_, delay)| *delay);
         if tx.lost > 0 || tx.flags.has(TxFlags::RETRANSMISSION) || !tx.seen() {
             first = None;
             continue;
         }
-        let Some((at, end)) = first else {
-            first = Some((tx.at, tx.end()));
+        let Some((at, end, before)) = first else {
+            first = Some((tx.at, tx.end(), delay));
             continue;
         };
         let bytes = tx.end().saturating_sub(end);
         if bytes >= least {
-            if tx.at > at && out.len() < EVENTS {
-                out.push(bytes as f64 * 1e9 / (tx.at - at) as f64);
+            let apart = (tx.at - at) as f64 / 1e9;
+            if apart > 0.0 && out.len() < EVENTS && spread(apart, before, delay) {
+                out.push(bytes as f64 / apart);
             }
-            first = Some((tx.at, tx.end()));
+            first = Some((tx.at, tx.end(), delay));
         }
     }
     out
@@ -558,6 +729,7 @@ fn marks(out: &mut Timeline, apart: f64) {
                 segments: count,
                 queue_s: f64::NAN,
                 longer: 1.0,
+                backlog: f64::NAN,
                 timeout: false,
                 local: false,
             });
@@ -569,6 +741,57 @@ fn marks(out: &mut Timeline, apart: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_late_acknowledgement_is_no_delay() {
+        let rtts: Vec<(f64, f64)> = (0..9)
+            .map(|place| (f64::from(place), if place == 4 { 0.14 } else { 0.1 }))
+            .collect();
+        assert!(without_spikes(&rtts).iter().all(|(_, rtt)| *rtt <= 0.1));
+        // Two in a row are a queue.
+        let queue = [0.1, 0.1, 0.14, 0.14, 0.1].map(|rtt| (0.0, rtt));
+        assert_eq!(
+            without_spikes(&queue)
+                .iter()
+                .filter(|(_, rtt)| *rtt > 0.1)
+                .count(),
+            2
+        );
+        assert!(without_spikes(&[]).is_empty());
+    }
+
+    #[test]
+    fn time_in_which_the_machine_held_packets_up_falls_on_the_steps_that_it_overlaps() {
+        let mut line = Timeline {
+            to_s: 0.5,
+            step_s: 0.1,
+            steps: vec![Step::default(); 5],
+            ..Timeline::default()
+        };
+        let ms = 1_000_000;
+        line.note_held(
+            &[(-50 * ms, 20 * ms), (150 * ms, 320 * ms), (490 * ms, 900 * ms)],
+            0,
+        );
+        let held: Vec<f64> = line
+            .steps
+            .iter()
+            .map(|step| (step.held_s * 1e3).round())
+            .collect();
+        assert_eq!(held, [20.0, 50.0, 100.0, 20.0, 10.0]);
+    }
+
+    #[test]
+    fn delays_are_told_apart_by_hundredths() {
+        let line = Timeline {
+            delays_s: (0..=100).map(|part| f64::from(part) / 1e3).collect(),
+            ..Timeline::default()
+        };
+        assert!((line.delayed(0.09) - 0.11).abs() < 0.011);
+        assert!((line.delayed(0.0) - 1.0).abs() < 1e-9);
+        assert!(line.delayed(0.2).abs() < 1e-9);
+        assert!(Timeline::default().delayed(0.1).abs() < 1e-9);
+    }
 
     #[test]
     fn trains_tell_a_rate_where_most_agree_and_hardly_any_is_faster() {

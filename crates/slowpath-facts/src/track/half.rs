@@ -388,6 +388,9 @@ impl Half {
             1
         };
         let headers = u64::from(packet.ip_len).saturating_sub(len).clamp(40, 160);
+        if packet.timestamps.is_some() {
+            flags.set(TxFlags::STAMPED);
+        }
         let tx = Tx {
             at: packet.at,
             seq: start,
@@ -397,6 +400,7 @@ impl Half {
             lost: 0,
             rtt: f32::NAN,
             release: f32::NAN,
+            stamp: packet.timestamps.map_or(0, |times| times.value),
             packets: u16::try_from(packets).unwrap_or(u16::MAX),
             flags,
         };
@@ -440,6 +444,7 @@ impl Half {
             lost: small,
             rtt: f32::NAN,
             release: f32::NAN,
+            stamp: 0,
             packets: u16::try_from(packets).unwrap_or(u16::MAX),
             flags,
         };

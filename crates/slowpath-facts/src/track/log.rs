@@ -25,6 +25,8 @@ pub(crate) struct Tx {
     pub(crate) rtt: f32,
     /// From the acknowledgement that released it to this transmission, seconds; NaN without a sample.
     pub(crate) release: f32,
+    /// The sender's own clock (RFC 7323); see [`TxFlags::STAMPED`].
+    pub(crate) stamp: u32,
     /// Packets on the wire.
     pub(crate) packets: u16,
     /// See the constants of [`TxFlags`].
@@ -59,6 +61,8 @@ impl TxFlags {
     /// Sent while the machine of the capture held packets up, or as soon after that what had gathered may still have been
     /// in a queue: that it was lost says nothing of the path.
     pub(crate) const CROWDED: u16 = 0x400;
+    /// Carried a timestamp.
+    pub(crate) const STAMPED: u16 = 0x800;
 
     pub(crate) const fn has(self, bit: u16) -> bool {
         self.0 & bit != 0
@@ -392,6 +396,7 @@ mod tests {
             lost: 0,
             rtt: f32::NAN,
             release: f32::NAN,
+            stamp: 0,
             packets: 1,
             flags: TxFlags(flags),
         }

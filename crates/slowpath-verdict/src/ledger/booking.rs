@@ -37,6 +37,7 @@ pub fn book(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ledger {
         current: None,
         next: 0,
         early: None,
+        plateau: plateau(line, hints, &capacity),
         ended_start: None,
         account: Account::default(),
         spans: Vec::new(),
@@ -76,8 +77,10 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
                 // What a policer lets through fills no link before it.
                 return capacity.queued[place] && hints.policed.is_none();
             }
-            // Others may have part of a full link.
-            let least = if hints.shared || capacity.varies {
+            // Others may have any part of a full link.
+            let least = if hints.shared {
+                0.0
+            } else if capacity.varies {
                 HALF
             } else {
                 QUEUED
@@ -85,6 +88,53 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
             share >= FULL || capacity.queued[place] && share >= least
         })
         .collect()
+}
+
+/// The flight that hardly ever was exceeded, where it stayed the same for so long and so often as no congestion window does;
+/// and what held it there.
+fn plateau(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Option<(f64, Limit)> {
+    if !hints.at_sender && !hints.at_receiver {
+        return None;
+    }
+    let free: Vec<&Step> = line
+        .steps
+        .iter()
+        .filter(|step| step.full_s + step.closed_s + step.repair_s + step.silent_s <= SOME * line.step_s)
+        .collect();
+    let mut sorted: Vec<u64> = free.iter().map(|step| step.flight).collect();
+    sorted.sort_unstable();
+    let level = *sorted.get(((free.len() as f64 - 1.0) * SELDOM).max(0.0) as usize)?;
+    let segment = u64::from(hints.segment);
+    // That is about what the window allows, or what the path holds.
+    let window = free.iter().map(|step| step.window).max().unwrap_or(0);
+    if hints.window_known && level as f64 >= CONSTANT * window as f64 {
+        return None;
+    }
+    if capacity.is_told() && level as f64 >= NEARLY * capacity.byte_per_s * line.least_rtt_s {
+        return None;
+    }
+    let at_level = |step: &&Step| step.flight + segment >= level && step.flight <= level + segment;
+    let longest = free
+        .split(|step| !at_level(step))
+        .map(<[&Step]>::len)
+        .max()
+        .unwrap_or(0);
+    let held = || free.iter().filter(|step| at_level(step));
+    if longest < STAYS || (held().count() as f64) < OFTEN * free.len() as f64 {
+        return None;
+    }
+    // What a buffer holds follows an acknowledgement at once.
+    let acks: u64 = held().map(|step| u64::from(step.acks)).sum();
+    let followed: u64 = held().map(|step| u64::from(step.followed)).sum();
+    // Only the sender's tap tells that.
+    let limit = if !hints.at_sender {
+        Limit::Unknown
+    } else if followed as f64 >= FOLLOWS * acks as f64 {
+        Limit::SendBuffer
+    } else {
+        Limit::SenderApplication
+    };
+    Some((level as f64, limit))
 }
 
 struct Booking<'a> {
@@ -106,6 +156,8 @@ struct Booking<'a> {
     next: usize,
     /// When slow start ended early, and the flight then.
     early: Option<(f64, f64)>,
+    /// The flight that hardly ever was exceeded and stayed for long: a buffer or a program held it.
+    plateau: Option<(f64, Limit)>,
     /// What ended slow start.
     ended_start: Option<Debtor>,
     account: Account,
@@ -115,6 +167,7 @@ struct Booking<'a> {
 /// How a step was spent, seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Parts {
+    held: f64,
     closed: f64,
     full: f64,
     shrunk: f64,
@@ -133,6 +186,7 @@ impl Parts {
             left -= taken;
             taken
         };
+        let held = take(step.held_s);
         let silent = take(step.silent_s);
         let closed = take(step.closed_s);
         let asked = take(step.asked_s);
@@ -140,6 +194,7 @@ impl Parts {
         let full = take(step.full_s);
         let repair = take(step.repair_s - step.silent_s);
         Self {
+            held,
             closed,
             full,
             shrunk: step.shrunk_s.min(full),
@@ -176,6 +231,12 @@ impl Booking<'_> {
         let parts = Parts::of(&step, span);
         self.follow(place, &step, &parts);
         let mut lost = (span - self.worked[place]).max(0.0);
+        if parts.held > 0.0 {
+            let part = parts.held.min(lost);
+            lost -= part;
+            let heading = Heading::new(Limit::Unknown, State::Measurement);
+            self.account.book(self.whole(heading), parts.held, part);
+        }
         // While nothing can be sent, nothing is delivered: that time is lost first.
         let idle = if self.hints.answered {
             Heading::new(Limit::ProtocolWindow, State::Answer)
@@ -184,14 +245,14 @@ impl Booking<'_> {
         };
         if self.full[place] {
             // Nothing nearer to the data would have changed that.
-            let rest = span - parts.silent;
+            let rest = span - parts.held - parts.silent;
             let silent = parts.silent.min(lost);
             if parts.silent > 0.0 {
                 let heading = self.whole(self.after_loss(State::Timeout));
                 self.account.book(heading, parts.silent, silent);
             }
             if rest > 0.0 {
-                self.on_full_link(&parts, rest, lost - silent);
+                self.on_full_link(place, &parts, rest, lost - silent);
             }
             return;
         }
@@ -256,9 +317,10 @@ impl Booking<'_> {
     }
 
     /// Books the time of a step in which the link was full: nothing nearer to the data would have changed that.
-    fn on_full_link(&mut self, parts: &Parts, rest: f64, lost: f64) {
-        let others =
-            self.hints.shared || self.capacity.is == capacity::CapacityIs::Known && lost > OTHERS * rest;
+    fn on_full_link(&mut self, place: usize, parts: &Parts, rest: f64, lost: f64) {
+        let alone = self.capacity.alone.get(place).copied().unwrap_or(false);
+        let others = self.hints.shared && !alone
+            || self.capacity.is == capacity::CapacityIs::Known && lost > OTHERS * rest;
         let mut heading = if others {
             Heading::new(Limit::SharedBottleneck, State::Link)
         } else {
@@ -278,6 +340,11 @@ impl Booking<'_> {
     /// Books time in which data were in flight, the window had room, nothing was repaired, and the link was not full.
     fn busy(&mut self, place: usize, step: &Step, time: f64, lost: f64) {
         let flight = step.flight as f64;
+        if self.own_pace(place) {
+            let heading = Heading::new(Limit::SenderApplication, State::Pace);
+            self.account.book(self.whole(heading), time, lost);
+            return;
+        }
         if let Some(limit) = self.hints.constant {
             let amount = self.hints.constant_bytes as f64;
             if flight >= CONSTANT * amount {
@@ -291,6 +358,18 @@ impl Booking<'_> {
                     .book(self.whole(Heading::new(limit, state)), time, lost);
                 return;
             }
+        }
+        if let Some((plateau, limit)) = self.plateau
+            && flight + f64::from(self.hints.segment) >= plateau
+        {
+            let state = match limit {
+                Limit::SendBuffer => State::Buffer,
+                Limit::SenderApplication => State::Pace,
+                _ => State::Unknown,
+            };
+            self.account
+                .book(self.whole(Heading::new(limit, state)), time, lost);
+            return;
         }
         let reacts = self.current.is_some_and(|(_, until)| place <= until);
         // A sender that its window holds follows an acknowledgement at once.
@@ -318,6 +397,22 @@ impl Booking<'_> {
             let heading = self.whole(self.growth(debtor));
             self.account.book(heading, time * share, lost * share);
         }
+    }
+
+    /// Most acknowledgements around this step made room that nothing was sent into: the program gives data when it likes.
+    fn own_pace(&self, place: usize) -> bool {
+        let line = self.line;
+        let as_it_likes = line.bursts >= BURSTS && f64::from(line.let_go) < LET_GO * f64::from(line.bursts);
+        if !self.hints.at_sender || self.hints.answered || !as_it_likes {
+            return false;
+        }
+        let near = place.saturating_sub(NEAR)..(place + NEAR + 1).min(line.steps.len());
+        let (mut acks, mut unused) = (0, 0);
+        for step in &line.steps[near] {
+            acks += step.acks;
+            unused += step.unused;
+        }
+        acks >= SOME_ACKS && f64::from(unused) >= UNUSED * f64::from(acks)
     }
 
     /// Follows events and the flight: opens deficits and pays them back.
@@ -529,6 +624,24 @@ const FULL: f64 = 0.95;
 const OTHERS: f64 = 0.1;
 /// Share of a constant flight from which it is that.
 const CONSTANT: f64 = 0.75;
+/// Bursts of data from which it can be told whether acknowledgements let them go.
+const BURSTS: u32 = 6;
+/// Share of them that acknowledgements must let go, so that a buffer held them.
+const LET_GO: f64 = 0.65;
+/// Steps before and after one that are looked at with it.
+const NEAR: usize = 2;
+/// Acknowledgements from which a share of them is one.
+const SOME_ACKS: u32 = 12;
+/// Share of them without use from which the program has a pace of its own.
+const UNUSED: f64 = 0.5;
+/// Steps without growth that no congestion window makes.
+const STAYS: usize = 12;
+/// Share of the steps without another cause that must be so.
+const OFTEN: f64 = 0.2;
+/// Share of the acknowledgements that data must follow at once.
+const FOLLOWS: f64 = 0.33;
+/// Share of the steps up to the flight that is hardly ever exceeded.
+const SELDOM: f64 = 0.98;
 /// Share of what has been in flight before, below which the program does not send.
 const HELD: f64 = 0.7;
 /// Steps after the end of repair in which the window still gets smaller.

@@ -31,6 +31,8 @@ pub struct Capacity {
     pub steps: Vec<f64>,
     /// Steps in which a queue stood before the link.
     pub queued: Vec<bool>,
+    /// Steps in which the flow had all that the link carries, though others share it at other times; empty where nobody does.
+    pub alone: Vec<bool>,
 }
 
 impl Capacity {
@@ -49,6 +51,11 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
         varies: false,
         steps: vec![byte_per_s; line.steps.len()],
         queued: queued.clone(),
+        alone: if hints.shared {
+            alone(line, byte_per_s, is)
+        } else {
+            Vec::new()
+        },
     };
     let total: u64 = line.steps.iter().map(|step| step.delivered).sum();
     let span = line.to_s - line.from_s;
@@ -98,7 +105,11 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
     let steady = !hints.varies && (high - low <= STEADY * middle || sorted.len() < MANY);
     if steady || hints.shared {
         // What others take of a full link is not the link's doing.
-        let rate = if hints.shared { rate.max(high) } else { rate };
+        let rate = if hints.shared {
+            rate.max(high).max(by_trains.unwrap_or(0.0))
+        } else {
+            rate
+        };
         return if highest <= rate * BEYOND {
             constant(rate, CapacityIs::Measured)
         } else {
@@ -110,8 +121,26 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
         is: CapacityIs::Measured,
         varies: true,
         steps: over_time(line, &samples, middle),
+        alone: Vec::new(),
         queued,
     }
+}
+
+/// Steps that lie in a stretch in which the flow had all of a link of this rate: nobody else had a part worth telling.
+fn alone(line: &Timeline, byte_per_s: f64, is: CapacityIs) -> Vec<bool> {
+    let mut out = vec![false; line.steps.len()];
+    // A fair share of a link is as steady as all of it; trains leave at the whole link's rate.
+    let whole = |trains: f64| (trains / byte_per_s.max(1e-9) - 1.0).abs() <= AGREE;
+    if is != CapacityIs::Known && !line.train_rate.is_some_and(whole) {
+        return out;
+    }
+    let near = ((ALONE_S / line.step_s.max(1e-9)).ceil() as usize).max(ALONE_STEPS);
+    for from in 0..line.steps.len().saturating_sub(near) {
+        if rate(line, from..from + near) >= ALONE * byte_per_s {
+            out[from..from + near].fill(true);
+        }
+    }
+    out
 }
 
 /// Steps whose shortest round trip is longer than the path's, by more than the other segment of a delayed acknowledgement
@@ -128,6 +157,7 @@ fn queued(line: &Timeline, hints: &Hints) -> Vec<bool> {
     let margin = other
         + (QUEUE * line.least_rtt_s)
             .max(LEAST_QUEUE)
+            .max(1.5 * line.delay_unit_s)
             .max(3.0 * hints.clock_s);
     let empty = empty(line, hints);
     let mut last = f64::NAN;
@@ -269,5 +299,11 @@ const MOMENTS: usize = 3;
 const FEW: f64 = 3.0;
 /// How well two measures of one rate agree.
 const AGREE: f64 = 0.1;
+/// Share of the link's rate from which nobody else has a part of it.
+const ALONE: f64 = 0.92;
+/// For how long, seconds.
+const ALONE_S: f64 = 0.1;
+/// For how many steps at least.
+const ALONE_STEPS: usize = 4;
 /// How much faster than a link three round trips may seem.
 const BEYOND: f64 = 1.25;

@@ -33,18 +33,21 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
 /// Says of a loss what caused it.
 fn of_loss(event: &Event, hints: &Hints, crowd: &Crowd) -> (Limit, Option<Flag>) {
     let bursts = hints.bursts && hints.policed.is_none() && event.segments as f64 >= BURST;
-    if hints.policed.is_some() && !crowd.at_full_queue {
+    let link = if hints.shared && !crowd.alone(event) {
+        Limit::SharedBottleneck
+    } else {
+        Limit::BottleneckBandwidth
+    };
+    let overflow = (link, Some(Flag::ShortQueue));
+    let bucket_empty = || event.backlog >= EMPTY || event.backlog.is_nan() && !crowd.with_full_queue(event);
+    if hints.policed.is_some() && bucket_empty() {
         (Limit::Policed, None)
-    } else if bursts && hints.shared {
-        (Limit::SharedBottleneck, Some(Flag::ShortQueue))
     } else if bursts {
-        (Limit::BottleneckBandwidth, Some(Flag::ShortQueue))
+        overflow
     } else if hints.disorder {
         (Limit::Reordering, None)
-    } else if crowd.overflowed(event) && hints.shared {
-        (Limit::SharedBottleneck, Some(Flag::ShortQueue))
     } else if crowd.overflowed(event) {
-        (Limit::BottleneckBandwidth, Some(Flag::ShortQueue))
+        overflow
     } else {
         (Limit::RandomLoss, None)
     }
@@ -55,60 +58,32 @@ struct Crowd<'a> {
     line: &'a Timeline,
     hints: &'a Hints,
     capacity: &'a Capacity,
-    /// Share of round trips with as long a queue, up to which a loss is an overflow.
-    tail: f64,
-    /// Longest queueing delay of all.
-    longest: f64,
-    /// Losses come with the queue at its longest, which a policer knows nothing of.
-    at_full_queue: bool,
+    /// Losses that come at any queue, for all round trips: those that come where the queue was not full tell how many.
+    rate: f64,
+    /// The delay from which the queue may be full.
+    full: f64,
+    /// Delays at losses, the shortest first.
+    delays: Vec<f64>,
 }
 
 impl<'a> Crowd<'a> {
     fn of(line: &'a Timeline, hints: &'a Hints, capacity: &'a Capacity) -> Self {
-        let mut out = Self {
+        let full = Timeline::FULL * line.reached_s();
+        let losses = line.events.iter().filter(|event| event.kind == Happening::Loss);
+        let mut delays: Vec<f64> = losses
+            .map(|event| event.queue_s)
+            .filter(|delay| !delay.is_nan())
+            .collect();
+        delays.sort_unstable_by(f64::total_cmp);
+        let below = delays.partition_point(|delay| *delay < full);
+        Self {
             line,
             hints,
             capacity,
-            tail: 0.0,
-            longest: line
-                .steps
-                .iter()
-                .map(|step| step.rtt_max_s - line.least_rtt_s)
-                .filter(|delay| delay.is_finite())
-                .fold(0.0, f64::max),
-            at_full_queue: false,
-        };
-        // Losses that come at any queue come at the longest as well, but no more often than chance has it: of so many that
-        // random losses would give, only a part may be called overflows (Benjamini and Hochberg 1995).
-        let mut longer: Vec<f64> = line
-            .events
-            .iter()
-            .filter(|event| event.kind == Happening::Loss && event.queue_s.is_finite())
-            .map(|event| if out.queued(event) { event.longer } else { 1.0 })
-            .collect();
-        longer.sort_by(f64::total_cmp);
-        let all = longer.len() as f64;
-        let part = if hints.losses_ignore_load && !hints.fills && !capacity.is_told() {
-            // The whole of them comes at any queue: a long one before one of them says nothing.
-            0.0
-        } else if hints.losses_follow_load {
-            FOLLOWING
-        } else {
-            FALSE
-        };
-        let within =
-            |(place, share): (usize, &f64)| (*share <= part * (place + 1) as f64 / all).then_some(*share);
-        out.tail = longer.iter().enumerate().filter_map(within).fold(-1.0, f64::max);
-        let beside = line
-            .events
-            .iter()
-            .filter(|event| event.kind == Happening::Loss && event.queue_s.is_finite());
-        let full = beside
-            .clone()
-            .filter(|event| out.queued(event) && event.queue_s >= TOP * out.longest)
-            .count();
-        out.at_full_queue = full > 0 && full as f64 >= MOSTLY * beside.count() as f64;
-        out
+            rate: (below as f64 + UNSEEN) / (1.0 - line.delayed(full) + UNSEEN),
+            full,
+            delays,
+        }
     }
 
     /// A queue before the link was full when the loss happened.
@@ -120,7 +95,7 @@ impl<'a> Crowd<'a> {
         if event.queue_s.is_finite() {
             self.queued(event)
                 && (self.hints.varies
-                    || event.longer <= self.tail
+                    || self.with_full_queue(event)
                         && (self.hints.losses_follow_load
                             || self.hints.fills
                             || self.reaches(FILLS_AT_ALL, event)
@@ -130,10 +105,37 @@ impl<'a> Crowd<'a> {
         }
     }
 
+    /// The delay just before was among the longest, and losses come so by more than chance.
+    fn with_full_queue(&self, event: &Event) -> bool {
+        self.queued(event) && event.queue_s >= self.full && self.stands_out(event)
+    }
+
+    /// The flow had the link for itself just before.
+    fn alone(&self, event: &Event) -> bool {
+        let place = self.line.step_at(event.at_s);
+        let near = place.saturating_sub(1)..(place + 2).min(self.capacity.alone.len());
+        self.capacity
+            .alone
+            .get(near)
+            .is_some_and(|near| near.contains(&true))
+    }
+
+    /// More losses come at queues as long as this than losses that come at any queue would.
+    fn stands_out(&self, event: &Event) -> bool {
+        let shorter = self
+            .delays
+            .partition_point(|delay| *delay < AS_LONG * event.queue_s);
+        let as_long = self.delays.len() - shorter;
+        // A single segment once, at a delay that hardly any packet had: chance as likely as a queue.
+        let once = as_long <= 1 && event.longer < RARE && !self.several(event);
+        !once && as_long as f64 >= MORE * self.rate * event.longer
+    }
+
     /// A queue stood just before.
     fn queued(&self, event: &Event) -> bool {
         let margin = (QUEUE * self.line.least_rtt_s)
             .max(LEAST_QUEUE)
+            .max(1.5 * self.line.delay_unit_s)
             .max(3.0 * self.hints.clock_s);
         event.queue_s > margin
     }
@@ -183,14 +185,16 @@ impl<'a> Crowd<'a> {
     }
 }
 
-/// Share of the longest queue from which a queue is full.
-const TOP: f64 = 0.85;
-/// Share of the losses that must be so.
-const MOSTLY: f64 = 0.67;
-/// Share of the overflows that may be random losses by chance.
-const FALSE: f64 = 0.2;
-/// The same where the flow's own load explains its losses.
-const FOLLOWING: f64 = 0.5;
+/// Losses at any queue that are supposed beside those that were seen, and the share of round trips without a full queue.
+const UNSEEN: f64 = 0.2;
+/// Share of a queue from which another is as long.
+const AS_LONG: f64 = 0.97;
+/// Share of the round trips with as long a delay, up to which one loss with it tells nothing.
+const RARE: f64 = 0.01;
+/// How many times as many losses as come at any queue.
+const MORE: f64 = 2.0;
+/// Backlog of a virtual queue, as a share of its size, from which a bucket is empty.
+const EMPTY: f64 = 0.75;
 /// Delay above the least, as a share of the least round trip, from which a queue stands.
 const QUEUE: f64 = 0.02;
 /// The same, seconds.

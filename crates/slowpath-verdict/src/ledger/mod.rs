@@ -104,6 +104,8 @@ pub enum State {
     Pace,
     /// Kept a fixed amount in flight.
     Buffer,
+    /// The machine on which the measurement ran held packets up: nothing of that is the path's.
+    Measurement,
     /// What it did cannot be told.
     Unknown,
 }
@@ -123,6 +125,7 @@ impl State {
             Self::Idle => "idle",
             Self::Pace => "pace",
             Self::Buffer => "buffer",
+            Self::Measurement => "measurement",
             Self::Unknown => "unknown",
         }
     }

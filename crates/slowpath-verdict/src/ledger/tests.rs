@@ -41,7 +41,7 @@ fn flow(kilobytes: &[u64], queued: bool) -> Timeline {
         answers: false,
         steps,
         events: Vec::new(),
-        train_rate: None,
+        ..Timeline::default()
     }
 }
 
@@ -60,7 +60,8 @@ fn loss(at_s: f64, queue_s: f64) -> Event {
         kind: Happening::Loss,
         segments: 1,
         queue_s,
-        longer: 0.0,
+        longer: 0.1,
+        backlog: f64::NAN,
         timeout: false,
         local: false,
     }
@@ -311,4 +312,109 @@ fn the_sentence_names_every_part_of_a_tenth() {
         ledger.sentence,
         "Of 10.1 s, 4.10 s are the link itself, 6.00 s the receiver's window was full."
     );
+}
+
+#[test]
+fn a_flight_that_stays_the_same_below_the_window_is_held_by_a_buffer() {
+    let mut line = flow(&[40; 100], false);
+    for step in &mut line.steps {
+        (step.window, step.acks, step.followed) = (400_000, 20, 18);
+    }
+    let ledger = book(&line, &hints(), Some(RATE));
+    adds_up(&ledger);
+    assert_eq!(ledger.limit(), Some(Limit::SendBuffer), "{ledger:#?}");
+    // A window that grows by a segment in each round trip is none that stays.
+    let mut line = flow(&(20..120).collect::<Vec<u64>>(), false);
+    for step in &mut line.steps {
+        (step.window, step.acks, step.followed) = (400_000, 20, 18);
+    }
+    let ledger = book(&line, &hints(), None);
+    assert!(ledger.time_of(Limit::SendBuffer) < 1e-9, "{ledger:#?}");
+}
+
+#[test]
+fn room_that_nothing_is_sent_into_is_the_programs_pace() {
+    let of = |let_go: u32| {
+        let mut line = flow(&[40; 100], false);
+        (line.bursts, line.let_go) = (50, let_go);
+        for step in &mut line.steps {
+            (step.window, step.acks, step.unused, step.followed) = (400_000, 20, 16, 16);
+        }
+        let ledger = book(&line, &hints(), Some(RATE));
+        adds_up(&ledger);
+        ledger.time_of(Limit::SenderApplication)
+    };
+    assert!(of(10) > 9.0);
+    // What an acknowledgement lets go each time was in a buffer.
+    assert!(of(45) < 1.0);
+}
+
+#[test]
+fn a_queue_that_others_passed_longer_was_not_full() {
+    let of = |queue_s: f64| {
+        let mut kilobytes = vec![0, 10, 20, 40, 80];
+        kilobytes.extend([100; 40]);
+        kilobytes.extend([30; 60]);
+        let mut line = flow(&kilobytes, true);
+        line.events = [2.0, 3.0, 4.65].map(|at| loss(at, queue_s)).to_vec();
+        let ledger = book(&line, &hints(), Some(RATE));
+        adds_up(&ledger);
+        ledger.time_of(Limit::RandomLoss)
+    };
+    assert!(of(0.05) < 1e-9);
+    assert!(of(0.01) > 1.0);
+}
+
+#[test]
+fn what_an_empty_bucket_drops_is_policed_and_what_a_full_queue_drops_is_not() {
+    let mut kilobytes = vec![0, 10, 20, 40, 80];
+    kilobytes.extend([100; 40]);
+    kilobytes.extend([30; 60]);
+    let of = |backlog: f64| {
+        let mut line = flow(&kilobytes, true);
+        line.events = [2.0, 3.0, 4.65]
+            .map(|at| Event {
+                backlog,
+                ..loss(at, 0.05)
+            })
+            .to_vec();
+        let hints = Hints {
+            policed: Some(0.8 * RATE),
+            ..hints()
+        };
+        let ledger = book(&line, &hints, Some(RATE));
+        adds_up(&ledger);
+        ledger.time_of(Limit::Policed)
+    };
+    assert!(of(1.0) > 1.0);
+    assert!(of(0.2) < 1e-9);
+}
+
+#[test]
+fn what_the_machine_of_the_measurement_took_is_charged_to_nothing_else() {
+    let mut kilobytes = vec![0, 10, 20, 40, 80];
+    kilobytes.extend([100; 95]);
+    kilobytes[40..52].fill(0);
+    let mut line = flow(&kilobytes, true);
+    for step in &mut line.steps[40..52] {
+        (step.held_s, step.silent_s) = (RTT, RTT);
+    }
+    let ledger = book(&line, &hints(), Some(RATE));
+    adds_up(&ledger);
+    let ours = ledger
+        .entries
+        .iter()
+        .find(|entry| entry.state == State::Measurement)
+        .unwrap();
+    assert!((ours.time_s - 1.2).abs() < 1e-6, "{ledger:#?}");
+    assert!(
+        ours.lost_s.unwrap() > 1.1,
+        "nothing was delivered meanwhile: {ledger:#?}"
+    );
+    assert!(
+        ledger.sentence.contains("machine of the measurement"),
+        "{}",
+        ledger.sentence
+    );
+    assert_eq!(ledger.limit(), Some(Limit::BottleneckBandwidth));
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{CapacityIs, Entry, Ledger};
+use super::{CapacityIs, Entry, Ledger, State};
 use crate::limit::{Flag, Limit};
 use slowpath_facts::words::{bits, span};
 
@@ -17,7 +17,9 @@ impl Ledger {
 fn parts(ledger: &Ledger) -> Vec<(f64, String)> {
     let mut groups: Vec<Group> = Vec::new();
     for entry in &ledger.entries {
-        let same = |group: &&mut Group| group.cause == entry.cause && group.flags == entry.flags;
+        let same = |group: &&mut Group| {
+            group.cause == entry.cause && group.flags == entry.flags && group.ours == is_ours(entry)
+        };
         match groups.iter_mut().find(same) {
             Some(group) => group.add(entry),
             None => groups.push(Group::of(entry)),
@@ -67,6 +69,8 @@ pub(super) fn sentence(ledger: &Ledger) -> String {
 /// Entries of one cause.
 struct Group {
     cause: Limit,
+    /// It is the measurement's doing.
+    ours: bool,
     flags: Vec<Flag>,
     time: f64,
     lost: f64,
@@ -78,6 +82,7 @@ impl Group {
     fn of(entry: &Entry) -> Self {
         Self {
             cause: entry.cause,
+            ours: is_ours(entry),
             flags: entry.flags.clone(),
             time: entry.time_s,
             lost: entry.lost_s.unwrap_or(0.0),
@@ -105,6 +110,7 @@ impl Group {
             }
         };
         match self.cause {
+            _ if self.ours => "the machine of the measurement held packets up".to_owned(),
             Limit::SlowStart if early => format!(
                 "the window grew after slow start had ended at {} segments",
                 self.segments
@@ -145,6 +151,11 @@ impl Group {
             other => format!("went to: {}", other.noun()),
         }
     }
+}
+
+/// Whether the machine of the measurement, and not the path, took that time.
+fn is_ours(entry: &Entry) -> bool {
+    entry.state == State::Measurement
 }
 
 /// Share of the duration from which a part is named.

@@ -1,6 +1,6 @@
 //! A token bucket drops what exceeds its rate, without queueing.
 
-use slowpath_facts::{QueueFit, Tap};
+use slowpath_facts::{Happening, QueueFit, Tap, Timeline};
 
 use super::{seen, varying};
 use crate::case::{BUCKET, Case, EXPLAINED, FIT_LOSSES, IDLE_SHARE_ALONE, NO_QUEUE};
@@ -21,6 +21,8 @@ cuts! {
     DRAIN: 0.6 between 0.121, NONE;
     /// The fastest arrivals at the receiver over the bucket's rate from which no link of that rate is before them.
     ARRIVES: 1.1 between 1.00, 1.15;
+    /// Share of the losses with the delay at its longest from which a queue drops them.
+    AT_FULL_QUEUE: 0.67 between NONE, NONE;
     /// Episodes of losses that leave no doubt.
     EPISODES: 3.0 between 1.00, 4.00;
 }
@@ -145,6 +147,10 @@ fn is_bucket(case: &Case, fit: &QueueFit) -> Result<(), No> {
             step: Share(fit.delay_step),
         },
     )?;
+    let full = at_full_queue(&case.facts.timeline);
+    require(case.below(AT_FULL_QUEUE, full), Reason::QueueNotBucket, || {
+        Message::LossesAtFullQueue { share: Share(full) }
+    })?;
     require(
         !(case.exceeds(EXPLAINED, fit.delay.explained) && case.fills(fit)),
         Reason::QueueNotBucket,
@@ -155,6 +161,24 @@ fn is_bucket(case: &Case, fit: &QueueFit) -> Result<(), No> {
     )
 }
 
+/// Share of the losses that come with the delay at its longest, if they do so again and again.
+fn at_full_queue(line: &Timeline) -> f64 {
+    let reached = line.reached_s();
+    let losses = || {
+        line.events
+            .iter()
+            .filter(|event| event.kind == Happening::Loss && event.queue_s.is_finite())
+    };
+    let full = losses().filter(|event| event.queue_s >= LEAST_DELAY + Timeline::FULL * reached);
+    let (full, all) = (full.count(), losses().count());
+    // Once or twice is chance: a burst delays itself.
+    if full < AGAIN {
+        0.0
+    } else {
+        full as f64 / all as f64
+    }
+}
+
 /// What shows it.
 fn evidence(case: &Case) -> Vec<Evidence> {
     let mut out = seen::queue(case);
@@ -162,6 +186,10 @@ fn evidence(case: &Case) -> Vec<Evidence> {
     out
 }
 
+/// Losses that come so by more than chance.
+const AGAIN: usize = 3;
+/// Delay that is no queue, seconds.
+const LEAST_DELAY: f64 = 0.0005;
 /// Below this a bucket's time to empty is no measure of a delay, seconds.
 const LEAST_DRAIN: f64 = 0.01;
 /// The share of the time that a policer has at least, however long the program pauses; chosen.
