@@ -160,8 +160,16 @@ class Series {
       case "step": case "line": case "area": {
         const stepped = this.kind !== "line" && step === 1;
         let last = null, first = null;
+        // Neighbours outside stand at the edge: a dashed line that runs on far beyond it takes long to draw.
+        const edges = [px(x0) - 9 * ratio, px(x1) + 9 * ratio], bent = this.kind === "line" && step === 1 && b1 > b0;
         for (let k = b0; k <= b1; k++) {
-          const x = X(k), a = py(lo[k]), b = py(hi[k]);
+          let x = X(k), a = py(lo[k]), b = py(hi[k]);
+          const beyond = bent && (k === b0 && x < edges[0] ? 1 : k === b1 && x > edges[1] ? -1 : 0);
+          if (beyond) {
+            const other = X(k + beyond), edge = beyond > 0 ? edges[0] : edges[1];
+            a = b = a + (py(lo[k + beyond]) - a) * (edge - x) / (other - x || 1);
+            x = edge;
+          }
           if (last === null) { ctx.moveTo(x, a); first = x; }
           else if (stepped) { ctx.lineTo(x, last); ctx.lineTo(x, a); }
           else ctx.lineTo(x, a);
@@ -223,16 +231,61 @@ const line = (spec, [x, y], scale = 1) => {
   return new Series({ kind: "line", ...spec }, x, v, v);
 };
 
+const total = values => values.reduce((sum, v) => sum + v, 0);
+
+// Intervals that the I/O graph can have: its own, whole multiples of it that are 1, 2 or 5 times a power of ten, and such
+// fractions as still hold four segments on the average.
+function intervals(s, own, span) {
+  const points = s.segments[0].length + s.retransmissions[0].length;
+  const least = Math.max(4 * span / Math.max(points, 1), 1e-4), most = span / 5;
+  const multiple = w => Math.abs(w / own - Math.round(w / own)) < 1e-6;
+  const found = new Set([own]);
+  for (let power = -4; power <= 5; power++)
+    for (const factor of [1, 2, 5]) {
+      const w = +(factor * 10 ** power).toPrecision(1);
+      if (w < own * 0.999 ? w >= least : w <= most && multiple(w)) found.add(w);
+    }
+  return [...found].sort((a, b) => a - b);
+}
+
+// What went over the wire in intervals of another width: start, bytes, bytes the other way, and segments sent again.
+// Whole multiples join what was counted; fractions share it out by the segments and acknowledgements in them.
+function counted(s, own, wide) {
+  if (wide === own || !s.io[0].length) return [s.io[0], s.io[1], s.io[2], s.io[4]];
+  const base = Math.floor(s.io[0][0] / wide + 1e-9) * wide;
+  const rows = Math.floor((s.io[0][s.io[0].length - 1] + own - base) / wide - 1e-9) + 1;
+  const out = [0, 0, 0, 0].map(() => new Float64Array(rows));
+  const place = t => Math.min(Math.max(Math.floor((t - base) / wide + 1e-9), 0), rows - 1);
+  for (let i = 0; i < rows; i++) out[0][i] = base + i * wide;
+  if (wide > own) {
+    s.io[0].forEach((t, i) => { const at = place(t); out[1][at] += s.io[1][i]; out[2][at] += s.io[2][i]; out[3][at] += s.io[4][i]; });
+    return out;
+  }
+  const whole = total(s.io[1]) / (total(s.segments[2]) + total(s.retransmissions[2]) || 1);
+  for (const stream of [s.segments, s.retransmissions])
+    stream[0].forEach((t, i) => { out[1][place(t)] += stream[2][i] * whole; });
+  const each = total(s.io[2]) / (s.acks[0].length || 1);
+  s.acks[0].forEach(t => { out[2][place(t)] += each; });
+  s.retransmissions[0].forEach(t => { out[3][place(t)]++; });
+  return out;
+}
+
+function ioPlot(s, own, wide) {
+  const [x, bytes, back, resent] = counted(s, own, wide);
+  const rate = 8 / (wide || 1);
+  const some = resent.some(v => v > 0);
+  const at = values => values.filter((_, i) => resent[i] > 0);
+  const level = at(bytes).map(v => v * rate);
+  return { unit: "bit/s", zero: true, series: [
+    line({ name: "data", colour: "--c-data", kind: "area", bin: wide }, [x, bytes], rate),
+    line({ name: "the other way", colour: "--c-ack", kind: "step", width: 1 }, [x, back], rate),
+    ...(some ? [new Series({ kind: "dots", name: "retransmissions", colour: "--c-again", width: 5, unit: "", count: true }, at(x), level, level)] : []),
+  ]};
+}
+
 function plots(s, bin) {
   const sum = (a, b) => a.map((v, i) => v + b[i]);
   const segments = ([x, from, size], spec) => new Series({ kind: "segment", ...spec }, x, from, sum(from, size));
-  const rate = 8 / (bin || 1);
-  const io = k => [s.io[0], s.io[k]];
-  const again = s.io[4].some(v => v > 0)
-    ? [new Series({ kind: "dots", name: "retransmissions", colour: "--c-again", width: 5, unit: "", count: true },
-        s.io[0].filter((_, i) => s.io[4][i] > 0), s.io[1].filter((_, i) => s.io[4][i] > 0).map(v => v * rate),
-        s.io[1].filter((_, i) => s.io[4][i] > 0).map(v => v * rate))]
-    : [];
   return {
     sequence: { unit: "B", zero: false, series: [
       line({ name: "window edge", colour: "--c-window", kind: "step", loose: true }, s.edge),
@@ -241,11 +294,7 @@ function plots(s, bin) {
       segments(s.retransmissions, { name: "sent again", colour: "--c-again", width: 3, mark: true, sparse: true }),
       ...(s.sack ? [segments(s.sack, { name: "selectively acknowledged", colour: "--c-sack", width: 2, sparse: true })] : []),
     ]},
-    io: { unit: "bit/s", zero: true, series: [
-      line({ name: "data", colour: "--c-data", kind: "area", bin }, io(1), rate),
-      line({ name: "the other way", colour: "--c-ack", kind: "step", width: 1 }, io(2), rate),
-      ...again,
-    ]},
+    io: ioPlot(s, bin, bin),
     throughput: { unit: "bit/s", zero: true, series: [
       line({ name: "sent", colour: "--c-data", width: 1, dash: [4, 3] }, s.throughput, 8),
       line({ name: "delivered", colour: "--c-window", width: 2 }, s.goodput, 8),
@@ -272,17 +321,38 @@ class Chart {
       this.make();
       return;
     }
-    this.unit = plot.unit;
-    this.zero = plot.zero;
-    this.series = plot.series.filter(s => s.n > 0);
     this.box = element.querySelector(".plot");
     this.legend = element.querySelector(".legend");
-    this.makeLegend();
+    this.title = element.querySelector("h4").firstChild.textContent.trim();
+    this.take(plot);
+    for (const button of element.querySelectorAll("[data-save]")) button.disabled = !this.series.length;
     if (!this.series.length) {
       this.box.innerHTML = '<p class="nothing">Nothing to draw: the capture does not show this.</p>';
       return;
     }
     this.make();
+    this.describe();
+  }
+
+  // Shows these series from now on.
+  take(plot) {
+    this.unit = plot.unit;
+    this.zero = plot.zero;
+    this.series = plot.series.filter(s => s.n > 0);
+    this.makeLegend();
+    this.update();
+    if (this.plot) this.describe();
+  }
+
+  // What the picture shows, for those who do not see it.
+  describe() {
+    const { x0, x1 } = this.group, unit = UNITS[this.unit], span = x1 - x0;
+    const lines = this.series.filter(s => s.shown).map(s => {
+      const e = s.extent(x0, x1);
+      return e && !s.count ? `${s.name} ${unit(e[0])} to ${unit(e[1])}` : s.name;
+    });
+    this.box.setAttribute("role", "img");
+    this.box.setAttribute("aria-label", `${this.title}, ${clock(x0, span)} to ${clock(x1, span)}: ${lines.join("; ")}`);
   }
 
   makeLegend() {
@@ -304,6 +374,7 @@ class Chart {
         s.shown = !s.shown;
         item.setAttribute("aria-pressed", s.shown);
         this.update();
+        this.describe();
         if (this.group.lens && this.element.contains(this.group.lens.box)) this.group.lens.update();
       });
       return item;
@@ -502,10 +573,17 @@ class Group {
     };
     for (const button of element.querySelectorAll("[data-act]"))
       button.addEventListener("click", () => act[button.dataset.act]());
-    const pick = element.querySelector("select");
-    if (pick) pick.addEventListener("change", () => this.load(+pick.value));
+    this.pick = element.querySelector("select[data-pick]");
+    if (this.pick) this.pick.addEventListener("change", () => this.load(+this.pick.value));
+    this.interval = element.querySelector("select[data-interval]");
+    if (this.interval) this.interval.addEventListener("change", () => this.count(+this.interval.value));
+    for (const button of element.querySelectorAll("[data-save]"))
+      button.addEventListener("click", () => {
+        const chart = this.charts.find(c => c.element.contains(button));
+        if (chart && chart.plot) save(chart, button.dataset.save);
+      });
     element.addEventListener("keydown", ev => {
-      if (ev.target.closest("select")) return;
+      if (ev.target.closest("select, input")) return;
       const what = { "+": "in", "=": "in", "-": "out", ArrowLeft: "left", ArrowRight: "right", "0": "all", Escape: "all" }[ev.key];
       if (!what || ev.ctrlKey || ev.metaKey || ev.altKey) return;
       ev.preventDefault();
@@ -513,12 +591,27 @@ class Group {
     });
   }
 
-  start() { return this.started ??= this.load(0); }
+  start() { return this.started ??= this.load(this.pick ? +this.pick.value : 0); }
+
+  // Gives back what the graphs take while nobody sees them.
+  stop() {
+    this.loading = null;
+    this.started = undefined;
+    for (const chart of this.all()) if (chart.plot) chart.plot.destroy();
+    this.charts = [];
+    this.lens = this.streams = null;
+  }
 
   async load(which) {
+    const loading = this.loading = {};
     try {
       const packed = JSON.parse(this.sets[which].textContent);
       const streams = await unpack(packed);
+      // Another one was asked for meanwhile, or none.
+      if (this.loading !== loading) return;
+      this.label = packed.label;
+      this.streams = streams;
+      this.bin = packed.bin;
       this.full = packed.span;
       [this.x0, this.x1] = packed.span;
       this.limits = packed.limits;
@@ -532,6 +625,7 @@ class Group {
         return new Chart(this, e, all[e.dataset.plot]);
       });
       this.makeLens(all.sequence);
+      this.offer();
       this.paintStrip();
       this.tell(null);
     } catch (error) {
@@ -539,6 +633,17 @@ class Group {
         box.innerHTML = '<p class="nothing">This browser cannot unpack the data; it needs DecompressionStream (2023 or newer).</p>';
       console.error(error);
     }
+  }
+
+  // The intervals that this run's I/O graph can have.
+  offer() {
+    if (!this.interval) return;
+    const name = w => UNITS.s(w).replace(/\.?0+ /, " ");
+    this.interval.replaceChildren(...intervals(this.streams, this.bin, this.full[1] - this.full[0]).map(w => new Option(name(w), w, w === this.bin, w === this.bin)));
+  }
+  count(wide) {
+    const chart = this.charts.find(c => c.element.dataset.plot === "io");
+    if (chart && chart.plot) chart.take(ioPlot(this.streams, this.bin, wide));
   }
 
   all() { return this.lens ? [...this.charts, this.lens] : this.charts; }
@@ -584,10 +689,30 @@ class Group {
     else { a = Math.max(a, f0); b = Math.min(b, f1); span = Math.max(b - a, 1e-5); }
     this.x0 = a;
     this.x1 = a + span;
-    for (const chart of this.charts) chart.update();
-    this.magnify((this.x0 + this.x1) / 2);
+    // Drawn once a frame, however many events come.
+    this.drawing ??= requestAnimationFrame(() => {
+      this.drawing = null;
+      if (!this.charts.length) return;
+      // What is not on the screen waits until nothing moves.
+      for (const chart of this.charts) {
+        const { top, bottom } = chart.box.getBoundingClientRect();
+        chart.late = bottom < 0 || top > innerHeight;
+        if (!chart.late) chart.update();
+      }
+      this.magnify((this.x0 + this.x1) / 2);
+      this.slideStrip();
+      this.tell(null);
+      clearTimeout(this.resting);
+      this.resting = setTimeout(() => this.rest(), 150);
+    });
+  }
+  rest() {
+    for (const chart of this.charts) {
+      if (chart.late) chart.update();
+      chart.late = false;
+      if (chart.plot) chart.describe();
+    }
     this.paintStrip();
-    this.tell(null);
   }
   zoom(factor, at = (this.x0 + this.x1) / 2) {
     this.show(at - (at - this.x0) * factor, at + (this.x1 - at) * factor);
@@ -621,6 +746,7 @@ class Group {
       this.strip.style.marginLeft = left / ratio + "px";
       this.strip.style.width = width / ratio + "px";
     }
+    this.painted = [this.x0, this.x1];
     const span = this.x1 - this.x0;
     const parts = [];
     for (const [a, b, limit] of this.limits) {
@@ -640,7 +766,17 @@ class Group {
       part.addEventListener("click", () => this.show(a, b));
       parts.push(part);
     }
-    this.strip.replaceChildren(...parts);
+    const band = document.createElement("div");
+    band.append(...parts);
+    this.strip.replaceChildren(band);
+  }
+  // While the view moves, the band as it is moves along.
+  slideStrip() {
+    const band = this.strip && this.strip.firstChild;
+    if (!band) return;
+    const [a, b] = this.painted, span = this.x1 - this.x0;
+    band.style.left = (a - this.x0) / span * 100 + "%";
+    band.style.width = (b - a) / span * 100 + "%";
   }
 
   resize() { for (const chart of this.all()) chart.resize(); if (this.full) this.paintStrip(); }
@@ -649,17 +785,42 @@ class Group {
 
 // ---------------------------------------------------------------- the page
 
+// Groups of graphs that are kept, seen or not, and those that are printed.
+const KEPT = 8, PRINTED = 24;
+
 const all = [...document.querySelectorAll(".graphs")].map(e => Object.assign(e, { group: new Group(e) }).group);
+// Graphs are made when they come near, and given back when others are: a page of 300 runs takes no more than one of ten.
+const started = [];
 const watcher = new IntersectionObserver(entries => {
-  for (const e of entries) if (e.isIntersecting) { watcher.unobserve(e.target); e.target.group.start(); }
+  for (const e of entries) {
+    const { group } = e.target;
+    group.near = e.isIntersecting;
+    if (!e.isIntersecting) continue;
+    const before = started.indexOf(group);
+    if (before >= 0) started.splice(before, 1);
+    started.push(group);
+    group.start();
+    while (started.length > KEPT) {
+      const old = started.findIndex(g => !g.near);
+      if (old < 0) break;
+      started.splice(old, 1)[0].stop();
+    }
+  }
 }, { rootMargin: "600px" });
 for (const g of all) watcher.observe(g.element);
+// A page of a few runs has its graphs ready before it is printed.
+if (all.length <= KEPT && window.requestIdleCallback)
+  requestIdleCallback(async () => { for (const g of all) { started.push(g); await g.start(); } });
 
 let timer = 0;
 addEventListener("resize", () => { clearTimeout(timer); timer = setTimeout(() => all.forEach(g => g.resize()), 120); });
 const repaint = () => { colours = new Map(); all.forEach(g => g.repaint()); };
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
-addEventListener("beforeprint", () => { root.dataset.print = ""; all.forEach(g => g.start()); repaint(); });
+addEventListener("beforeprint", () => {
+  root.dataset.print = "";
+  all.forEach((g, i) => { if (i < PRINTED) g.start(); else g.element.classList.toggle("unprinted", !g.charts.length); });
+  repaint();
+});
 addEventListener("afterprint", () => { delete root.dataset.print; repaint(); });
 
 const toggle = document.querySelector(".theme");
@@ -667,11 +828,187 @@ if (toggle) {
   const dark = () => root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   toggle.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; repaint(); });
 }
-for (const button of document.querySelectorAll("[data-copy]"))
+// What the system's own clipboard refuses, a selection may still copy.
+async function copy(text) {
+  try { await navigator.clipboard.writeText(text); return true; } catch { /* the older way */ }
+  const area = document.createElement("textarea");
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  try { return document.execCommand("copy"); } catch { return false; } finally { area.remove(); }
+}
+for (const button of document.querySelectorAll("[data-copy]")) {
+  const label = button.textContent;
   button.addEventListener("click", async () => {
-    const text = button.closest(".code").querySelector("code").textContent;
-    try { await navigator.clipboard.writeText(text); button.textContent = "copied"; }
-    catch { button.textContent = "select and copy"; }
-    setTimeout(() => { button.textContent = "copy"; }, 1500);
+    const text = button.dataset.copy
+      ? document.getElementById(button.dataset.copy).content.textContent
+      : button.closest(".code").querySelector("code").textContent;
+    button.textContent = await copy(text) ? "copied" : "select and copy";
+    setTimeout(() => { button.textContent = label; }, 1500);
   });
+}
+
+// ---------------------------------------------------------------- search
+
+// Elements with the same `data-item` come and go together; rows with `data-row` inside of one, alone. Full-width letters and
+// digits, half-width kana and the like count as what they are read as.
+const fold = text => text.normalize("NFKC").toLowerCase().replace(/\s+/g, " ").trim();
+function search(field) {
+  const items = new Map();
+  const words = e => {
+    let text = "";
+    const walker = document.createTreeWalker(e, NodeFilter.SHOW_TEXT, n =>
+      n.parentElement.closest("script, style, [data-row], .graphs") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+    while (walker.nextNode()) text += " " + walker.currentNode.data;
+    return fold(text);
+  };
+  const prepare = () => {
+    for (const e of document.querySelectorAll("[data-item]")) {
+      if (!items.has(e.dataset.item)) items.set(e.dataset.item, { elements: [], words: "", rows: [] });
+      const item = items.get(e.dataset.item);
+      item.elements.push(e);
+      item.words += " " + words(e);
+      for (const row of e.querySelectorAll("[data-row]")) item.rows.push([row, fold(row.textContent)]);
+    }
+  };
+  const found = field.closest(".find").querySelector(".found");
+  const apply = () => {
+    if (!items.size) prepare();
+    const wanted = fold(field.value).split(" ").filter(Boolean);
+    let shown = 0, rows = 0;
+    for (const { elements, words, rows: own } of items.values()) {
+      // A row has the words of what it stands in.
+      const whole = wanted.every(w => words.includes(w));
+      const some = own.filter(([row, text]) => {
+        const fits = whole || wanted.every(w => words.includes(w) || text.includes(w));
+        row.hidden = !fits;
+        return fits;
+      }).length;
+      const fits = whole || some > 0;
+      for (const e of elements) e.hidden = !fits;
+      shown += fits;
+      if (!whole) rows += some;
+    }
+    found.textContent = wanted.length ? `${shown} of ${items.size}` + (rows ? `, ${rows} ${rows === 1 ? "run" : "runs"}` : "") : "";
+  };
+  let waiting = 0;
+  field.addEventListener("input", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(apply); });
+  field.addEventListener("keydown", ev => { if (ev.key === "Escape") { field.value = ""; apply(); } });
+  if (field.value) apply();
+}
+const field = document.querySelector(".find input");
+if (field) search(field);
+
+// ---------------------------------------------------------------- a graph as a picture of its own
+
+// What a series asks of a canvas, written down as SVG.
+class Pen {
+  constructor() {
+    this.parts = [];
+    this.path = "";
+    this.dash = "";
+    Object.assign(this, { strokeStyle: "#000", fillStyle: "#000", lineWidth: 1, lineJoin: "round", globalAlpha: 1 });
+  }
+  beginPath() { this.path = ""; }
+  moveTo(x, y) { this.path += `M${short(x)} ${short(y)}`; }
+  lineTo(x, y) { this.path += `L${short(x)} ${short(y)}`; }
+  closePath() { this.path += "Z"; }
+  rect(x, y, w, h) { this.path += `M${short(x)} ${short(y)}h${short(w)}v${short(h)}h${short(-w)}Z`; }
+  setLineDash(dash) { this.dash = dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : ""; }
+  stroke() {
+    if (this.path) this.parts.push(`<path d="${this.path}" fill="none" stroke="${this.strokeStyle}" stroke-width="${short(this.lineWidth)}" stroke-linejoin="round"${this.dash}/>`);
+  }
+  fill() { if (this.path) this.parts.push(`<path d="${this.path}" fill="${this.fillStyle}" fill-opacity="${this.globalAlpha}"/>`); }
+}
+const short = v => +v.toFixed(1);
+const escaped = text => text.replace(/[&<>"]/g, c => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
+
+// Round values between two, about `count` of them.
+function ticks(a, b, count) {
+  const rough = (b - a) / Math.max(count, 1), power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map(f => f * power).find(s => s >= rough * 0.999);
+  const out = [];
+  for (let v = Math.ceil(a / step - 1e-9) * step; v <= b + step * 1e-9; v += step) out.push(+v.toPrecision(12));
+  return out;
+}
+
+function picture(chart) {
+  const { group, series, yRange: [y0, y1] } = chart, { x0, x1 } = group;
+  const W = 960, left = 76, right = 24, inner = W - left - right;
+  const font = 'font-family="system-ui, -apple-system, &quot;Segoe UI&quot;, Roboto, &quot;Noto Sans&quot;, &quot;Liberation Sans&quot;, &quot;DejaVu Sans&quot;, Arial, sans-serif"';
+  const measure = document.createElement("canvas").getContext("2d");
+  measure.font = "13px system-ui, sans-serif";
+  const parts = [];
+  const text = (x, y, words, more = "") => parts.push(`<text x="${short(x)}" y="${short(y)}" ${more}>${escaped(words)}</text>`);
+  const ink = colour("--ink"), muted = colour("--muted");
+  text(left, 30, `${group.element.dataset.caption}: ${chart.title}`, `fill="${ink}" font-size="17" font-weight="600"`);
+  const unit = chart.unit === "bit/s" ? ", bit/s" : chart.unit === "B" ? ", bytes" : "";
+  text(left, 50, `${group.label}, ${clock(x0, x1 - x0)} to ${clock(x1, x1 - x0)}${unit}`, `fill="${muted}" font-size="13"`);
+  // The legend: every line that is shown, and what limited the transfer in the bands.
+  const bands = group.limits.filter(([a, b]) => b > x0 && a < x1);
+  const entries = [
+    ...series.filter(s => s.shown).map(s => [s.name, colour(s.colour), s.kind]),
+    ...[...new Set(bands.map(b => b[2]))].map(l => ["limited by " + l, limitColour(l), "band"]),
+  ];
+  let x = left, y = 74;
+  for (const [name, shade, kind] of entries) {
+    const wide = 22 + measure.measureText(name).width + 20;
+    if (x > left && x + wide > W - right) { x = left; y += 20; }
+    parts.push(kind === "dots" ? `<rect x="${short(x + 4)}" y="${y - 9}" width="7" height="7" fill="${shade}"/>`
+      : kind === "segment" ? `<rect x="${short(x + 6)}" y="${y - 12}" width="3" height="13" fill="${shade}"/>`
+      : kind === "band" ? `<rect x="${short(x)}" y="${y - 11}" width="15" height="11" fill="${shade}" fill-opacity="0.5"/>`
+      : `<line x1="${short(x)}" x2="${short(x + 15)}" y1="${y - 5}" y2="${y - 5}" stroke="${shade}" stroke-width="2.5"/>`);
+    text(x + 22, y, name, `fill="${muted}" font-size="13"`);
+    x += wide;
+  }
+  const top = y + 16, height = chart.element.dataset.plot === "sequence" ? 400 : 300, bottom = top + height, H = bottom + 46;
+  const px = v => left + (v - x0) / (x1 - x0) * inner, py = v => bottom - (v - y0) / (y1 - y0) * height;
+  const xs = ticks(x0, x1, 9), ys = ticks(y0, y1, 7), names = axisTicks(ys, chart.unit);
+  for (const [i, v] of ys.entries()) {
+    parts.push(`<line x1="${left}" x2="${W - right}" y1="${short(py(v))}" y2="${short(py(v))}" stroke="${colour("--grid")}"/>`);
+    text(left - 8, py(v) + 4, names[i], `fill="${muted}" font-size="12" text-anchor="end"`);
+  }
+  for (const v of xs) {
+    parts.push(`<line x1="${short(px(v))}" x2="${short(px(v))}" y1="${top}" y2="${bottom}" stroke="${colour("--grid")}"/>`);
+    text(px(v), bottom + 18, +v.toPrecision(8) + " s", `fill="${muted}" font-size="12" text-anchor="middle"`);
+  }
+  text(W - right, H - 8, "made by slowpath", `fill="${colour("--faint")}" font-size="11" text-anchor="end"`);
+  parts.push(`<g clip-path="url(#inside)">`);
+  for (const [a, b, limit] of bands) {
+    const from = px(Math.max(a, x0)), wide = px(Math.min(b, x1)) - from, shade = limitColour(limit);
+    parts.push(`<rect x="${short(from)}" y="${top}" width="${short(wide)}" height="${height}" fill="${shade}" fill-opacity="0.07"/>`,
+      `<rect x="${short(from)}" y="${top}" width="${short(Math.max(wide, 1))}" height="3" fill="${shade}"/>`);
+  }
+  const pen = new Pen();
+  for (const s of series) if (s.shown) s.draw(pen, { x0, x1, px, py, ratio: 1, width: inner, height, left, top });
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${W}" height="${H}" viewBox="0 0 ${W} ${H}" role="img" ${font}>
+<title>${escaped(`${group.element.dataset.caption}: ${chart.title}`)}</title>
+<desc>${escaped(chart.box.getAttribute("aria-label") || "")}</desc>
+<defs><clipPath id="inside"><rect x="${left}" y="${top}" width="${inner}" height="${height}"/></clipPath></defs>
+<rect width="${W}" height="${H}" fill="${colour("--surface")}"/>
+${parts.join("\n")}
+${pen.parts.join("\n")}
+</g></svg>
+`;
+  return { svg, W, H };
+}
+
+async function save(chart, form) {
+  const { svg, W, H } = picture(chart);
+  let blob = new Blob([svg], { type: "image/svg+xml" });
+  if (form === "png") {
+    const image = new Image(), canvas = document.createElement("canvas");
+    image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(svg);
+    await image.decode();
+    [canvas.width, canvas.height] = [2 * W, 2 * H];
+    canvas.getContext("2d").drawImage(image, 0, 0, 2 * W, 2 * H);
+    blob = await new Promise(done => canvas.toBlob(done, "image/png"));
+  }
+  const link = document.createElement("a");
+  const name = `${chart.group.element.dataset.caption} ${chart.title}`.replace(/[^\p{L}\p{N}]+/gu, "-").toLowerCase();
+  link.download = `${name}.${form}`;
+  link.href = URL.createObjectURL(blob);
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
 })();

@@ -408,8 +408,9 @@ fn connection(
             style.paragraph(&text, "  when       ", "             ", Tone::Plain, out)?;
         }
     }
-    for (name, value) in facts(explained) {
-        writeln!(out, "  {} {value}", left(name, 20))?;
+    for (name, value) in facts(&explained.connection) {
+        let first = format!("  {} ", left(name, 20));
+        style.paragraph(&value, &first, &" ".repeat(first.len()), Tone::Plain, out)?;
     }
     Ok(())
 }

@@ -2,9 +2,8 @@
 
 use slowpath_facts::Tap;
 use slowpath_facts::{EcnMode, Handshake, RttSummary};
-use slowpath_verdict::Parameters;
+use slowpath_verdict::{Connection, Parameters};
 
-use crate::explain::ExplainedConnection;
 use crate::quantity::{bit_rate, byte_rate, bytes, grouped, percent, seconds};
 
 /// Where a capture was taken, in words.
@@ -18,8 +17,7 @@ pub(crate) const fn tap_words(tap: Tap) -> &'static str {
 }
 
 /// What a connection did, as label and value: for the page and the terminal alike.
-pub(crate) fn facts(explained: &ExplainedConnection) -> Vec<(&'static str, String)> {
-    let c = &explained.connection;
+pub(crate) fn facts(c: &Connection) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         ("client", c.client.clone()),
         ("server", c.server.clone()),

@@ -10,7 +10,7 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use serde::Serialize;
 use slowpath_facts::{Graphs, Point};
-use slowpath_verdict::{Interval, Limit};
+use slowpath_verdict::{Connection, Interval, Limit};
 
 /// The graphs of one connection of one run.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -25,6 +25,22 @@ pub struct GraphSet {
     pub graphs: Graphs,
     /// What limited the transfer when.
     pub intervals: Vec<Interval>,
+    /// What the two ends agreed on at the handshake and what else is known of the connection: label and value.
+    pub facts: Vec<(&'static str, String)>,
+}
+
+impl GraphSet {
+    /// The graphs of a connection with what is known of it.
+    pub fn of(variant: &str, run: u32, label: String, connection: &Connection) -> Self {
+        Self {
+            variant: variant.to_owned(),
+            run,
+            label,
+            graphs: connection.graphs.clone(),
+            intervals: connection.intervals.clone(),
+            facts: crate::facts::facts(connection),
+        }
+    }
 }
 
 /// A [`GraphSet`] as the page's script reads it.

@@ -91,7 +91,9 @@ fn the_page_of_a_capture_gives_the_answer_first() {
 fn nothing_is_fetched_from_elsewhere() {
     for page in [report(), explanation()] {
         // Addresses in text and licences are no requests; elements and style that load something are.
-        for forbidden in ["src=", "<link", "@import", "url(", "<iframe", "<img"] {
+        for forbidden in [
+            "src=", "<link", "@import", "url(\"", "url('", "url(h", "url(/", "url(.", "<iframe", "<img",
+        ] {
             let found = page
                 .match_indices(forbidden)
                 .map(|(i, _)| &page[i..(i + 60).min(page.len())])

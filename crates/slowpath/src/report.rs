@@ -164,13 +164,13 @@ fn graphs(results: &Results, runs: &[Analyzed]) -> Vec<GraphSet> {
                 .map_or("capture", |capture| capture.point.as_str());
             let own = |v: &&Variant| v.name == run.record.variant && v.clock == run.record.origin;
             let variant = results.variants.iter().find(own)?;
-            Some(GraphSet {
-                variant: results.label(variant),
-                run: run.record.repeat,
-                label: format!("run {}, at the {point}", run.record.repeat + 1),
-                graphs: connection.graphs.clone(),
-                intervals: connection.intervals.clone(),
-            })
+            let label = format!("run {}, at the {point}", run.record.repeat + 1);
+            Some(GraphSet::of(
+                &results.label(variant),
+                run.record.repeat,
+                label,
+                connection,
+            ))
         })
         .collect()
 }

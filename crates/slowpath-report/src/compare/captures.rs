@@ -205,7 +205,7 @@ fn rows(pair: [&ExplainedConnection; 2]) -> Vec<Difference> {
         row("largest window", window.map(bytes), far(window, 0.25)),
     ];
     let told = ["client", "server", "round trip", "lost"];
-    let [first, second] = pair.map(facts);
+    let [first, second] = pair.map(|one| facts(&one.connection));
     for ((name, a), (_, b)) in first.into_iter().zip(second) {
         if !told.contains(&name) {
             let counted = [

@@ -88,7 +88,10 @@ impl FolderComparison {
             right("B", 12),
             right("B/A", 7)
         );
-        writeln!(out, "{}", style.bold(&head))?;
+        let narrow = style.rows < columns(&head);
+        if !narrow {
+            writeln!(out, "{}", style.bold(&head))?;
+        }
         for v in &self.variants {
             let (a, b, ratio, tone) = match &v.goodput {
                 Some(c) => {
@@ -113,6 +116,12 @@ impl FolderComparison {
             } else {
                 format!("{}, {}", limit(v.limits[0]), limit(v.limits[1]))
             };
+            if narrow {
+                writeln!(out, "{}", style.bold(&v.name))?;
+                let row = format!("A {a}, B {b}, B/A {ratio}, {limits}");
+                style.paragraph(&row, "  ", "  ", tone, out)?;
+                continue;
+            }
             // A name is never cut; one that does not fit gets a line of its own.
             let name = if columns(&v.name) > longest {
                 writeln!(out, "{}", v.name)?;

@@ -2,17 +2,22 @@
 
 use serde::Serialize;
 use slowpath_facts::Side;
-use slowpath_facts::wireshark::Row;
+use slowpath_facts::wireshark;
+use slowpath_verdict::Connection;
 
 use super::shared::{SetView, VerdictPart};
 use crate::explain::{ConfigurationText, ExplainedConnection, Explanation, RemedyView};
+use crate::explain_text::{Depth, write_explanation};
 use crate::facts::{facts, tap_words};
 use crate::graphs::GraphSet;
 use crate::quantity::{bit_rate, bytes, grouped, percent, seconds};
+use crate::text::Style;
 use crate::verdict::flag_name;
 
 /// Connections that get graphs and details; the rest of a large capture is counted.
 const DETAILED: usize = 12;
+/// Connections that get a line; more would make the page heavy.
+const LISTED: usize = 2_000;
 
 #[derive(Debug, Serialize)]
 pub(super) struct ExplainView {
@@ -21,6 +26,12 @@ pub(super) struct ExplainView {
     warnings: Vec<String>,
     quality: Vec<(&'static str, String)>,
     connections: Vec<ConnectionView>,
+    /// All connections, one line each.
+    rows: Vec<Row>,
+    /// How many are left out of these.
+    more: usize,
+    /// The answer as a terminal shows it.
+    text: String,
 }
 
 pub(super) fn view(explanation: &Explanation) -> ExplainView {
@@ -60,6 +71,59 @@ pub(super) fn view(explanation: &Explanation) -> ExplainView {
             .take(DETAILED)
             .map(ConnectionView::of)
             .collect(),
+        rows: explanation
+            .connections
+            .iter()
+            .take(LISTED)
+            .enumerate()
+            .map(|(place, explained)| Row::of(place, &explained.connection))
+            .collect(),
+        more: count.saturating_sub(LISTED),
+        text: text(explanation),
+    }
+}
+
+/// The answer as a terminal of 80 columns shows it.
+fn text(explanation: &Explanation) -> String {
+    let mut text = Vec::new();
+    write_explanation(explanation, Style::default(), Depth::answers(false), &mut text)
+        .expect("writing to memory does not fail");
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Who sends to whom.
+fn direction(c: &Connection) -> String {
+    let (from, to) = match c.data_from {
+        Side::Client => (&c.client, &c.server),
+        Side::Server => (&c.server, &c.client),
+    };
+    format!("{from} → {to}")
+}
+
+/// One connection in one line.
+#[derive(Debug, Serialize)]
+struct Row {
+    id: u32,
+    direction: String,
+    bytes: String,
+    duration: String,
+    goodput: String,
+    limit: &'static str,
+    /// It has a part of its own further down.
+    detailed: bool,
+}
+
+impl Row {
+    fn of(place: usize, c: &Connection) -> Self {
+        Self {
+            id: c.id,
+            direction: direction(c),
+            bytes: bytes(c.bytes_delivered as f64),
+            duration: seconds(c.duration_s),
+            goodput: bit_rate(c.goodput_bit_per_s),
+            limit: c.verdict.limit.name(),
+            detailed: place < DETAILED,
+        }
     }
 }
 
@@ -85,24 +149,15 @@ struct ConnectionView {
 impl ConnectionView {
     fn of(explained: &ExplainedConnection) -> Self {
         let c = &explained.connection;
-        let (from, to) = match c.data_from {
-            Side::Client => (&c.client, &c.server),
-            Side::Server => (&c.server, &c.client),
-        };
         let drawn = !c.graphs.segments.is_empty() || !c.graphs.io.is_empty();
         let set = drawn.then(|| {
-            SetView::of(&GraphSet {
-                variant: String::new(),
-                run: 0,
-                label: format!("seen {}", tap_words(c.tap)),
-                graphs: c.graphs.clone(),
-                intervals: c.intervals.clone(),
-            })
+            let label = format!("seen {}", tap_words(c.tap));
+            SetView::of(&GraphSet::of("", 0, label, c))
         });
         Self {
             id: c.id,
             title: format!("Connection {}", c.id),
-            direction: format!("{from} → {to}"),
+            direction: direction(c),
             limit: c.verdict.limit.name(),
             flags: c.verdict.flags.iter().map(|f| flag_name(*f)).collect(),
             sentence: if c.headline() == c.verdict.sentence {
@@ -117,7 +172,7 @@ impl ConnectionView {
             set,
             verdict: VerdictPart::of(&c.verdict),
             remedies: explained.remedies.iter().map(RemedyRow::of).collect(),
-            facts: facts(explained),
+            facts: facts(c),
             wireshark: c.wireshark.iter().map(WiresharkRow::of).collect(),
         }
     }
@@ -135,7 +190,7 @@ struct WiresharkRow {
 }
 
 impl WiresharkRow {
-    fn of(row: &Row) -> Self {
+    fn of(row: &wireshark::Row) -> Self {
         let mut frames: Vec<String> = row.frames.iter().map(u64::to_string).collect();
         if row.segments > row.frames.len() as u64 {
             frames.push("…".into());

@@ -77,9 +77,9 @@ fn render(
     let context = context! {
         version, written, css => style(), js => JS, uplot_css => UPLOT_CSS, uplot_js => UPLOT_JS, r => Value::from(Serde(view))
     };
-    page.render_captured_to(context, out)
-        .map(|_| ())
-        .map_err(io::Error::other)
+    // Whole before it is written, so that a failure to write is told as what it is.
+    let whole = page.render(context).map_err(io::Error::other)?;
+    out.write_all(whole.as_bytes())
 }
 
 /// The style, with the colours of the limits.

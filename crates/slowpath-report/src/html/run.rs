@@ -18,7 +18,8 @@ use crate::results::{
     Basis, CaptureRow, Figure, FlowRow, NEVER, Note, NoteKind, Proof, ProofOutcome, Results, RunResult, Twin,
     Variant,
 };
-use crate::terminal::shows_flows;
+use crate::terminal::{shows_flows, write_summary};
+use crate::text::Style;
 
 #[derive(Debug, Serialize)]
 pub(super) struct ReportView {
@@ -44,6 +45,10 @@ pub(super) struct ReportView {
     reproduce: Vec<String>,
     setup: Vec<(String, String)>,
     environment: Vec<(String, String)>,
+    /// How much there is to search in: variants or runs.
+    count: usize,
+    /// The answer as a terminal shows it.
+    text: String,
 }
 
 pub(super) fn view(results: &Results, graphs: &[GraphSet]) -> ReportView {
@@ -96,14 +101,26 @@ pub(super) fn view(results: &Results, graphs: &[GraphSet]) -> ReportView {
         reproduce: results.reproduce.clone(),
         setup: results.setup.clone(),
         environment: results.environment.clone(),
+        count: results
+            .variants
+            .len()
+            .max(results.variants.iter().map(|v| v.runs.len()).sum()),
+        text: text(results),
     }
 }
 
-/// The ledgers of a variant's complete runs, by variant and number where there are several.
+/// The answer as a terminal of 80 columns shows it.
+fn text(results: &Results) -> String {
+    let mut text = Vec::new();
+    write_summary(results, Style::default(), None, &mut text).expect("writing to memory does not fail");
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The ledgers of a variant's complete runs, by variant and number where there are several, with the variant's anchor.
 fn ledgers<'a>(
     results: &'a Results,
     variant: &'a Variant,
-) -> impl Iterator<Item = (String, &'a Ledger)> + 'a {
+) -> impl Iterator<Item = (String, String, &'a Ledger)> + 'a {
     let name = results.label(variant);
     let several = variant.runs.len() > 1;
     let runs = variant.runs.iter().enumerate().filter(|(_, run)| run.complete);
@@ -113,7 +130,7 @@ fn ledgers<'a>(
         } else {
             name.clone()
         };
-        Some((label, run.ledger.as_ref()?))
+        Some((label, anchor(&name), run.ledger.as_ref()?))
     })
 }
 
@@ -249,6 +266,8 @@ struct VariantView {
     loads: Vec<LoadView>,
     captures: Vec<CaptureView>,
     sets: Vec<SetView>,
+    /// What is known of the first run's connection.
+    connection: Vec<(&'static str, String)>,
 }
 
 impl VariantView {
@@ -261,6 +280,13 @@ impl VariantView {
         let durations: Vec<f64> = variant.runs.iter().map(|r| r.duration_s).collect();
         let outliers = goodput.map(|g| g.outliers.clone()).unwrap_or_default();
         let several = variant.runs.len() > 1;
+        // In the unit in which the source prints its figure, so that the two can be compared as they stand.
+        let printed = variant.headline().and_then(|figure| figure.label.unit());
+        let show = |rate: f64| match printed.filter(|printed| printed.is_rate()) {
+            Some(printed) => format!("{} {}", printed.show_byte_rate(rate), printed.name),
+            None => unit.show(rate),
+        };
+        let own = || graphs.iter().filter(|g| g.variant == results.label(variant));
         Self {
             name: results.label(variant),
             anchor: anchor(&results.label(variant)),
@@ -271,14 +297,13 @@ impl VariantView {
                 .map(str::to_owned)
                 .or_else(|| no_verdict(variant)),
             limit: variant.verdict.as_ref().map(|v| v.limit.name()),
-            measured: goodput.map_or(variant.without_rate().into(), |g| unit.show(g.mean)),
-            half: goodput
-                .and_then(Summary::even_half_width)
-                .map(|half| unit.show(half)),
-            interval: interval.map_or("–".into(), |(l, h)| {
-                format!("{} – {}", unit.show(l), unit.show(h))
-            }),
-            published: variant.headline().and_then(|figure| figure.shown().0),
+            measured: goodput.map_or(variant.without_rate().into(), |g| show(g.mean)),
+            half: goodput.and_then(Summary::even_half_width).map(show),
+            interval: interval.map_or("–".into(), |(l, h)| format!("{} – {}", show(l), show(h))),
+            published: variant
+                .headline()
+                .and_then(|figure| figure.shown().0)
+                .map(|text| grouped_digits(&text)),
             derived: reference.is_some_and(|r| r.label.formula.is_some()),
             ratio: reference.and_then(|r| r.ratio).map_or("–".into(), ratio_text),
             basis: variant.basis.word(),
@@ -337,11 +362,8 @@ impl VariantView {
                 .flat_map(|r| &r.captures)
                 .map(CaptureView::of)
                 .collect(),
-            sets: graphs
-                .iter()
-                .filter(|g| g.variant == results.label(variant))
-                .map(SetView::of)
-                .collect(),
+            sets: own().map(SetView::of).collect(),
+            connection: own().next().map(|set| set.facts.clone()).unwrap_or_default(),
         }
     }
 }
@@ -633,6 +655,17 @@ const fn basis_class(basis: Basis) -> &'static str {
     }
 }
 
+/// A figure as its source prints it, but with its thousands apart, as the measured one beside it has them.
+fn grouped_digits(printed: &str) -> String {
+    let end = printed
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(printed.len());
+    match printed[..end].parse::<u32>() {
+        Ok(number) if end > 4 => format!("{}{}", grouped(f64::from(number), 0), &printed[end..]),
+        _ => printed.to_owned(),
+    }
+}
+
 fn ratio_text(ratio: f64) -> String {
     if ratio >= 10.0 {
         format!("{ratio:.1}")
@@ -665,4 +698,22 @@ fn href(file: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_of_a_printed_figure_stand_apart() {
+        for (printed, shown) in [
+            ("1611000 B/s", "1,611,000 B/s"),
+            ("2.9172 MiB/s", "2.9172 MiB/s"),
+            ("12345.6 B/s", "12,345.6 B/s"),
+            ("9999 B/s", "9999 B/s"),
+            ("", ""),
+        ] {
+            assert_eq!(grouped_digits(printed), shown);
+        }
+    }
 }

@@ -19,6 +19,8 @@ pub(super) struct TimesView {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Bar {
     label: String,
+    /// The place of its variant in the page.
+    anchor: String,
     duration: String,
     parts: Vec<Piece>,
     /// The capacity is not known: the parts say how long each cause held, not what it cost.
@@ -35,14 +37,14 @@ struct Piece {
 }
 
 impl TimesView {
-    /// The bars of these runs, by their labels; `None` if no run has a ledger.
-    pub(super) fn of<'a>(runs: impl Iterator<Item = (String, &'a Ledger)>) -> Option<Self> {
-        let runs: Vec<(String, &Ledger)> = runs
-            .filter(|(_, ledger)| ledger.duration_s > 0.0 && !ledger.entries.is_empty())
+    /// The bars of these runs, by their labels and their variants' anchors; `None` if no run has a ledger.
+    pub(super) fn of<'a>(runs: impl Iterator<Item = (String, String, &'a Ledger)>) -> Option<Self> {
+        let runs: Vec<(String, String, &Ledger)> = runs
+            .filter(|(_, _, ledger)| ledger.duration_s > 0.0 && !ledger.entries.is_empty())
             .collect();
         let longest = runs
             .iter()
-            .map(|(_, ledger)| ledger.duration_s)
+            .map(|(_, _, ledger)| ledger.duration_s)
             .fold(0.0, f64::max);
         if longest <= 0.0 {
             return None;
@@ -52,8 +54,9 @@ impl TimesView {
         let mut causes: Vec<&'static str> = Vec::new();
         let rows = runs
             .into_iter()
-            .map(|(label, ledger)| Bar {
+            .map(|(label, anchor, ledger)| Bar {
                 label,
+                anchor,
                 duration: seconds(ledger.duration_s),
                 parts: parts(ledger)
                     .into_iter()
@@ -121,7 +124,8 @@ mod tests {
     #[test]
     fn bars_of_all_runs_share_one_scale() {
         let (short, long) = (ledger(5.0, 1.0), ledger(20.0, 8.0));
-        let runs = [("a".to_owned(), &short), ("b".to_owned(), &long)];
+        let bar = |name: &str, ledger| (name.to_owned(), format!("v-{name}"), ledger);
+        let runs = [bar("a", &short), bar("b", &long)];
         let view = TimesView::of(runs.into_iter()).unwrap();
         let width = |row: usize| view.rows[row].parts.iter().map(|part| part.width).sum::<f64>();
         assert!((width(0) - 25.0).abs() < 1e-9, "{view:?}");
@@ -133,6 +137,9 @@ mod tests {
     #[test]
     fn runs_without_a_ledger_have_no_bars() {
         let empty = Ledger::default();
-        assert_eq!(TimesView::of([("a".to_owned(), &empty)].into_iter()), None);
+        assert_eq!(
+            TimesView::of([("a".to_owned(), "v-a".to_owned(), &empty)].into_iter()),
+            None
+        );
     }
 }

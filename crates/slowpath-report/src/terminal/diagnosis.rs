@@ -8,7 +8,7 @@ use slowpath_verdict::Limit;
 use super::label::{short_label, write_title};
 use super::unit::Unit;
 use crate::results::{Proof, ProofOutcome, Results, Variant};
-use crate::text::{Style, Tone, columns, left};
+use crate::text::{Style, Tone, columns, left, wrap};
 
 /// Writes a block for each variant: its rate and limit, a line for each change that was tested, and the lines of the
 /// device's configuration that make a change which helped. Then how many predictions held.
@@ -42,8 +42,11 @@ pub fn write_diagnosis(
             .verdict
             .as_ref()
             .map_or("not told", |verdict| verdict.limit.name());
-        let line = format!("{}  {rate}, limited by {limit}", left(label, widest));
-        writeln!(out, "{}", style.bold(&line))?;
+        let first = format!("{}  ", left(label, widest));
+        let rest = " ".repeat(columns(&first).min(style.width / 3));
+        for line in wrap(&format!("{rate}, limited by {limit}"), style.width, &first, &rest) {
+            writeln!(out, "{}", style.bold(&line))?;
+        }
         let own: Vec<&Proof> = results
             .proofs
             .iter()

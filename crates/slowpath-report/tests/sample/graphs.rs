@@ -73,6 +73,7 @@ pub(crate) fn transfer(shape: &Shape, run: u32) -> GraphSet {
         label: format!("run {}, at the server", run + 1),
         graphs: g,
         intervals: shape.intervals.clone(),
+        ..GraphSet::default()
     }
 }
 

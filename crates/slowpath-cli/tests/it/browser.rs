@@ -1,0 +1,45 @@
+//! The page of a real run in a browser: what it shows is what `result.json` says.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::{SMALL, Scratch, run, text};
+
+#[test]
+fn the_page_shows_the_numbers_of_the_result() {
+    let scratch = Scratch::new("browser");
+    let file = scratch.file("small.toml", SMALL);
+    let out = scratch.0.join("out");
+    let place = out.to_str().unwrap();
+    let ran = run(&[
+        "run",
+        file.to_str().unwrap(),
+        "--clock",
+        "simulated",
+        "--prove",
+        "--out",
+        place,
+    ]);
+    assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let own = root.join("target/browser/bin/python3");
+    let python = if own.is_file() { own } else { "python3".into() };
+    let output = Command::new(python)
+        .arg(root.join("tests/browser/check.py"))
+        .args(["numbers", place])
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output();
+    let Ok(output) = output else {
+        eprintln!("skipped: the_page_shows_the_numbers_of_the_result: python3 is not installed");
+        return;
+    };
+    let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    match output.status.code() {
+        Some(0) => eprint!("{said}"),
+        Some(77) => eprintln!(
+            "skipped: the_page_shows_the_numbers_of_the_result: {}",
+            said.trim()
+        ),
+        _ => panic!("{said}"),
+    }
+}
