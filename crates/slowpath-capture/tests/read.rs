@@ -618,7 +618,7 @@ fn what_is_no_capture_is_refused_with_advice() {
         (b"\xd4\xc3\xb2\xa1\x02\x00", "ends after 6 bytes"),
         (
             b"GIF89a.........................",
-            "not a pcap or pcapng capture (it begins with [47, 49, 46, 38])",
+            "not a pcap or pcapng capture (it begins with the bytes 47 49 46 38)",
         ),
         (
             b"BZh91AY&SY......................",

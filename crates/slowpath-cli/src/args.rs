@@ -8,6 +8,7 @@ use slowpath::Warning;
 
 use crate::form::ResultsFormat;
 use crate::measure::{DiagnosePathArgs, MeasureArgs, ServeArgs};
+use crate::numbers::{any, whole};
 use crate::why::WhyArgs;
 
 /// Finds out why a bulk transfer over a network path is slow, and proves it.
@@ -106,10 +107,10 @@ pub(crate) struct ExperimentArgs {
     #[arg(long = "variant", value_name = "NAME")]
     pub(crate) variants: Vec<String>,
     /// Repeats of every variant, instead of the experiment's own number
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_parser = whole::<u32>(1, 10_000))]
     pub(crate) repeats: Option<u32>,
     /// Seed from which all random streams are derived
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = any())]
     pub(crate) seed: u64,
     /// A value laid over the experiment file and all its variants, e.g. 'network.down[0].rate=10 Mbit/s'; may be given
     /// several times
@@ -148,7 +149,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) no_capture: bool,
     /// How many slow paths may run side by side
-    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(long, default_value_t = 16, value_parser = whole::<u32>(1, 64))]
     pub(crate) side_by_side: u32,
 }
 
@@ -210,7 +211,7 @@ pub(crate) struct ShellArgs {
     #[arg(long, default_value = "cubic", value_name = "NAME")]
     pub(crate) congestion_control: String,
     /// Seed of the path's random streams
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = any())]
     pub(crate) seed: u64,
     /// Write a capture at both hosts into this folder
     #[arg(long, value_name = "DIR")]
@@ -260,10 +261,10 @@ pub(crate) struct FitArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// The connection with this number; without, the one that moved the most data
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(0, u64::from(u32::MAX)))]
     pub(crate) flow: Option<u32>,
     /// Simulations at most
-    #[arg(long, default_value_t = 360, value_parser = clap::value_parser!(u32).range(40..=100_000))]
+    #[arg(long, default_value_t = 360, value_parser = whole::<u32>(40, 100_000))]
     pub(crate) simulations: u32,
     /// Form of the answer
     #[arg(long, value_enum, default_value_t = FitFormat::Text)]

@@ -14,7 +14,18 @@ pub(crate) fn config(args: &ConfigArgs) -> Result<u8, Failure> {
     let name = args.file.display().to_string();
     let bytes =
         read(&args.file).map_err(|error| Failure::usage(slowpath::input::problem(&args.file, &error)))?;
-    let language = devices::language(args.system.as_deref(), &bytes).map_err(Failure::usage)?;
+    let wrong = |found: &str| Failure::usage(format!("reading the configuration {name}: {found}"));
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(wrong(
+            "it is empty; give the text of a device's configuration, such as of `show running-config`",
+        ));
+    }
+    if bytes.contains(&0) {
+        return Err(wrong(
+            "it is no text; give the text of a device's configuration, such as of `show running-config`",
+        ));
+    }
+    let language = devices::language(args.system.as_deref(), &bytes).map_err(|found| wrong(&found))?;
     let reading = devices::reading(language, args.model.as_deref(), &name, &bytes);
     let expected = if args.lines_only {
         Expected::default()

@@ -1,5 +1,6 @@
 //! `slowpath doctor`.
 
+use slowpath::Tone;
 use slowpath::doctor::{self, Standing};
 
 use crate::exit::{self, Failure};
@@ -8,6 +9,7 @@ use crate::terminal;
 /// Prints what this machine permits and how to permit what it does not; 3 if no lab can be built.
 pub(crate) fn doctor() -> Result<u8, Failure> {
     let findings = doctor::examine();
+    let style = terminal::style();
     terminal::print(|out| {
         for finding in &findings {
             let mark = match finding.standing {
@@ -15,9 +17,10 @@ pub(crate) fn doctor() -> Result<u8, Failure> {
                 Standing::Lacking => "note",
                 Standing::Blocking => "FAIL",
             };
-            writeln!(out, "{mark}  {}: {}", finding.subject, finding.found)?;
+            let found = format!("{}: {}", finding.subject, finding.found);
+            style.paragraph(&found, &format!("{mark}  "), INDENT, tone(finding.standing), out)?;
             if !finding.fix.is_empty() {
-                writeln!(out, "      {}", finding.fix)?;
+                style.paragraph(&finding.fix, INDENT, INDENT, Tone::Plain, out)?;
             }
         }
         Ok(())
@@ -28,3 +31,15 @@ pub(crate) fn doctor() -> Result<u8, Failure> {
         exit::MACHINE
     })
 }
+
+/// How a finding is to be read.
+const fn tone(standing: Standing) -> Tone {
+    match standing {
+        Standing::Good => Tone::Plain,
+        Standing::Lacking => Tone::Care,
+        Standing::Blocking => Tone::Bad,
+    }
+}
+
+/// What stands before all lines of a finding but the first.
+const INDENT: &str = "      ";

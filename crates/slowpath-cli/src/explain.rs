@@ -21,7 +21,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
         [capture, second] => (capture, Some(second)),
         more => {
             return Err(Failure::usage(format!(
-                "explain reads one capture, or two: both ends of the same flow, or a good and a bad transfer; these are {}, so call it for each",
+                "explaining captures: these are {}, and it takes one capture, or two (both ends of the same flow, or a good and a bad transfer); call it for each",
                 more.len()
             )));
         }
@@ -34,7 +34,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
         || args.out.is_some();
     if second.is_some() && single {
         return Err(Failure::usage(
-            "--only, --wireshark, --capacity, --system, --what-if and --out go with one capture; leave the second out"
+            "explaining two captures: --only, --wireshark, --capacity, --system, --what-if and --out go with one capture; leave the second out"
                 .to_owned(),
         ));
     }
@@ -52,22 +52,26 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
                     .map_err(|error| Failure::usage(error.to_string()))?;
             }
             let Some(mut explanation) = explain::run(&run) else {
-                return Err(Failure::usage(format!("{} holds no packets", capture.display())));
+                return Err(Failure::usage(format!(
+                    "explaining {}: it holds no packets; capture while the transfer runs",
+                    capture.display()
+                )));
             };
             if let Some(wanted) = &args.only
                 && explain::select(&mut explanation, wanted) == 0
             {
                 return Err(Failure::usage(format!(
-                    "no connection of {} has the number {wanted}, or {wanted} in an address; leave --only out to see all",
+                    "explaining {} with --only {wanted}: no connection has this number, or this in an address; leave --only out to see all",
                     capture.display()
                 )));
             }
             if let Some(rate) = &args.capacity {
                 explain::know_capacity(&mut explanation, rate)
-                    .map_err(|error| Failure::usage(format!("--capacity {rate}: {error}")))?;
+                    .map_err(|error| Failure::usage(format!("reading --capacity {rate}: {error}")))?;
             }
             if let Some(system) = &args.system {
-                let language = devices::language(Some(system), &[]).map_err(Failure::usage)?;
+                let language = devices::language(Some(system), &[])
+                    .map_err(|found| Failure::usage(format!("reading --system: {found}")))?;
                 explain::in_language(&mut explanation, language);
             }
             let asked = asked(args, &explanation)?;
@@ -96,7 +100,8 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
             let pair = explain::pair(capture, second).map_err(usage)?;
             if matches!(args.format, Format::Html | Format::Jsonl) {
                 return Err(Failure::usage(
-                    "two captures are explained as text or json; write --format json".to_owned(),
+                    "explaining two captures: they are explained as text or json alone; write --format json"
+                        .to_owned(),
                 ));
             }
             terminal::print(|out| match args.format {
@@ -116,7 +121,8 @@ fn result(args: &ExplainArgs, path: &Path, narrowed: bool) -> Result<u8, Failure
             "a result of iperf3 has no packets; leave all options but --format text or json out".to_owned(),
         ));
     }
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(slowpath::input::problem(path, &error)))?;
     let told = told::iperf3::read(&text).map_err(|error| wrong(error.to_string()))?;
     terminal::print(|mut out| match args.format {
         Format::Json => why::text::write_json(&told, true, &mut out),
@@ -149,7 +155,7 @@ fn asked(
     };
     if matches!(args.format, Format::Html | Format::Jsonl) {
         return Err(Failure::usage(
-            "--what-if is answered as text or json; write --format json".to_owned(),
+            "explaining with --what-if: it is answered as text or json alone; write --format json".to_owned(),
         ));
     }
     let (fitted, answers) = crate::fit::what_if(&main.connection, &args.what_if)?;
@@ -161,7 +167,7 @@ fn dropped(args: &ExplainArgs, fates: &Fates, narrowed: bool) -> Result<u8, Fail
     if narrowed || matches!(args.format, Format::Html | Format::Jsonl) {
         let host = fates.hosts.first().map_or("a host's capture", String::as_str);
         return Err(Failure::usage(format!(
-            "{} is slowpath's own file of what the network dropped, not a transfer: it goes with --format text or json alone; explain {host} instead",
+            "explaining {}: it is slowpath's own file of what the network dropped, not a transfer: it goes with --format text or json alone; explain {host} instead",
             fates.file
         )));
     }

@@ -1,5 +1,7 @@
 //! `slowpath fit`, and the changes of `slowpath explain --what-if`.
 
+use std::fs::OpenOptions;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -16,21 +18,25 @@ use crate::{progress, terminal};
 /// Finds the path behind a capture, prints it, and writes it as an experiment file.
 pub(crate) fn fit(args: &FitArgs) -> Result<u8, Failure> {
     let run = explain::open(&args.capture).map_err(|error| Failure::usage(error.to_string()))?;
-    let empty = || Failure::usage(format!("{} holds no packets", args.capture.display()));
+    let empty = || {
+        Failure::usage(format!(
+            "fitting a path: {} holds no packets; give a capture of a transfer",
+            args.capture.display()
+        ))
+    };
     let analysis = run.analysis.as_ref().ok_or_else(empty)?;
     let connection = fit::connection(analysis, args.flow).map_err(|error| failed(&error))?;
     let effort = Effort {
         simulations: args.simulations as usize,
         ..Effort::default()
     };
+    if let Some(file) = &args.out {
+        writable(file)?;
+    }
     let fitted = shown(|simulator| fit::fit(connection, effort, simulator))?;
     if let Some(file) = &args.out {
-        std::fs::write(file, fit::experiment(&fitted, &args.capture)).map_err(|error| {
-            Failure::machine(format!(
-                "writing the experiment {} failed: {error}; choose another place with --out",
-                file.display()
-            ))
-        })?;
+        std::fs::write(file, fit::experiment(&fitted, &args.capture))
+            .map_err(|error| Failure::machine(slowpath::input::unwritable(file, &error, "--out")))?;
         terminal::remark(&format!(
             "{}: written; try slowpath run {} --clock simulated",
             file.display(),
@@ -50,6 +56,17 @@ pub(crate) fn fit(args: &FitArgs) -> Result<u8, Failure> {
         FitFormat::Json => fit::write_json(&document, out),
     })?;
     Ok(exit::DONE)
+}
+
+/// Finds out before the work of a minute whether a file can be written; leaves it as it is.
+fn writable(file: &Path) -> Result<(), Failure> {
+    let existed = file.exists();
+    let opened = OpenOptions::new().append(true).create(true).open(file);
+    opened.map_err(|error| Failure::machine(slowpath::input::unwritable(file, &error, "--out")))?;
+    if !existed {
+        let _ = std::fs::remove_file(file);
+    }
+    Ok(())
 }
 
 /// Fits a connection and asks what changes would give: `usual` stands for those that make sense.

@@ -12,6 +12,7 @@ mod fit;
 mod form;
 mod list;
 mod measure;
+mod numbers;
 mod progress;
 mod run;
 mod shell;
@@ -20,6 +21,7 @@ mod why;
 
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command};
@@ -28,7 +30,10 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse_from(measure::spell_out(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
+            match unknown(&error) {
+                Some(text) => terminal::note(&text),
+                None => drop(error.print()),
+            }
             return ExitCode::from(if error.use_stderr() {
                 exit::USAGE
             } else {
@@ -64,6 +69,41 @@ fn main() -> ExitCode {
             ExitCode::from(failure.code)
         }
     }
+}
+
+/// What is said of a command that is none: which there are.
+fn unknown(error: &clap::Error) -> Option<String> {
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return None;
+    }
+    let ContextValue::String(typed) = error.get(ContextKind::InvalidSubcommand)? else {
+        return None;
+    };
+    let measuring = std::env::args().nth(1).is_some_and(|first| first == "measure");
+    let mut cli = Cli::command();
+    let parent = if measuring {
+        cli.find_subcommand_mut("measure")?
+    } else {
+        &mut cli
+    };
+    let names: Vec<&str> = parent
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .map(clap::Command::get_name)
+        .collect();
+    let meant = match slowpath::suggestion(typed, names.iter().copied()) {
+        Some(name) => format!("; did you mean {name}?"),
+        None => String::new(),
+    };
+    let (doing, kind, help) = if measuring {
+        ("measuring", "tool", "slowpath measure --help")
+    } else {
+        ("reading the command line", "command", "slowpath --help")
+    };
+    Some(format!(
+        "slowpath: {doing}: there is no {kind} \"{typed}\"{meant}; there are {} (see `{help}`)",
+        names.join(", ")
+    ))
 }
 
 /// Prints the completions of a shell.

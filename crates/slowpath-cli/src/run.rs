@@ -97,7 +97,7 @@ fn opened(args: &ExperimentArgs) -> Result<Loaded, Failure> {
                 .map(|variant| variant.name.as_str())
                 .collect();
             return Err(Failure::usage(format!(
-                "the experiment \"{}\" has no variant \"{name}\"; its variants are {}",
+                "choosing variants: the experiment \"{}\" has no variant \"{name}\"; its variants are {}",
                 loaded.name,
                 known.join(", ")
             )));
@@ -397,13 +397,19 @@ fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
 
     if !args.of.set.is_empty() {
         return Err(Failure::usage(
-            "--sweep does not go with --set; a range of one value sets it: --sweep 'KEY=VALUE'".to_owned(),
+            "sweeping: --sweep does not go with --set; a range of one value sets it: --sweep 'KEY=VALUE'"
+                .to_owned(),
         ));
     }
     if args.clock == Clock::Both || args.prove || args.check {
         return Err(Failure::usage(
-            "--sweep computes in simulated time; it does not go with --clock both, --prove or --check"
+            "sweeping: --sweep computes in simulated time alone; leave --clock both, --prove and --check out"
                 .to_owned(),
+        ));
+    }
+    if matches!(args.of.format, ResultsFormat::Jsonl | ResultsFormat::Html) {
+        return Err(Failure::usage(
+            "sweeping: its tables are printed as text, json or csv alone; write --format csv".to_owned(),
         ));
     }
     let options = SweepOptions {
@@ -449,12 +455,8 @@ fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
     match args.of.format {
         ResultsFormat::Text => terminal::swept(&swept, &out)?,
         ResultsFormat::Json => terminal::print(|out| out.write_all(&document))?,
-        ResultsFormat::Csv => terminal::print(|out| out.write_all(&table))?,
-        ResultsFormat::Jsonl | ResultsFormat::Html => {
-            return Err(Failure::usage(
-                "a sweep is printed as text, json or csv; write --format csv".to_owned(),
-            ));
-        }
+        // Other forms were refused before the sweep.
+        _ => terminal::print(|out| out.write_all(&table))?,
     }
     Ok(exit::DONE)
 }

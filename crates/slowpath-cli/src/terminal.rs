@@ -47,7 +47,43 @@ pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
 
 /// Says something beside the answer, on standard error. That it cannot be said there is no reason to stop.
 pub(crate) fn note(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let line = without_numbers(line.trim_end());
+    let mut err = io::stderr().lock();
+    let _ = if err.is_terminal() {
+        let width = errors_width();
+        line.lines()
+            .try_for_each(|line| folded(line, width).try_for_each(|part| writeln!(err, "{part}")))
+    } else {
+        writeln!(err, "{line}")
+    };
+}
+
+/// A line in parts of at most `width` columns; one that is indented is a drawing, which stays as it is.
+fn folded(line: &str, width: usize) -> impl Iterator<Item = String> {
+    let drawn = line.starts_with(' ') || line.chars().count() <= width;
+    let parts = if drawn {
+        vec![line.to_owned()]
+    } else {
+        slowpath::wrap(line, width, "", "  ")
+    };
+    parts.into_iter()
+}
+
+/// Without the numbers that the system has for its errors, and the words of the library that asks it: the sentence says it.
+fn without_numbers(text: &str) -> String {
+    let text = text.replace("failed to lookup address information: ", "");
+    let mut parts = text.split(" (os error ");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => plain.push_str(rest),
+            _ => {
+                plain.push_str(" (os error ");
+                plain.push_str(part);
+            }
+        }
+    }
+    plain
 }
 
 /// As [`note`], for what a user who wants it quiet does not want.
@@ -103,9 +139,16 @@ pub(crate) fn run_line(name: &str, record: &RunRecord) -> String {
     if record.transfers.is_empty() && !record.flows.is_empty() {
         let sent: u64 = record.flows.iter().map(|flow| flow.sent_packets).sum();
         let received: u64 = record.flows.iter().map(|flow| flow.received_packets).sum();
-        return format!("{name:<28} {received:>10} of {sent} packets{state}");
+        let counted = format!("{received} of {sent} packets");
+        return format!("{counted:>30}  {name}{state}");
     }
-    format!("{name:<28} {bytes:>10} bytes in {seconds:>8.2} s{state} {failed}")
+    // Figures first: names are of any length, and the figures stand below each other.
+    let failed = if failed.is_empty() {
+        String::new()
+    } else {
+        format!(" {failed}")
+    };
+    format!("{bytes:>12} bytes in {seconds:>8.2} s  {name}{state}{failed}")
 }
 
 /// The results of an experiment in the form that was asked for.
@@ -162,10 +205,36 @@ pub(crate) fn style() -> Style {
 }
 
 /// Columns of the terminal.
-fn columns() -> usize {
+pub(crate) fn columns() -> usize {
     terminal_size::terminal_size().map_or(Style::default().width, |(width, _)| {
         usize::from(width.0).max(NARROWEST)
     })
+}
+
+/// Columns for sentences on standard error, where that is a terminal.
+fn errors_width() -> usize {
+    terminal_size::terminal_size_of(io::stderr())
+        .map_or(Style::default().width, |(width, _)| {
+            usize::from(width.0).max(NARROWEST)
+        })
+        .min(WIDEST_SENTENCE)
+}
+
+/// Writes text that was made for 80 columns; where there are fewer, lines are broken at spaces.
+pub(crate) fn narrowed(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    let width = style().width;
+    for line in text.lines() {
+        if width >= Style::default().width || line.chars().count() <= width {
+            writeln!(out, "{line}")?;
+            continue;
+        }
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let indent = if indent.len() > width / 3 { "" } else { indent };
+        for part in slowpath::wrap(line, width, indent, &format!("{indent}  ")) {
+            writeln!(out, "{part}")?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether colours are unwelcome (no-color.org: a value that is not empty).
@@ -183,3 +252,38 @@ const WIDEST_SENTENCE: usize = 100;
 
 /// A terminal that says it is narrower is not believed.
 const NARROWEST: usize = 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_systems_numbers_are_left_out() {
+        for (said, plain) in [
+            (
+                "connecting: refused (os error 111); start it",
+                "connecting: refused; start it",
+            ),
+            ("(a: b (os error 2)) and c (os error 13)", "(a: b) and c"),
+            (
+                "nothing of the kind (os error or so)",
+                "nothing of the kind (os error or so)",
+            ),
+        ] {
+            assert_eq!(without_numbers(said), plain);
+        }
+    }
+
+    #[test]
+    fn sentences_are_folded_and_drawings_are_not() {
+        let folded = |line| folded(line, 20).collect::<Vec<_>>();
+        assert_eq!(
+            folded("one two three four five six"),
+            ["one two three four", "  five six"]
+        );
+        assert_eq!(
+            folded("   ^^^^^^^^^^^^^^^^^^^^^^^^^^^"),
+            ["   ^^^^^^^^^^^^^^^^^^^^^^^^^^^"]
+        );
+    }
+}

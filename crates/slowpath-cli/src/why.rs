@@ -12,23 +12,24 @@ use slowpath::keep;
 use slowpath::why::{self, Answer, Outcome, Peer, Target, WatchSpec, WhyError};
 
 use crate::exit::{self, Failure};
+use crate::numbers::{port, whole};
 use crate::terminal;
 
 /// `slowpath why`.
 #[derive(Debug, Args)]
 pub(crate) struct WhyArgs {
     /// A running process: its connections and its children's
-    #[arg(long, value_name = "PID", group = "target")]
+    #[arg(long, value_name = "PID", group = "target", value_parser = whole::<u32>(1, 4_194_304))]
     pid: Option<u32>,
     /// Connections with this port at either end, whoever owns them
-    #[arg(long, value_name = "PORT", group = "target")]
+    #[arg(long, value_name = "PORT", group = "target", value_parser = port())]
     port: Option<u16>,
     /// Connections to this peer, whoever owns them
     #[arg(long, value_name = "HOST[:PORT]", group = "target")]
     to: Option<String>,
     /// Seconds to watch, 10 if not given; a command is watched until it ends
     #[arg(long = "for", value_name = "SECONDS", conflicts_with = "command",
-        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+        value_parser = whole::<u32>(1, 1_000_000))]
     duration: Option<u32>,
     /// Form of the answer; with a command, text goes to standard error and the others to standard output
     #[arg(long, value_enum, default_value_t = Form::Text)]
@@ -74,13 +75,31 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
         slowpath::interrupt::on_interrupt(&stop);
     }
     let line = args.format == Form::Text && io::stderr().is_terminal();
+    // A reader that has seen enough ends the watch; a command that was started goes on to its end.
+    let mut gone = None;
     let outcome = why::watch(&spec, &stop, &mut |tick| match args.format {
-        Form::Jsonl => println!("{}", why::text::tick_json(tick)),
-        _ if line => eprint!("\r\u{1b}[K{}", why::text::live_line(tick, 100)),
+        Form::Jsonl if gone.is_none() => {
+            if let Err(error) = writeln!(io::stdout(), "{}", why::text::tick_json(tick)) {
+                gone = Some(error);
+                if !is_command {
+                    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+                }
+            }
+        }
+        _ if line => {
+            let _ = write!(
+                io::stderr(),
+                "\r\u{1b}[K{}",
+                why::text::live_line(tick, terminal::columns())
+            );
+        }
         _ => {}
     });
     if line {
-        eprint!("\r\u{1b}[K");
+        let _ = write!(io::stderr(), "\r\u{1b}[K");
+    }
+    if let Some(error) = gone.filter(|_| !is_command) {
+        return Err(Failure::printing(&error));
     }
     let outcome = outcome.map_err(|error| failure(&error, is_command))?;
     let answer = why::answer(&spec.target, &outcome);
@@ -89,19 +108,19 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
     } else {
         write(args, &answer, &mut io::stdout().lock())
     };
-    match written {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        Err(error) => return Err(Failure::machine(format!("printing failed: {error}"))),
-        Ok(()) => {}
-    }
+    let told = written.map_err(|error| Failure::printing(&error));
     if let Some(folder) = &args.out {
         let name = spec.target.name();
         keep::add(folder, &why::record(&name, &outcome, &answer), None)
             .map_err(|error| Failure::machine(error.to_string()))?;
         why::record::write(folder, &answer)
-            .map_err(|error| Failure::machine(format!("writing to {} failed: {error}", folder.display())))?;
+            .map_err(|error| Failure::machine(slowpath::input::unwritable(folder, &error, "--out")))?;
     }
-    Ok(status(&outcome))
+    match told {
+        // The command's own status stands, whoever reads the answer.
+        Err(failure) if failure.code != exit::DONE => Err(failure),
+        _ => Ok(status(&outcome)),
+    }
 }
 
 fn target(args: &WhyArgs) -> Result<Option<Target>, Failure> {
@@ -117,14 +136,11 @@ fn target(args: &WhyArgs) -> Result<Option<Target>, Failure> {
 fn list(args: &WhyArgs) -> Result<u8, Failure> {
     let transfers =
         why::busiest(Duration::from_secs(1)).map_err(|error| Failure::machine(error.to_string()))?;
-    let mut out = io::stdout().lock();
-    let written = match args.format {
+    terminal::print(|mut out| match args.format {
         Form::Text => why::text::write_busiest(&transfers, terminal::style(), &mut out),
         Form::Json | Form::Jsonl => why::text::write_json(&transfers, args.format == Form::Json, &mut out),
-    };
-    written
-        .map(|()| exit::DONE)
-        .map_err(|error| Failure::machine(format!("printing failed: {error}")))
+    })?;
+    Ok(exit::DONE)
 }
 
 fn write(args: &WhyArgs, answer: &Answer, out: &mut dyn Write) -> io::Result<()> {

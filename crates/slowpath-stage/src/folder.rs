@@ -32,7 +32,7 @@ pub struct Folder {
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// A file or folder could not be made or written.
-    #[error("writing {path} failed: {source}; choose another results folder with --out, or free some space")]
+    #[error("{}", crate::input::unwritable(.path, .source, "--out"))]
     Write {
         /// What was being written.
         path: PathBuf,
@@ -56,7 +56,7 @@ pub enum FolderError {
         source: serde_json::Error,
     },
     /// A folder of another kind, or no folder at all.
-    #[error("{path} is not a results folder of `slowpath run`: it has no {lacks}{hint}")]
+    #[error("reading the results in {path}: {}", other(.path, .lacks, .hint))]
     Other {
         /// Which folder.
         path: PathBuf,
@@ -73,6 +73,19 @@ pub enum FolderError {
         /// Which folder.
         path: PathBuf,
     },
+}
+
+/// What a folder is that is no results folder, and what to do.
+fn other(path: &Path, lacks: &str, hint: &str) -> String {
+    if path.is_file() {
+        return "that is a file; give the folder of a `slowpath run`, or use `slowpath explain` for a capture"
+            .to_owned();
+    }
+    if !path.exists() {
+        let meant = crate::input::near(path).map_or(String::new(), |name| format!(" (did you mean {name}?)"));
+        return format!("there is no such folder{meant}; `slowpath run NAME --out DIR` makes one");
+    }
+    format!("it is not a results folder of `slowpath run`: it has no {lacks}{hint}")
 }
 
 impl Folder {

@@ -8,22 +8,62 @@ pub fn problem(path: &Path, error: &io::Error) -> String {
     let shown = path.display();
     match error.kind() {
         io::ErrorKind::NotFound => {
-            let hint = near(path).map_or(String::new(), |name| format!("; did you mean {name}?"));
-            format!("there is no file {shown}{hint}")
+            let hint = near(path).map_or_else(
+                || "give the path of one".to_owned(),
+                |name| format!("did you mean {name}?"),
+            );
+            format!("reading {shown}: there is no file of that name; {hint}")
         }
         io::ErrorKind::NotADirectory => {
-            format!("there is no file {shown}: a part of it is a file, not a folder")
+            format!(
+                "reading {shown}: there is no file of that name: a part of its path is a file; give the path of one"
+            )
         }
-        io::ErrorKind::IsADirectory => format!("{shown} is a folder; give a file"),
+        io::ErrorKind::IsADirectory => format!("reading {shown}: it is a folder; give a file"),
+        io::ErrorKind::InvalidData => format!("reading {shown}: it is no text file (not UTF-8); give one"),
         io::ErrorKind::PermissionDenied => {
-            format!("you may not read {shown}; its owner can permit it: chmod +r {shown}")
+            format!("reading {shown}: you may not read it; its owner can permit it with chmod +r {shown}")
         }
-        _ => format!("reading {shown} failed: {error}"),
+        _ => format!("reading {shown} failed: {error}; copy it to another disk and try again"),
+    }
+}
+
+/// Says why `path` could not be written, with a cure: `elsewhere` is how to choose another place, such as `--out`.
+pub fn unwritable(path: &Path, error: &io::Error, elsewhere: &str) -> String {
+    let shown = path.display();
+    let other = format!("choose another place with {elsewhere}");
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            format!("writing {shown}: its folder is missing; make it with mkdir -p, or {other}")
+        }
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            let file = path.ancestors().find(|part| part.is_file()).unwrap_or(path);
+            format!(
+                "writing {shown}: {} is a file, not a folder; {other}",
+                file.display()
+            )
+        }
+        io::ErrorKind::IsADirectory => {
+            format!("writing {shown}: it is a folder; give the name of a file, or {other}")
+        }
+        io::ErrorKind::PermissionDenied => {
+            format!("writing {shown}: you may not write there; {other}")
+        }
+        io::ErrorKind::ReadOnlyFilesystem => {
+            format!("writing {shown}: its file system is read-only; {other}")
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            format!("writing {shown}: the disk is full; free some space, or {other}")
+        }
+        io::ErrorKind::FileTooLarge => {
+            format!("writing {shown}: the file would be larger than this user may make it; {other}")
+        }
+        _ => format!("writing {shown} failed: {error}; {other}, or free some space"),
     }
 }
 
 /// A file or folder beside it with nearly the same name.
-fn near(path: &Path) -> Option<String> {
+pub fn near(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -51,7 +91,27 @@ mod tests {
         let said = problem(&folder.join("captuer.pcap"), &error);
         assert!(said.ends_with("capture.pcap?"), "{said}");
         let said = problem(&folder.join("other.txt"), &error);
-        assert!(said.ends_with("other.txt"), "{said}");
+        assert!(said.ends_with("give the path of one"), "{said}");
         std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn every_reason_not_to_write_has_a_cure() {
+        use io::ErrorKind as Kind;
+        for (kind, found) in [
+            (Kind::NotFound, "its folder is missing"),
+            (Kind::NotADirectory, "is a file, not a folder"),
+            (Kind::IsADirectory, "it is a folder"),
+            (Kind::PermissionDenied, "you may not write there"),
+            (Kind::ReadOnlyFilesystem, "read-only"),
+            (Kind::StorageFull, "the disk is full"),
+            (Kind::Other, "failed"),
+        ] {
+            let said = unwritable(Path::new("out/runs"), &io::Error::from(kind), "--out");
+            assert!(
+                said.starts_with("writing out/runs") && said.contains(found) && said.contains("--out"),
+                "{said}"
+            );
+        }
     }
 }

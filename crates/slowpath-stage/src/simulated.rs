@@ -32,9 +32,7 @@ pub enum SimulatedError {
     #[error(transparent)]
     Frames(#[from] FramesError),
     /// A capture file cannot be written.
-    #[error(
-        "writing the capture {path} failed: {source}; choose another results folder with --out, or free some space"
-    )]
+    #[error("{}", crate::input::unwritable(.path, .source, "--out"))]
     Capture {
         /// Which file.
         path: PathBuf,

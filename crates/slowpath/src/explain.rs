@@ -308,11 +308,11 @@ pub fn write_pair(pair: &Pair, style: Style, out: &mut dyn Write) -> io::Result<
             write_text(&taps.explanation, style, false, out)?;
             writeln!(out, "\n{}", style.bold("Between the two captures"))?;
             for one in &taps.taps {
-                writeln!(
-                    out,
+                let matched = format!(
                     "{} - {}: {} segments matched",
                     one.client, one.server, one.matched_segments
-                )?;
+                );
+                style.paragraph(&matched, "", "  ", Tone::Plain, out)?;
                 for finding in &one.findings {
                     for line in slowpath_report::text::wrap(finding, style.width, "  ", "    ") {
                         writeln!(out, "{line}")?;

@@ -12,7 +12,7 @@ pub use slowpath_fit::{Effort, Refused};
 use slowpath_fit::{Outcome, Simulator, Trial};
 use slowpath_report::Style;
 use slowpath_report::quantity::{bit_rate, bytes, percent, seconds};
-use slowpath_report::text::{Tone, left, right};
+use slowpath_report::text::{Tone, columns, left, right};
 use slowpath_scenario::Intervention;
 use slowpath_scenario::intervention::SpellingError;
 use slowpath_verdict::Analysis;
@@ -41,19 +41,21 @@ pub struct Document<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum FitError {
     /// No such connection.
-    #[error("the capture has no connection {0}; `slowpath explain` lists them")]
+    #[error("fitting a path: the capture has no connection {0}; `slowpath explain` lists them")]
     NoFlow(u32),
     /// No connection at all.
-    #[error("the capture holds no TCP connection")]
+    #[error("fitting a path: the capture holds no TCP connection; give one of a transfer over TCP")]
     Empty,
     /// Too little is known.
-    #[error("no path can be fitted: {0}")]
+    #[error(
+        "fitting a path: {0}; give a capture of a longer transfer with both directions, taken at the sender"
+    )]
     Refused(#[from] Refused),
     /// A change that is not one.
-    #[error("--what-if {0}: write KEY=VALUE, such as congestion-control=bbr")]
+    #[error("reading --what-if {0}: it has no value; write KEY=VALUE, such as congestion-control=bbr")]
     NoChange(String),
     /// A change that is not understood.
-    #[error("--what-if {0}")]
+    #[error("reading --what-if: {0}")]
     Spelling(#[from] SpellingError),
 }
 
@@ -236,13 +238,19 @@ pub fn write_text(fit: &Fit, style: Style, out: &mut dyn Write) -> io::Result<()
     }
     writeln!(out)?;
     for interval in &fit.parameters {
-        writeln!(
-            out,
+        let (name, value) = (interval.parameter.words(), shown(interval, interval.value));
+        let row = format!(
             "  {}  {}  {}",
-            left(interval.parameter.words(), NAME),
-            right(&shown(interval, interval.value), VALUE),
+            left(name, NAME),
+            right(&value, VALUE),
             fits(interval)
-        )?;
+        );
+        if columns(&row) > style.rows {
+            let words = format!("{name}: {value}, {}", fits(interval));
+            style.paragraph(&words, "  ", "    ", Tone::Plain, out)?;
+        } else {
+            writeln!(out, "{row}")?;
+        }
     }
     if let Loss::Packets(packets) = &fit.model.loss {
         let words = format!("{} packets lost beside full queues", packets.len());

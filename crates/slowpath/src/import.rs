@@ -20,7 +20,9 @@ use crate::reading::Reading;
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The file cannot be read, or is no capture.
-    #[error("opening the capture {path} failed: {source}")]
+    #[error(
+        "opening the capture {path}: {source}; give a pcap or pcapng file as tcpdump and Wireshark write it, compressed or not"
+    )]
     Open {
         /// Which file.
         path: PathBuf,
@@ -36,7 +38,7 @@ pub enum ImportError {
         source: io::Error,
     },
     /// A folder where a file belongs.
-    #[error("{path} is a folder; {captures}")]
+    #[error("opening the capture {path}: it is a folder; {captures}")]
     Folder {
         /// Which folder.
         path: PathBuf,
@@ -44,7 +46,7 @@ pub enum ImportError {
         captures: String,
     },
     /// Reading broke off.
-    #[error("reading the capture {path} failed: {source}")]
+    #[error("reading the capture {path} failed: {source}; copy the file anew, or read it from another disk")]
     Read {
         /// Which file.
         path: PathBuf,

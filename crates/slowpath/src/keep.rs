@@ -21,7 +21,7 @@ pub enum KeepError {
     Folder(#[from] FolderError),
     /// The folder is that of an experiment.
     #[error(
-        "{0} holds the runs of an experiment; give another folder with --out (nothing in this one was changed)"
+        "adding a run to {0}: it holds the runs of an experiment; give another folder with --out (nothing in this one was changed)"
     )]
     Experiment(PathBuf),
 }

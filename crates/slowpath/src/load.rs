@@ -33,14 +33,19 @@ pub struct Loaded {
 pub enum LoadError {
     /// No such built-in and no such file.
     #[error(
-        "there is no built-in experiment \"{name}\" and no such file; `slowpath list` shows the built-in ones{hint}"
+        "opening the experiment \"{name}\": there is no built-in one of that name and no such file{hint}; `slowpath list` shows the built-in ones"
     )]
     Unknown {
         /// What was asked for.
         name: String,
-        /// What was probably meant, as a sentence with a leading space, or nothing.
+        /// What was probably meant, in brackets, or nothing.
         hint: String,
     },
+    /// A folder that holds no experiment.
+    #[error(
+        "opening the experiment {0}: that folder holds no experiment.toml; give a file, or a folder that does"
+    )]
+    Folder(PathBuf),
     /// A file could not be read.
     #[error("{}", crate::input::problem(.path, .source))]
     Read {
@@ -112,7 +117,9 @@ impl Loaded {
         if !path.exists() {
             let names = catalog::BUILTINS.iter().map(|builtin| builtin.name);
             let hint = slowpath_scenario::diagnostic::suggestion(what, names)
-                .map(|name| format!(" (did you mean \"{name}\"?)"))
+                .map(str::to_owned)
+                .or_else(|| crate::input::near(path))
+                .map(|name| format!(" (did you mean {name}?)"))
                 .unwrap_or_default();
             return Err(LoadError::Unknown {
                 name: what.to_owned(),
@@ -120,7 +127,11 @@ impl Loaded {
             });
         }
         let path = if path.is_dir() {
-            path.join("experiment.toml")
+            let inside = path.join("experiment.toml");
+            if !inside.exists() {
+                return Err(LoadError::Folder(path.to_owned()));
+            }
+            inside
         } else {
             path.to_owned()
         };

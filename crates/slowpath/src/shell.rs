@@ -60,7 +60,7 @@ pub enum ShellError {
     #[error(transparent)]
     Lab(#[from] LabError),
     /// A capture file cannot be written.
-    #[error("writing the capture {path} failed: {source}")]
+    #[error("{}", crate::input::unwritable(.path, .source, "--capture"))]
     Capture {
         /// Which file.
         path: PathBuf,

@@ -120,7 +120,7 @@ pub enum OpenError {
         found: usize,
     },
     /// It is something else.
-    #[error("not a pcap or pcapng capture (it begins with {first:02x?}){}", .guess.map(|guess| format!(": {guess}")).unwrap_or_default())]
+    #[error("not a pcap or pcapng capture (it begins with the bytes {}){}", hex(*.first), .guess.map(|guess| format!(": {guess}")).unwrap_or_default())]
     Unknown {
         /// The first four bytes.
         first: [u8; 4],
@@ -155,6 +155,11 @@ pub enum OpenError {
     /// The file cannot be read.
     #[error("reading failed: {0}")]
     Io(#[from] io::Error),
+}
+
+/// Four bytes as people write them: `0a 0d 0d 0a`.
+fn hex(bytes: [u8; 4]) -> String {
+    bytes.map(|byte| format!("{byte:02x}")).join(" ")
 }
 
 /// Most bytes of a packet: above the largest super-packet of any kernel (BIG TCP, 512 KiB).

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::amounts::{amount, burst_rate, network, rate, span};
+use crate::numbers::{any, port, whole};
 use slowpath::measure::iperf3::BurstRate;
 use slowpath::measure::serve::Network;
 use slowpath::{BitRate, ByteCount, Dscp, Duration};
@@ -162,7 +163,7 @@ pub(super) struct SocketArgs {
     #[arg(long, short = 'w', value_name = "SIZE", value_parser = amount, help_heading = "Connection")]
     pub(super) window: Option<ByteCount>,
     /// Largest segment payload in bytes
-    #[arg(long, short = 'M', value_name = "BYTES", help_heading = "Connection")]
+    #[arg(long, short = 'M', value_name = "BYTES", value_parser = whole::<u32>(1, 65_535), help_heading = "Connection")]
     pub(super) mss: Option<u32>,
     /// Congestion control of this side, and of an iperf3 server
     #[arg(long, short = 'C', value_name = "NAME", help_heading = "Connection")]
@@ -175,13 +176,13 @@ pub(super) struct Iperf3Args {
     /// iperf3://HOST[:PORT]; the port is 5201 if not given
     pub(super) target: String,
     /// Length of the test in seconds, without --omit
-    #[arg(long, short = 't', visible_alias = "time", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    #[arg(long, short = 't', visible_alias = "time", default_value_t = 10, value_parser = whole::<u32>(1, 86_400))]
     pub(super) seconds: u32,
     /// End after this amount instead, e.g. 100M or '100 MB'
     #[arg(long, short = 'n', value_name = "SIZE", value_parser = amount, conflicts_with = "blocks")]
     pub(super) bytes: Option<ByteCount>,
     /// End after so many writes or datagrams instead
-    #[arg(long, short = 'k', value_name = "COUNT")]
+    #[arg(long, short = 'k', value_name = "COUNT", value_parser = any())]
     pub(super) blocks: Option<u64>,
     /// The server sends
     #[arg(long, short = 'R', conflicts_with = "bidir")]
@@ -190,7 +191,7 @@ pub(super) struct Iperf3Args {
     #[arg(long)]
     pub(super) bidir: bool,
     /// Parallel streams in each direction
-    #[arg(long, short = 'P', default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=128))]
+    #[arg(long, short = 'P', default_value_t = 1, value_parser = whole::<u32>(1, 128))]
     pub(super) parallel: u32,
     /// UDP instead of TCP; at 1 Mbit/s unless --rate says otherwise
     #[arg(long, short = 'u')]
@@ -202,10 +203,10 @@ pub(super) struct Iperf3Args {
     #[arg(long, short = 'l', value_name = "SIZE", value_parser = amount)]
     pub(super) length: Option<ByteCount>,
     /// Seconds at the start that do not count
-    #[arg(long, short = 'O', value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=600))]
+    #[arg(long, short = 'O', value_name = "SECONDS", default_value_t = 0, value_parser = whole::<u32>(0, 600))]
     pub(super) omit: u32,
     /// Seconds between two lines of the report
-    #[arg(long, short = 'i', value_name = "SECONDS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=600))]
+    #[arg(long, short = 'i', value_name = "SECONDS", default_value_t = 1, value_parser = whole::<u32>(1, 600))]
     pub(super) interval: u32,
     /// How paced UDP datagrams leave this side; bursts of one's own cause loss
     #[arg(long, value_enum, default_value_t = Spacing::Exact)]
@@ -342,10 +343,10 @@ pub(super) struct S3Args {
     #[arg(long, value_name = "SIZE", value_parser = amount)]
     pub(super) part_size: Option<ByteCount>,
     /// Objects
-    #[arg(long, short = 'n', default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, short = 'n', default_value_t = 16, value_parser = whole::<u32>(1, 1_000_000))]
     pub(super) requests: u32,
     /// Connections
-    #[arg(long, short = 'P', default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, short = 'P', default_value_t = 4, value_parser = whole::<u32>(1, 1024))]
     pub(super) concurrency: u32,
     /// Beginning of the objects' names
     #[arg(long, default_value = "slowpath-")]
@@ -391,13 +392,13 @@ pub(super) struct PingArgs {
     /// ping://HOST or HOST
     pub(super) target: String,
     /// Requests
-    #[arg(long, short = 'c', default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(long, short = 'c', default_value_t = 10, value_parser = whole::<u32>(1, 65_536))]
     pub(super) count: u32,
     /// From one request to the next
     #[arg(long, short = 'i', value_name = "SPAN", value_parser = span, default_value = "100 ms")]
     pub(super) interval: Duration,
     /// Payload bytes; the IP packet is 28 bytes longer, 48 with IPv6
-    #[arg(long, short = 's', value_name = "BYTES", default_value_t = 56, value_parser = clap::value_parser!(u16).range(0..=65_467))]
+    #[arg(long, short = 's', value_name = "BYTES", default_value_t = 56, value_parser = whole::<u16>(0, 65_467))]
     pub(super) size: u16,
     /// Do not let routers fragment
     #[arg(long)]
@@ -418,13 +419,13 @@ pub(super) struct TraceArgs {
     #[arg(long = "with", value_name = "PROBE", value_enum, default_value_t = Probe::Icmp)]
     pub(super) method: Probe,
     /// Destination port of UDP and TCP probes [default: 33434, 80]
-    #[arg(long, short = 'p')]
+    #[arg(long, short = 'p', value_parser = port())]
     pub(super) port: Option<u16>,
     /// The longest way
     #[arg(long, short = 'm', default_value_t = 30, value_parser = clap::value_parser!(u8).range(1..))]
     pub(super) max_hops: u8,
     /// Probes to each hop
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, default_value_t = 3, value_parser = whole::<u32>(1, 100))]
     pub(super) probes: u32,
     /// How long to wait for each answer
     #[arg(long, value_name = "SPAN", value_parser = span, default_value = "1 s")]
@@ -453,10 +454,10 @@ pub(super) struct MtuArgs {
     /// mtu://HOST or HOST; it must answer echo requests
     pub(super) target: String,
     /// Smallest IP packet to try, in bytes
-    #[arg(long, default_value_t = 576)]
+    #[arg(long, default_value_t = 576, value_parser = whole::<u32>(68, 65_535))]
     pub(super) from: u32,
     /// Largest IP packet to try, in bytes
-    #[arg(long, default_value_t = 1500)]
+    #[arg(long, default_value_t = 1500, value_parser = whole::<u32>(68, 65_535))]
     pub(super) to: u32,
     #[command(flatten)]
     pub(super) common: CommonArgs,
@@ -471,10 +472,10 @@ pub(super) struct SweepArgs {
     #[arg(long, value_delimiter = ',', value_name = "DSCP,...")]
     pub(super) marks: Vec<Dscp>,
     /// UDP probes with each
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, default_value_t = 20, value_parser = whole::<u32>(1, 100_000))]
     pub(super) probes: u32,
     /// UDP payload bytes of a probe
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u16).range(32..=65_467))]
+    #[arg(long, default_value_t = 200, value_parser = whole::<u16>(32, 65_467))]
     pub(super) size: u16,
     /// Rate of all probes together
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = "1 Mbit/s")]
@@ -493,37 +494,37 @@ pub(super) struct SweepArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     /// Address to listen on; 0.0.0.0 or :: serves other machines too
-    #[arg(long, default_value = "127.0.0.1")]
+    #[arg(long, default_value = "127.0.0.1", value_parser = address)]
     pub(super) address: std::net::IpAddr,
     /// Port of the iperf3 server
-    #[arg(long, short = 'p', default_value_t = 5201)]
+    #[arg(long, short = 'p', default_value_t = 5201, value_parser = whole::<u16>(0, 65_535))]
     pub(super) port: u16,
     /// Port for `measure sweep`; 0 serves none
-    #[arg(long, value_name = "PORT", default_value_t = slowpath::measure::serve::REFLECTOR_PORT)]
+    #[arg(long, value_name = "PORT", default_value_t = slowpath::measure::serve::REFLECTOR_PORT, value_parser = whole::<u16>(0, 65_535))]
     pub(super) sweep_port: u16,
     /// Serve FTP too, with a made-up file called data
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", value_parser = port())]
     pub(super) ftp: Option<u16>,
     /// Size of that file
     #[arg(long, value_name = "SIZE", value_parser = amount, default_value = "100 MiB", requires = "ftp")]
     pub(super) ftp_size: ByteCount,
     /// Serve S3 too, from memory; keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", value_parser = port())]
     pub(super) s3: Option<u16>,
     /// Most bytes that the S3 server keeps
     #[arg(long, value_name = "SIZE", value_parser = amount, default_value = "1 GiB", requires = "s3")]
     pub(super) s3_capacity: ByteCount,
     /// End after this many iperf3 tests
-    #[arg(long, short = 'n')]
+    #[arg(long, short = 'n', value_parser = whole::<u32>(1, u64::from(u32::MAX)))]
     pub(super) tests: Option<u32>,
     /// Only clients from here, of every service, e.g. 192.0.2.0/24; may be given several times
     #[arg(long = "allow", value_name = "ADDRESS[/PREFIX]", value_parser = network)]
     pub(super) allowed: Vec<Network>,
     /// iperf3 tests at a time; more are told that the server is busy
-    #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1000), help_heading = "Limits of iperf3 tests")]
+    #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = whole::<u16>(1, 1000), help_heading = "Limits of iperf3 tests")]
     pub(super) max_tests: u16,
     /// Streams of one test, both directions together
-    #[arg(long, value_name = "COUNT", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=256), help_heading = "Limits of iperf3 tests")]
+    #[arg(long, value_name = "COUNT", default_value_t = 256, value_parser = whole::<u32>(1, 256), help_heading = "Limits of iperf3 tests")]
     pub(super) max_streams: u32,
     /// Longest test
     #[arg(long, value_name = "SPAN", value_parser = span, default_value = "1 h", help_heading = "Limits of iperf3 tests")]
@@ -531,6 +532,12 @@ pub(crate) struct ServeArgs {
     /// Highest rate of a test, all streams together
     #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "Limits of iperf3 tests")]
     pub(super) max_rate: Option<BitRate>,
+}
+
+/// An address of this machine.
+fn address(text: &str) -> Result<std::net::IpAddr, String> {
+    let read = text.parse();
+    read.map_err(|_| "write an address such as 127.0.0.1, 0.0.0.0 or ::1; names are not looked up".to_owned())
 }
 
 /// A byte in decimal or hexadecimal form.

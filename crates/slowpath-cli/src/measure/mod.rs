@@ -66,8 +66,12 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<u8, Failure> {
         let _ = write!(io::stderr(), "\r\x1b[K");
     }
     let answer = answer.map_err(|error| failure(&error))?;
-    terminal::print(|mut out| match common.format {
-        Form::Text => answer.write_text(&mut out),
+    terminal::print(|out| match common.format {
+        Form::Text => {
+            let mut text = Vec::new();
+            answer.write_text(&mut text)?;
+            terminal::narrowed(&String::from_utf8_lossy(&text), out)
+        }
         Form::Json => writeln!(out, "{:#}", answer.document()),
     })?;
     if let Some(folder) = &common.out {
@@ -211,7 +215,12 @@ fn iperf3_spec(args: &args::Iperf3Args) -> Result<iperf3::Spec, Failure> {
         .length
         .map(|length| u32::try_from(length.bytes()))
         .transpose()
-        .map_err(|_| Failure::usage("--length: a write or datagram has at most 1 MiB".to_owned()))?;
+        .map_err(|_| {
+            Failure::usage(
+                "measuring with iperf3: --length is too large; a write or datagram has at most 1 MiB"
+                    .to_owned(),
+            )
+        })?;
     let params = iperf3::Params {
         transport: if args.udp {
             iperf3::Transport::Udp
@@ -248,6 +257,9 @@ fn iperf3_spec(args: &args::Iperf3Args) -> Result<iperf3::Spec, Failure> {
         title: args.title.clone(),
         extra_data: args.extra_data.clone(),
     };
+    params
+        .check()
+        .map_err(|error| Failure::usage(format!("measuring with iperf3: {error}")))?;
     Ok(iperf3::Spec {
         target: args.target.clone(),
         params,
@@ -289,8 +301,12 @@ fn s3_spec(args: &args::S3Args) -> Result<s3::Spec, Failure> {
 }
 
 fn read(path: &Path, what: &str) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path)
-        .map_err(|error| Failure::usage(format!("reading {what} from {}: {error}", path.display())))
+    std::fs::read(path).map_err(|error| {
+        Failure::usage(format!(
+            "reading {what}: {}",
+            slowpath::input::problem(path, &error)
+        ))
+    })
 }
 
 /// The keys that S3's own tools use.
@@ -298,7 +314,7 @@ fn credentials(region: &str) -> Result<s3::Credentials, Failure> {
     let key = |name: &str| {
         std::env::var(name).map_err(|_| {
             Failure::usage(format!(
-                "the environment variable {name} is not set; an S3 store needs AWS_ACCESS_KEY_ID and \
+                "finding the keys of the S3 store: the environment variable {name} is not set; set AWS_ACCESS_KEY_ID and \
                  AWS_SECRET_ACCESS_KEY"
             ))
         })
@@ -348,12 +364,24 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, Failure> {
         // A reader that is gone does not end the service.
         let _ = tell(&event, &mut out);
     })
-    .map_err(|error| {
-        Failure::machine(format!(
-            "{error}; another program may have the port: choose one with --port or --sweep-port"
-        ))
-    })?;
+    .map_err(|error| Failure::machine(format!("serving: {error}; {}", serving_hint(&error))))?;
     Ok(exit::DONE)
+}
+
+/// What to do where a server cannot listen.
+fn serving_hint(error: &(dyn std::error::Error + 'static)) -> &'static str {
+    let chain = std::iter::successors(Some(error), |error| error.source());
+    let kind = chain
+        .filter_map(|error| error.downcast_ref::<io::Error>())
+        .map(io::Error::kind)
+        .next();
+    match kind {
+        Some(io::ErrorKind::AddrNotAvailable) => {
+            "this machine has no such address: give one of `ip address`, or 0.0.0.0 for all"
+        }
+        Some(io::ErrorKind::PermissionDenied) => "ports below 1024 are for root: choose another with --port",
+        _ => "another program may have the port: choose one with --port or --sweep-port",
+    }
 }
 
 fn tell(event: &Event, out: &mut dyn Write) -> io::Result<()> {

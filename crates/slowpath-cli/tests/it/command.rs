@@ -133,10 +133,7 @@ fn wrong_input_is_explained_and_gives_2() {
     let unknown_key = scratch.file("key.toml", &SMALL.replace("repeats = 2", "repeets = 2"));
     let no_unit = scratch.file("unit.toml", &SMALL.replace("\"5 ms\"", "\"5\""));
     let cases: &[(&[&str], &[&str])] = &[
-        (
-            &["run", "cisco-fpt"],
-            &["cisco-fpt", "did you mean \"cisco-ftp\""],
-        ),
+        (&["run", "cisco-fpt"], &["cisco-fpt", "did you mean cisco-ftp?"]),
         (
             &["run", "cisco-ftp", "--variant", "ios"],
             &["no variant \"ios\"", "ios-default"],

@@ -1,12 +1,15 @@
 //! The command as its users meet it, in one program, because each one more has to be linked.
 
+mod browser;
 mod command;
 mod diagnose;
 mod documents;
+mod errors;
 mod first_use;
 mod fit;
 mod folders;
 mod measure;
 mod records;
+mod robust;
 mod support;
 mod traces;

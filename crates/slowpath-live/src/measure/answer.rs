@@ -49,12 +49,12 @@ pub enum MeasureError {
     Settings(String),
     /// The address may not be loaded.
     #[error(
-        "{0} is not a local address, and load on it was not allowed; where the users of that path agree, allow it \
+        "sending load to {0}: that is not a local address, and load on it was not allowed; where the users of that path agree, allow it \
          with --allow-remote-load and a cap such as --cap '500 MB'"
     )]
     Refused(std::net::IpAddr),
     /// The tool failed.
-    #[error("measuring {target} with {tool}: {source}")]
+    #[error("measuring {target} with {tool}: {source}{}", hint(.source.as_ref()))]
     Tool {
         /// Which tool.
         tool: &'static str,
@@ -80,6 +80,30 @@ impl MeasureError {
             target: target.to_string(),
             source,
         }
+    }
+}
+
+/// What to do about a connection that does not come about, with a leading semicolon; nothing where the error says it itself.
+fn hint(error: &(dyn std::error::Error + 'static)) -> &'static str {
+    use std::io::ErrorKind as Kind;
+    let chain = std::iter::successors(Some(error), |error| error.source());
+    let kind = chain
+        .filter_map(|error| error.downcast_ref::<std::io::Error>())
+        .map(std::io::Error::kind)
+        .next();
+    match kind {
+        // A message that already has its cure has it behind a semicolon.
+        _ if error.to_string().contains("; ") => "",
+        Some(Kind::ConnectionRefused) => {
+            "; nothing listens there: start the server on that host, or give its port"
+        }
+        Some(Kind::TimedOut | Kind::HostUnreachable | Kind::NetworkUnreachable) => {
+            "; check the address, and that firewalls on the way let it through"
+        }
+        Some(Kind::ConnectionReset | Kind::ConnectionAborted | Kind::BrokenPipe | Kind::UnexpectedEof) => {
+            "; is it the right port, and does the server's own log say why?"
+        }
+        _ => "",
     }
 }
 

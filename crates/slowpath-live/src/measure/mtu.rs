@@ -33,7 +33,7 @@ pub(super) fn run(spec: &Spec, context: &Context) -> Result<impl Answer + use<>,
     let target = address::host(&spec.target, "mtu://HOST or HOST")?;
     if spec.from > spec.to || spec.from < 68 || spec.to > 65_535 {
         return Err(MeasureError::Settings(format!(
-            "sizes from {} to {} bytes make no search; an IP packet has 68 to 65535 bytes, the smaller size first",
+            "searching the largest packet: sizes from {} to {} bytes make no search; an IP packet has 68 to 65535 bytes, the smaller size first",
             spec.from, spec.to
         )));
     }

@@ -43,7 +43,13 @@ pub(super) fn run(mut command: Command, context: &Context) -> Result<Output, Str
                 "" => "it gives no reason",
                 said => said,
             };
-            Err(format!("{name} ended with {status}: {said}"))
+            let how = match status.code() {
+                Some(code) => format!("status {code}"),
+                None => "a signal".to_owned(),
+            };
+            Err(format!(
+                "{name} ended with {how}: {said}; try the same by hand with {name}"
+            ))
         }
     }
 }

@@ -12,7 +12,14 @@ use super::{SCHEMA, Told, ToldError};
 /// # Errors
 /// [`ToldError`].
 pub fn read(text: &str) -> Result<Told, ToldError> {
-    let document: Value = serde_json::from_str(text).map_err(|error| ToldError::Json(error.to_string()))?;
+    let document: Value = serde_json::from_str(text).map_err(|error| {
+        let line = error.line();
+        ToldError::Json(if error.is_eof() {
+            format!("it breaks off in line {line}, as while it is still being written")
+        } else {
+            format!("line {line}, column {} is no JSON", error.column())
+        })
+    })?;
     let (Some(start), Some(end)) = (document.get("start"), document.get("end")) else {
         if let Some(error) = document.get("error").and_then(Value::as_str) {
             return Err(ToldError::Failed(error.to_owned()));

@@ -46,7 +46,7 @@ pub struct Told {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToldError {
     /// It is no JSON.
-    #[error("reading it as JSON: {0}; `iperf3 -J > FILE` writes what is wanted")]
+    #[error("it begins as JSON does, but cannot be read: {0}; `iperf3 -J > FILE` writes what is wanted")]
     Json(String),
     /// It is JSON of something else.
     #[error("it is JSON, but no result of iperf3: {0}; `iperf3 -J > FILE` writes what is wanted")]

@@ -11,7 +11,7 @@ pub enum WhyError {
     )]
     Diagnostics(#[source] io::Error),
     /// The program cannot be started.
-    #[error("starting {program} failed: {source}")]
+    #[error("starting {program}: {}; check the spelling, or give its full path", started(.source))]
     Start {
         /// Its name.
         program: String,
@@ -19,7 +19,9 @@ pub enum WhyError {
         source: io::Error,
     },
     /// There is no such process.
-    #[error("there is no process {0}")]
+    #[error(
+        "watching process {0}: there is none of that number; `slowpath why` alone lists what transfers data now"
+    )]
     NoProcess(u32),
     /// The process belongs to somebody else.
     #[error(
@@ -36,4 +38,13 @@ pub enum WhyError {
     /// Waiting for the program failed.
     #[error("waiting for the program failed: {0}")]
     Wait(#[source] io::Error),
+}
+
+/// Why a program does not start.
+fn started(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such program".to_owned(),
+        io::ErrorKind::PermissionDenied => "it may not be executed".to_owned(),
+        _ => error.to_string(),
+    }
 }

@@ -49,7 +49,11 @@ impl Peer {
             Ok(address) => vec![address],
             Err(_) => (host, 0)
                 .to_socket_addrs()
-                .map_err(|error| format!("looking up {host} failed: {error}; write an address instead"))?
+                .map_err(|error| {
+                    format!(
+                        "finding the address of {host}: {error}; check the spelling, or write its address"
+                    )
+                })?
                 .map(|address| address.ip())
                 .collect(),
         };
@@ -67,7 +71,14 @@ impl Peer {
 }
 
 fn split(text: &str) -> Result<(&str, Option<u16>), String> {
-    let wrong = || format!("`{text}` is no HOST, HOST:PORT or [IPv6]:PORT");
+    let wrong = || {
+        format!(
+            "reading --to \"{text}\": that names no peer; write HOST, HOST:PORT or [IPv6]:PORT, such as 192.0.2.1:443"
+        )
+    };
+    if text.is_empty() {
+        return Err(wrong());
+    }
     if text.parse::<IpAddr>().is_ok() {
         return Ok((text, None));
     }

@@ -12,9 +12,7 @@ pub enum LabRunError {
     #[error(transparent)]
     Lab(#[from] LabError),
     /// A capture file cannot be written.
-    #[error(
-        "writing the capture {path} failed: {source}; choose another results folder with --out, or free some space"
-    )]
+    #[error("{}", crate::input::unwritable(.path, .source, "--out"))]
     Capture {
         /// Which file.
         path: PathBuf,

@@ -15,7 +15,7 @@ pub enum RunError {
     Folder(#[from] FolderError),
     /// The results folder holds finished runs of something else.
     #[error(
-        "{} holds finished runs that would be joined with other ones: {}; give another results folder with --out (nothing in this one was changed)",
+        "writing the results to {}: it holds finished runs that would be joined with other ones: {}; give another results folder with --out (nothing in this one was changed)",
         .folder.display(), .differences.join("; ")
     )]
     Mixed {
