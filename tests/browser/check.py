@@ -550,8 +550,119 @@ def numbers(folder):
     assert compared > 10
 
 
+def ui(folder):
+    """The page of `slowpath ui`: a capture, a form, a mistake, a run, a reload, a comparison, Japanese, a phone."""
+    address = (folder / "address").read_text()
+    own = address.split("/?")[0]
+    with browser() as running:
+        context = running.new_context(viewport=DESKTOP, reduced_motion="reduce", locale="en-GB")
+        page = context.new_page()
+        looked = Looked(page)
+        page.goto(address)
+        assert page.url == f"{own}/", page.url
+        expect(page.get_by_role("heading", name="Explain a capture")).to_be_visible()
+
+        # A capture, and its report in a frame that may ask nothing of the page.
+        page.locator("#files").set_input_files(folder / "narrow.pcapng")
+        entry = page.locator("#entries li").first
+        expect(entry).to_have_class("done", timeout=60_000)
+        expect(entry.locator(".words")).to_contain_text("window")
+        entry.get_by_role("link", name="Report").click()
+        frame = page.frame_locator("#frame")
+        expect(frame.locator("h1").first).to_be_visible(timeout=30_000)
+        inside = next(f for f in page.frames if f.url.endswith("/report"))
+        assert inside.evaluate("self.origin") == "null", "the report counts as the page itself"
+        asked = inside.evaluate("fetch('/api/entries').then(r => r.status, error => 'refused')")
+        assert asked == "refused", asked
+        # That attempt is the one complaint of the browser's that is wanted.
+        looked.wrong = [wrong for wrong in looked.wrong if "Content Security Policy" not in wrong and "/api/entries" not in wrong]
+        page.get_by_role("link", name="Back").click()
+
+        # A form writes the file; a mistake is told with its line, and cannot be run.
+        run = page.get_by_role("button", name="Run", exact=True)
+        expect(run).to_be_enabled()
+        page.locator("[name=rate]").fill("20 Mbt/s")
+        expect(page.locator("#messages")).to_contain_text("did you mean", ignore_case=True)
+        expect(run).to_be_disabled()
+        expect(page.locator("#gutter b").first).to_be_visible()
+        page.locator("[name=rate]").fill("20 Mbit/s")
+        page.locator("[name=size]").fill("4 MB")
+        expect(run).to_be_enabled()
+        expect(page.locator("#text")).to_have_value(re.compile("20 Mbit/s.*4 MB", re.S))
+        # What is typed by hand counts, and is checked as well.
+        text = page.locator("#text").input_value()
+        page.locator("#text").fill(text + "\nnonsense = 1\n")
+        expect(run).to_be_disabled()
+        expect(page.locator("#messages")).to_contain_text("nonsense")
+        page.locator("#text").fill(text)
+        expect(run).to_be_enabled()
+        expect(page.locator("#variants input")).to_have_count(2)
+        run.click()
+        first = page.locator("#entries li").first
+        expect(first).to_have_class("done", timeout=60_000)
+        expect(page.locator("#entries li")).to_have_count(2)
+
+        # A built-in one with one variant; the page is loaded again while it runs or waits.
+        page.locator("#which").select_option("cisco-ftp")
+        expect(page.locator("#question")).not_to_be_empty()
+        page.locator("#variants-box summary").click()
+        for box in page.locator("#variants input").all()[1:]:
+            box.uncheck()
+        run.click()
+        expect(page.locator("#entries li")).to_have_count(3)
+        page.reload()
+        expect(page.locator("#entries li")).to_have_count(3)
+        expect(page.locator("#entries li").first).to_have_class("done", timeout=60_000)
+        expect(page.locator("#entries li").first.locator(".what")).to_contain_text("cisco-ftp")
+
+        # Two are compared.
+        for which in (0, 1):
+            page.locator("#entries li input").nth(which).check()
+        page.get_by_role("button", name="Compare").click()
+        expect(page.locator("#view-text")).to_be_visible()
+        assert len(page.locator("#view-text").inner_text()) > 40
+        page.get_by_role("link", name="Back").click()
+
+        # The keyboard reaches everything; nothing is wider than the page.
+        names = page.evaluate("[...document.querySelectorAll('#start :is(button, input, select, textarea, a)')].filter(e => e.offsetParent && e.tabIndex < 0).map(e => e.id)")
+        assert not names, names
+        unnamed = page.evaluate("[...document.querySelectorAll('#start :is(button, input, select, textarea, a)')].filter(e => !(e.labels?.length || e.getAttribute('aria-label') || e.textContent.trim())).map(e => e.outerHTML)")
+        assert not unnamed, unnamed
+        assert not overflow(page), overflow(page)
+        shot(page, folder, "desktop")
+        page.set_viewport_size(PHONE)
+        assert not overflow(page), overflow(page)
+        shot(page, folder, "phone")
+        page.set_viewport_size(DESKTOP)
+
+        # Japanese: nothing that can be read stays English, and it is kept.
+        page.locator("#language").select_option("ja")
+        expect(page.get_by_role("button", name="実行", exact=True)).to_be_visible()
+        page.reload()
+        expect(page.get_by_role("button", name="実行", exact=True)).to_be_visible()
+        english = page.evaluate("[...document.querySelectorAll('[data-t]')].map(e => e.textContent).filter(t => /[a-z]+ [a-z]+ [a-z]+/i.test(t))")
+        assert not english, english
+        shot(page, folder, "japanese")
+
+        # Removed is removed, after a question.
+        page.on("dialog", lambda dialog: dialog.accept())
+        page.locator("#entries li").last.get_by_role("button", name="削除").click()
+        expect(page.locator("#entries li")).to_have_count(2)
+
+        assert not looked.wrong, looked.wrong
+        others = [url for url in looked.fetched if not url.startswith((own, "data:", "blob:"))]
+        assert not others, f"fetched from elsewhere: {others}"
+
+
+def shot(page, folder, name):
+    """A picture where somebody wants to see it."""
+    wanted = os.environ.get("SHOTS")
+    if wanted:
+        page.screenshot(path=str(Path(wanted) / f"ui-{name}.png"), full_page=True)
+
+
 CHECKS = {check.__name__: check for check in (
-    desktop, phone, dark, printed, keyboard, alternatives, buttons, interval, search, million, many, numbers)}
+    desktop, phone, dark, printed, keyboard, alternatives, buttons, interval, search, million, many, numbers, ui)}
 
 if __name__ == "__main__":
     if len(sys.argv) != 3 or sys.argv[1] not in CHECKS:

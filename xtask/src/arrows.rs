@@ -50,7 +50,8 @@ pub(crate) const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("slowpath-validate", &["slowpath"]),
-    ("slowpath-cli", &["slowpath"]),
+    ("slowpath-ui", &["slowpath"]),
+    ("slowpath-cli", &["slowpath", "slowpath-ui"]),
     ("xtask", &["slowpath"]),
 ];
 

@@ -8,7 +8,7 @@
 //! ([`catalogue`]). The last rules read the sources themselves ([`tree`]); what only tests compile is left out.
 //! Paths that `ARCHITECTURE.md` names and that are not there ([`documents`]). And figures of the built-in
 //! experiments whose label is not true ([`labels`]); `cargo run -p xtask -- labels` writes
-//! the page about them.
+//! the page about them, and `materials TRIPLE` the bill of materials of the program ([`materials`]).
 
 mod arrows;
 mod catalogue;
@@ -17,6 +17,7 @@ mod documents;
 #[cfg(test)]
 mod fixture;
 mod labels;
+mod materials;
 mod sources;
 mod tree;
 mod words;
@@ -36,8 +37,21 @@ fn main() -> ExitCode {
             }
         };
     }
+    if task == "materials" {
+        let triple = std::env::args().nth(2).unwrap_or_default();
+        return match materials::bill(&root, &triple) {
+            Ok(bill) => {
+                println!("{bill}");
+                ExitCode::SUCCESS
+            }
+            Err(fault) => {
+                eprintln!("materials: {fault}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     if task != "check" {
-        eprintln!("usage: cargo run -p xtask -- check|labels");
+        eprintln!("usage: cargo run -p xtask -- check|labels|materials TRIPLE");
         return ExitCode::from(2);
     }
     let mut faults = arrows::faults(&root);

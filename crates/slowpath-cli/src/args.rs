@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use slowpath::Warning;
+use slowpath::{ByteCount, Warning};
 
 use crate::form::ResultsFormat;
 use crate::measure::{DiagnosePathArgs, MeasureArgs, ServeArgs};
@@ -35,6 +35,9 @@ pub(crate) struct Cli {
     /// Do not show this kind of warning; its name stands before it. May be given several times
     #[arg(long, global = true, value_name = "WARNING", value_parser = warning())]
     pub(crate) hide: Vec<Warning>,
+    /// End with the program that started this one (not for people)
+    #[arg(long, global = true, hide = true)]
+    pub(crate) end_with_parent: bool,
 }
 
 /// Reads a warning's name; the list is the one from which warnings take their names.
@@ -77,6 +80,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Compare two results folders, variant by variant
     Compare(CompareArgs),
+    /// All of this in a browser, on this machine alone: captures, experiments, a history
+    Ui(UiArgs),
     /// List the built-in experiments and their variants
     List,
     /// Say what this machine permits, and how to fix what it does not
@@ -89,6 +94,12 @@ pub(crate) enum Command {
     Completions {
         /// Which shell
         shell: clap_complete::Shell,
+    },
+    /// Write a manual page for each command into a folder (for packages)
+    #[command(hide = true)]
+    Manual {
+        /// The folder, made where it is missing
+        folder: PathBuf,
     },
     /// One run in a process of its own (not for people)
     #[command(hide = true)]
@@ -151,6 +162,18 @@ pub(crate) struct RunArgs {
     /// How many slow paths may run side by side
     #[arg(long, default_value_t = 16, value_parser = whole::<u32>(1, 64))]
     pub(crate) side_by_side: u32,
+    /// How progress is told on standard error
+    #[arg(long, value_enum, default_value_t = ProgressFormat::Auto)]
+    pub(crate) progress: ProgressFormat,
+}
+
+/// How progress is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProgressFormat {
+    /// A bar on a terminal, a line a finished run elsewhere
+    Auto,
+    /// For programs: how far all runs are, as JSON lines
+    Jsonl,
 }
 
 /// `slowpath diagnose`.
@@ -329,6 +352,24 @@ pub(crate) struct ReportArgs {
     /// Form of what is printed
     #[arg(long, value_enum, default_value_t = ResultsFormat::Text)]
     pub(crate) format: ResultsFormat,
+}
+
+/// `slowpath ui`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "It listens at 127.0.0.1 alone and answers who opens the address that it prints. Each capture and each experiment \
+is a folder below --dir, and stays there."
+)]
+pub(crate) struct UiArgs {
+    /// Port on this machine; 0 takes any that is free
+    #[arg(long, default_value_t = 8585, value_parser = whole::<u16>(0, u64::from(u16::MAX)))]
+    pub(crate) port: u16,
+    /// Where the history lies; without, $XDG_DATA_HOME/slowpath or ~/.local/share/slowpath
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Largest capture that is taken
+    #[arg(long, value_name = "SIZE", default_value = "4 GB")]
+    pub(crate) upload_limit: ByteCount,
 }
 
 /// `slowpath compare`.

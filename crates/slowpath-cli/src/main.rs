@@ -17,8 +17,10 @@ mod progress;
 mod run;
 mod shell;
 mod terminal;
+mod ui;
 mod why;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -42,6 +44,9 @@ fn main() -> ExitCode {
         }
     };
     terminal::set(cli.verbose, cli.quiet, &cli.hide);
+    if cli.end_with_parent {
+        slowpath::interrupt::with_parent();
+    }
     let result = match cli.command {
         Command::List => list::list(),
         Command::Run(args) => run::run(&args),
@@ -56,9 +61,11 @@ fn main() -> ExitCode {
         Command::Measure(args) => measure::measure(&args),
         Command::Serve(args) => measure::serve(&args),
         Command::Completions { shell } => completions(shell),
+        Command::Manual { folder } => manual(&folder),
         Command::Worker { job } => run::worker(&job),
         Command::Compare(args) => compare::compare(&args),
         Command::Doctor => doctor::doctor(),
+        Command::Ui(args) => ui::ui(&args),
     };
     match result {
         Ok(code) => ExitCode::from(code),
@@ -104,6 +111,16 @@ fn unknown(error: &clap::Error) -> Option<String> {
         "slowpath: {doing}: there is no {kind} \"{typed}\"{meant}; there are {} (see `{help}`)",
         names.join(", ")
     ))
+}
+
+/// Writes a manual page for each command that people see.
+fn manual(folder: &Path) -> Result<u8, exit::Failure> {
+    let mut cli = Cli::command();
+    // Options of all commands are told once, in the first page.
+    cli.build();
+    let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(cli, folder));
+    written.map_err(|error| exit::Failure::machine(slowpath::input::unwritable(folder, &error, "its argument")))?;
+    Ok(exit::DONE)
 }
 
 /// Prints the completions of a shell.

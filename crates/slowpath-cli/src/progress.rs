@@ -1,6 +1,6 @@
 //! How far something has come, and how long it will still take: a line on a terminal, nothing elsewhere.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -20,6 +20,38 @@ pub(crate) fn bar(length: u64, words: &str) -> ProgressBar {
     let template = format!("{{bar:12}} {words}");
     let style = ProgressStyle::with_template(&template).expect("the template is valid");
     ProgressBar::new(length).with_style(style)
+}
+
+/// How far all runs of a call are, for a program that reads it.
+#[derive(Debug)]
+pub(crate) struct Told<'a> {
+    /// Runs that have ended.
+    pub(crate) finished: usize,
+    /// Runs in all.
+    pub(crate) total: usize,
+    /// Share of the work that is done.
+    pub(crate) done: f64,
+    /// Seconds that it will still take, where that can be told.
+    pub(crate) left_s: Option<f64>,
+    /// The runs under way.
+    pub(crate) running: Vec<&'a str>,
+    /// The latest run that ended, in a line.
+    pub(crate) latest: &'a str,
+}
+
+/// Says it on standard error, as a line of JSON.
+pub(crate) fn tell(told: &Told<'_>) {
+    let line = serde_json::json!({
+        "schema": "slowpath/progress/1",
+        "finished": told.finished,
+        "total": told.total,
+        "done": told.done,
+        "left_s": told.left_s,
+        "running": told.running,
+        "latest": told.latest,
+    });
+    // Whoever does not want to read it is no reason to stop.
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
 /// Does `work`, and says from two seconds on how far `reading` has come.

@@ -15,7 +15,7 @@ use slowpath::run::{Event, Failed, RunError, RunOptions};
 use slowpath::settings::{Call, Settings};
 use slowpath::{ProofOutcome, Results, Warning};
 
-use crate::args::{Clock, DiagnoseArgs, ExperimentArgs, OneClock, RunArgs};
+use crate::args::{Clock, DiagnoseArgs, ExperimentArgs, OneClock, ProgressFormat, RunArgs};
 use crate::exit::{self, Failure};
 use crate::form::ResultsFormat;
 use crate::{progress, terminal};
@@ -32,6 +32,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
         decide: true,
         capture: !args.no_capture,
         side_by_side: args.side_by_side,
+        progress: args.progress,
     };
     let mut session = Session::new(&args.of, wish, &loaded)?;
     let ran = session.answer()?;
@@ -64,6 +65,7 @@ pub(crate) fn diagnose(args: &DiagnoseArgs) -> Result<u8, Failure> {
         decide: false,
         capture: true,
         side_by_side: SIDE_BY_SIDE,
+        progress: ProgressFormat::Auto,
     };
     let mut session = Session::new(&args.of, wish, &loaded)?;
     session.answer()?;
@@ -114,6 +116,7 @@ struct Wish {
     decide: bool,
     capture: bool,
     side_by_side: u32,
+    progress: ProgressFormat,
 }
 
 /// What was asked for, so that the results can say how to make them again.
@@ -160,6 +163,8 @@ struct Session<'a> {
     /// Whether the results are printed for people.
     text: bool,
     clock: Clock,
+    /// How progress is told.
+    progress: ProgressFormat,
     /// What was asked for, to be kept with the results.
     call: Call,
 }
@@ -189,6 +194,7 @@ impl<'a> Session<'a> {
             failed: Vec::new(),
             text: args.format == ResultsFormat::Text,
             clock: wish.clock,
+            progress: wish.progress,
             call: call(args, wish),
         })
     }
@@ -289,7 +295,7 @@ impl Session<'_> {
             variants,
             ..self.options.clone()
         };
-        let mut display = Display::new();
+        let mut display = Display::new(self.progress);
         let ran = slowpath::run::run(self.loaded, &options, &self.cancel, &mut |event| {
             display.show(&event);
         });
@@ -303,7 +309,7 @@ impl Session<'_> {
     /// Tests the changes that the experiment wishes for.
     fn prove(&mut self) -> Result<(), Failure> {
         let folder = Folder::open(&self.options.out);
-        let mut display = Display::new();
+        let mut display = Display::new(self.progress);
         let proven =
             slowpath::prove::prove(self.loaded, &self.options, &folder, &self.cancel, &mut |event| {
                 display.show(&event);
@@ -493,6 +499,8 @@ pub(crate) fn interrupt_flag_later() -> Arc<AtomicBool> {
     flag
 }
 
+/// Least time between two lines of progress for a program.
+const TELL: Duration = Duration::from_millis(200);
 /// Slow paths side by side, where the user says nothing.
 const SIDE_BY_SIDE: u32 = 16;
 
@@ -504,21 +512,27 @@ fn default_folder(name: &str, quick: bool) -> PathBuf {
     })
 }
 
-/// Progress of all runs: a bar on a terminal, a line per finished run elsewhere.
+/// Progress of all runs: a bar on a terminal, a line per finished run elsewhere, or JSON lines.
 struct Display {
     bar: Option<ProgressBar>,
+    /// For programs: when it was last told.
+    told: Option<Instant>,
     total: usize,
     resumed: usize,
     finished: usize,
     /// Bytes done and wanted of each running transfer.
     running: BTreeMap<String, (u64, u64)>,
     begun: Instant,
+    /// The latest run that ended, in a line.
+    latest: String,
 }
 
 impl Display {
-    fn new() -> Self {
+    fn new(progress: ProgressFormat) -> Self {
         Self {
             bar: None,
+            told: (progress == ProgressFormat::Jsonl).then(Instant::now),
+            latest: String::new(),
             total: 0,
             resumed: 0,
             finished: 0,
@@ -531,12 +545,12 @@ impl Display {
         match event {
             Event::Planned { total, resumed } => {
                 (self.total, self.finished, self.resumed) = (*total, *resumed, *resumed);
-                if *resumed > 0 {
+                if *resumed > 0 && self.told.is_none() {
                     terminal::remark(&format!(
                         "{resumed} of {total} runs were finished before and are kept"
                     ));
                 }
-                if progress::is_shown() {
+                if progress::is_shown() && self.told.is_none() {
                     self.bar = Some(progress::bar(1_000, "{wide_msg}"));
                 }
             }
@@ -566,22 +580,45 @@ impl Display {
         self.draw();
     }
 
-    fn say(&self, line: &str) {
+    fn say(&mut self, line: &str) {
+        self.latest = line.to_owned();
         match &self.bar {
             Some(bar) => bar.println(line),
+            None if self.told.is_some() => {}
             None => terminal::remark(line),
         }
     }
 
-    fn draw(&self) {
-        let Some(bar) = &self.bar else { return };
-        // Thousandths of all runs, those under way by their bytes.
+    /// Thousandths of all runs that are done, those under way by their bytes.
+    fn thousandths(&self) -> u64 {
         let under_way: u64 = self
             .running
             .values()
             .map(|(bytes, of)| bytes * 1_000 / (*of).max(1))
             .sum();
-        bar.set_position((self.finished as u64 * 1_000 + under_way) / (self.total.max(1) as u64));
+        (self.finished as u64 * 1_000 + under_way) / (self.total.max(1) as u64)
+    }
+
+    /// How far all runs are, for a program; not more often than one can look.
+    fn tell(&mut self, ended: bool) {
+        let Some(told) = self.told.filter(|told| ended || told.elapsed() >= TELL) else {
+            return;
+        };
+        self.told = Some(if ended { told } else { Instant::now() });
+        progress::tell(&progress::Told {
+            finished: self.finished,
+            total: self.total,
+            done: self.thousandths() as f64 / 1_000.0,
+            left_s: self.left_s(),
+            running: self.running.keys().map(String::as_str).collect(),
+            latest: &self.latest,
+        });
+    }
+
+    fn draw(&mut self) {
+        self.tell(false);
+        let Some(bar) = &self.bar else { return };
+        bar.set_position(self.thousandths());
         bar.set_message(format!(
             "{} of {} runs, {}",
             self.finished,
@@ -590,8 +627,8 @@ impl Display {
         ));
     }
 
-    /// The time left: that of the slowest running transfer, as far as it can be told.
-    fn left(&self) -> String {
+    /// The time left in seconds: that of the slowest running transfer, as far as it can be told.
+    fn left_s(&self) -> Option<f64> {
         let elapsed = self.begun.elapsed().as_secs_f64();
         let longest = self
             .running
@@ -599,17 +636,21 @@ impl Display {
             .filter(|(bytes, of)| *bytes > 0 && of > bytes)
             .map(|(bytes, of)| elapsed / *bytes as f64 * (of - bytes) as f64)
             .fold(0.0, f64::max);
-        if longest > 0.0 {
-            format!(
+        (longest > 0.0).then_some(longest)
+    }
+
+    fn left(&self) -> String {
+        match self.left_s() {
+            Some(left) => format!(
                 "about {} s left for those running",
-                Duration::from_secs_f64(longest).as_secs()
-            )
-        } else {
-            "starting".to_owned()
+                Duration::from_secs_f64(left).as_secs()
+            ),
+            None => "starting".to_owned(),
         }
     }
 
-    fn finish(&self) {
+    fn finish(&mut self) {
+        self.tell(true);
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }

@@ -18,3 +18,9 @@ pub fn on_interrupt(flag: &Arc<AtomicBool>) {
 pub fn note_interrupt(flag: &Arc<AtomicBool>) {
     let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(flag));
 }
+
+/// Interrupts this program, as Ctrl-C does, when the one that started it ends.
+pub fn with_parent() {
+    // Where that cannot be asked for, it goes on to its own end.
+    let _ = slowpath_sys::process::set_parent_death_signal(signal_hook::consts::SIGINT);
+}

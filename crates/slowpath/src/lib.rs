@@ -67,7 +67,7 @@ pub use slowpath_record::{HealthState, RunRecord};
 pub use slowpath_report::results::ProofOutcome;
 pub use slowpath_report::text::{Hidden, Tone, Warning, wrap};
 pub use slowpath_report::{Results, Style};
-pub use slowpath_scenario::Clock;
+pub use slowpath_scenario::{Clock, Diagnostics, Variant};
 pub use slowpath_scenario::diagnostic::suggestion;
 pub use slowpath_stage::{captures, effect, folder, input, network, real_time, simulated, worker};
 pub use slowpath_units::{BitRate, ByteCount, Duration, ParseError};

@@ -154,6 +154,20 @@ impl Loaded {
         )
     }
 
+    /// Loads an experiment from a text that is in no file; messages call it `shown`.
+    ///
+    /// `base` names the built-in experiment that it was made from: the files that it names are that one's, and no other
+    /// file of the machine is read.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub fn typed(shown: &str, text: &str, base: Option<&str>) -> Result<Self, LoadError> {
+        let base = base.and_then(catalog::builtin);
+        let name = base.map_or("experiment", |base| base.name);
+        let dossier = base.map_or("", |base| base.dossier);
+        Self::assemble(name, shown, text, dossier, (&[], &[]), |file| beside(base, file))
+    }
+
     fn builtin(builtin: &Builtin, overlaid: Overlaid<'_>) -> Result<Self, LoadError> {
         let shown = format!("{} (built in)", builtin.name);
         Self::assemble(
@@ -162,18 +176,7 @@ impl Loaded {
             builtin.experiment,
             builtin.dossier,
             overlaid,
-            |file| {
-                let found = builtin.files.iter().find(|(name, _)| *name == file);
-                found
-                    .map(|(_, text)| (*text).to_owned())
-                    .ok_or_else(|| LoadError::Read {
-                        path: PathBuf::from(file),
-                        source: std::io::Error::new(
-                            std::io::ErrorKind::NotFound,
-                            "not part of the built-in experiment",
-                        ),
-                    })
-            },
+            |file| beside(Some(builtin), file),
         )
     }
 
@@ -228,6 +231,21 @@ impl Loaded {
 
 /// What is laid over an experiment file, and the variants that it must fit.
 type Overlaid<'a> = (&'a [(String, String)], &'a [String]);
+
+/// A file beside a built-in experiment.
+fn beside(base: Option<&Builtin>, file: &str) -> Result<String, LoadError> {
+    let files = base.map_or(&[][..], |base| base.files);
+    let found = files.iter().find(|(name, _)| *name == file);
+    found
+        .map(|(_, text)| (*text).to_owned())
+        .ok_or_else(|| LoadError::Read {
+            path: PathBuf::from(file),
+            source: std::io::Error::new(
+                std::io::ErrorKind::NotFound,
+                "not part of the built-in experiment",
+            ),
+        })
+}
 
 /// What a device configuration sets on the host that names it.
 fn settings(file: &str, system: System, text: &str) -> Result<HostSettings, LoadError> {

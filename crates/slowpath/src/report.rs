@@ -6,6 +6,7 @@ use std::path::Path;
 use slowpath_record::RunKind;
 use slowpath_report::compare::FolderComparison;
 use slowpath_report::graphs::GraphSet;
+pub use slowpath_report::html::style;
 use slowpath_report::results::Variant;
 use slowpath_report::{Results, Style, csv, json, terminal};
 use slowpath_scenario::{Clock, PlanOptions};

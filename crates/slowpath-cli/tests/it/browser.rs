@@ -21,25 +21,28 @@ fn the_page_shows_the_numbers_of_the_result() {
         place,
     ]);
     assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    look("the_page_shows_the_numbers_of_the_result", "numbers", &out);
+}
+
+/// Has a check of `tests/browser/check.py` look at what lies in a folder.
+pub(crate) fn look(test: &str, check: &str, folder: &Path) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let own = root.join("target/browser/bin/python3");
     let python = if own.is_file() { own } else { "python3".into() };
     let output = Command::new(python)
         .arg(root.join("tests/browser/check.py"))
-        .args(["numbers", place])
+        .arg(check)
+        .arg(folder)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .output();
     let Ok(output) = output else {
-        eprintln!("skipped: the_page_shows_the_numbers_of_the_result: python3 is not installed");
+        eprintln!("skipped: {test}: python3 is not installed");
         return;
     };
     let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
     match output.status.code() {
         Some(0) => eprint!("{said}"),
-        Some(77) => eprintln!(
-            "skipped: the_page_shows_the_numbers_of_the_result: {}",
-            said.trim()
-        ),
+        Some(77) => eprintln!("skipped: {test}: {}", said.trim()),
         _ => panic!("{said}"),
     }
 }

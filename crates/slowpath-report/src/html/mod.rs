@@ -82,8 +82,8 @@ fn render(
     out.write_all(whole.as_bytes())
 }
 
-/// The style, with the colours of the limits.
-fn style() -> String {
+/// The style of all pages, with the colours of the limits.
+pub fn style() -> String {
     CSS.replace("/* limits, light */", &colour_variables(false))
         .replace("/* limits, dark */", &colour_variables(true))
 }

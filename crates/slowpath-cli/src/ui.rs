@@ -1,0 +1,57 @@
+//! `slowpath ui`.
+
+use std::path::PathBuf;
+
+use slowpath_ui::{Options, Page, UiError};
+
+use crate::args::UiArgs;
+use crate::exit::{self, Failure};
+use crate::run::interrupt_flag;
+use crate::terminal;
+
+/// Serves the page until Ctrl-C.
+pub(crate) fn ui(args: &UiArgs) -> Result<u8, Failure> {
+    let folder = match &args.dir {
+        Some(folder) => folder.clone(),
+        None => usual_folder()?,
+    };
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::machine(format!("finding this program's own file failed: {error}")))?;
+    let stop = interrupt_flag();
+    let page = Page::open(Options {
+        port: args.port,
+        folder: folder.clone(),
+        upload_limit: args.upload_limit.bytes(),
+        program,
+        before: vec!["--end-with-parent".to_owned()],
+    })
+    .map_err(failed)?;
+    terminal::print(|out| {
+        writeln!(out, "Open this in a browser on this machine; Ctrl-C ends it.")?;
+        writeln!(out, "  {}", page.address())?;
+        writeln!(out, "History: {}", folder.display())
+    })?;
+    page.serve(&stop).map_err(failed)?;
+    Ok(exit::DONE)
+}
+
+fn failed(error: UiError) -> Failure {
+    match error {
+        UiError::Used(_) => Failure::usage(error.to_string()),
+        UiError::Folder { .. } | UiError::Port { .. } | UiError::Serve(_) => Failure::machine(error.to_string()),
+    }
+}
+
+/// Where programs keep what is the user's, after the XDG Base Directory Specification.
+fn usual_folder() -> Result<PathBuf, Failure> {
+    let named = |name: &str| {
+        let path = PathBuf::from(std::env::var_os(name)?);
+        path.is_absolute().then_some(path)
+    };
+    named("XDG_DATA_HOME")
+        .or_else(|| Some(named("HOME")?.join(".local/share")))
+        .map(|data| data.join("slowpath"))
+        .ok_or_else(|| {
+            Failure::usage("choosing where the history lies: HOME is not set; name a folder with --dir".to_owned())
+        })
+}
