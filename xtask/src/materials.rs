@@ -13,14 +13,25 @@ use serde_json::{Value, json};
 /// The bill for a platform such as `x86_64-unknown-linux-musl`, as text.
 pub(crate) fn bill(root: &Path, triple: &str) -> Result<String, String> {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--locked", "--filter-platform", triple])
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--locked",
+            "--filter-platform",
+            triple,
+        ])
         .current_dir(root)
         .output()
         .map_err(|error| format!("cargo metadata could not be run: {error}"))?;
     if !output.status.success() {
-        return Err(format!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr)));
+        return Err(format!(
+            "cargo metadata failed: {}",
+            String::from_utf8_lossy(&output.stderr)
+        ));
     }
-    let metadata = serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))?;
+    let metadata =
+        serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))?;
     let lock = fs::read_to_string(root.join("Cargo.lock")).map_err(|error| format!("Cargo.lock: {error}"))?;
     let bill = of(&metadata, &checksums(&lock)?)?;
     serde_json::to_string_pretty(&bill).map_err(|error| error.to_string())
@@ -116,7 +127,8 @@ mod tests {
 
     #[test]
     fn what_is_compiled_in_is_listed_with_its_digest_and_nothing_else() {
-        let bill: Value = serde_json::from_str(&bill(&crate::root(), "x86_64-unknown-linux-gnu").unwrap()).unwrap();
+        let bill: Value =
+            serde_json::from_str(&bill(&crate::root(), "x86_64-unknown-linux-gnu").unwrap()).unwrap();
         let of = |name: &str| entries(&bill["components"]).find(|component| component["name"] == name);
         for inside in ["clap", "ring", "serde_json"] {
             let component = of(inside).unwrap_or_else(|| panic!("{inside} is missing"));
@@ -125,10 +137,15 @@ mod tests {
         }
         assert!(of("slowpath-facts").is_some_and(|component| component.get("hashes").is_none()));
         for only_in_tests in ["proptest", "slowpath-validate", "rcgen", "xtask"] {
-            assert!(of(only_in_tests).is_none(), "{only_in_tests} is not in the program");
+            assert!(
+                of(only_in_tests).is_none(),
+                "{only_in_tests} is not in the program"
+            );
         }
         // Every arrow leads to something that is listed.
-        let known: BTreeSet<&str> = entries(&bill["dependencies"]).filter_map(|d| d["ref"].as_str()).collect();
+        let known: BTreeSet<&str> = entries(&bill["dependencies"])
+            .filter_map(|d| d["ref"].as_str())
+            .collect();
         for arrow in entries(&bill["dependencies"]).flat_map(|d| entries(&d["dependsOn"])) {
             assert!(known.contains(arrow.as_str().unwrap()), "{arrow}");
         }

@@ -119,7 +119,9 @@ fn manual(folder: &Path) -> Result<u8, exit::Failure> {
     // Options of all commands are told once, in the first page.
     cli.build();
     let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(cli, folder));
-    written.map_err(|error| exit::Failure::machine(slowpath::input::unwritable(folder, &error, "its argument")))?;
+    written.map_err(|error| {
+        exit::Failure::machine(slowpath::input::unwritable(folder, &error, "its argument"))
+    })?;
     Ok(exit::DONE)
 }
 

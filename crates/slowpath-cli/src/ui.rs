@@ -38,7 +38,9 @@ pub(crate) fn ui(args: &UiArgs) -> Result<u8, Failure> {
 fn failed(error: UiError) -> Failure {
     match error {
         UiError::Used(_) => Failure::usage(error.to_string()),
-        UiError::Folder { .. } | UiError::Port { .. } | UiError::Serve(_) => Failure::machine(error.to_string()),
+        UiError::Folder { .. } | UiError::Port { .. } | UiError::Serve(_) => {
+            Failure::machine(error.to_string())
+        }
     }
 }
 
@@ -52,6 +54,8 @@ fn usual_folder() -> Result<PathBuf, Failure> {
         .or_else(|| Some(named("HOME")?.join(".local/share")))
         .map(|data| data.join("slowpath"))
         .ok_or_else(|| {
-            Failure::usage("choosing where the history lies: HOME is not set; name a folder with --dir".to_owned())
+            Failure::usage(
+                "choosing where the history lies: HOME is not set; name a folder with --dir".to_owned(),
+            )
         })
 }

@@ -5,8 +5,9 @@
 //! that no other page may ask in the name of the browser. And it carries the word of this history, in a cookie which scripts cannot read
 //! and which other sites' requests do not take along, so that no other user of the machine may ask either.
 
+use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -32,9 +33,7 @@ impl Refused {
     /// For the reader.
     pub const fn text(self) -> &'static str {
         match self {
-            Self::Host => {
-                "This request names another host. Open the address that `slowpath ui` printed."
-            }
+            Self::Host => "This request names another host. Open the address that `slowpath ui` printed.",
             Self::Origin => "This request comes from another page, and only this one may ask.",
             Self::Token => {
                 "Open the address that `slowpath ui` printed, with all that stands behind the question mark."
@@ -119,7 +118,10 @@ pub fn token(folder: &Path) -> io::Result<String> {
     }
     let mut random = [0; TOKEN_BYTES];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
-    let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let token = random.iter().fold(String::new(), |mut token, byte| {
+        let _ = write!(token, "{byte:02x}");
+        token
+    });
     let mut file = fs::OpenOptions::new()
         .write(true)
         .create_new(true)
@@ -158,10 +160,22 @@ mod tests {
             (Some("127.0.0.1"), None, Err(Refused::Host)),
             (Some("127.0.0.1:8586"), None, Err(Refused::Host)),
             (Some("rebound.example:8585"), None, Err(Refused::Host)),
-            (Some("127.0.0.1:8585"), Some("https://127.0.0.1:8585"), Err(Refused::Origin)),
-            (Some("127.0.0.1:8585"), Some("http://127.0.0.1:8080"), Err(Refused::Origin)),
+            (
+                Some("127.0.0.1:8585"),
+                Some("https://127.0.0.1:8585"),
+                Err(Refused::Origin),
+            ),
+            (
+                Some("127.0.0.1:8585"),
+                Some("http://127.0.0.1:8080"),
+                Err(Refused::Origin),
+            ),
             (Some("127.0.0.1:8585"), Some("null"), Err(Refused::Origin)),
-            (Some("127.0.0.1:8585"), Some("https://evil.example"), Err(Refused::Origin)),
+            (
+                Some("127.0.0.1:8585"),
+                Some("https://evil.example"),
+                Err(Refused::Origin),
+            ),
         ] {
             assert_eq!(access.admit(host, origin), expected, "{host:?} {origin:?}");
         }
@@ -171,7 +185,10 @@ mod tests {
     fn only_the_word_of_this_history_lets_in() {
         let access = access();
         let cookie = access.welcome(TOKEN).unwrap();
-        assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+        assert!(
+            cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"),
+            "{cookie}"
+        );
         let kept = cookie.split(';').next().unwrap();
         assert_eq!(access.know(Some(kept)), Ok(()));
         assert_eq!(access.know(Some(&format!("other=1; {kept}; more=2"))), Ok(()));

@@ -91,7 +91,11 @@ mod tests {
         let checked = check(text, None);
         assert!(!checked.sound);
         assert_eq!(checked.lines, [3]);
-        assert!(checked.messages.contains("experiment.toml:3:"), "{}", checked.messages);
+        assert!(
+            checked.messages.contains("experiment.toml:3:"),
+            "{}",
+            checked.messages
+        );
         let mended = check(&text.replace("Mbt", "Mbit"), None);
         assert!(mended.sound, "{}", mended.messages);
         assert_eq!(mended.variants.len(), 1);

@@ -50,7 +50,11 @@ impl FromStr for Id {
         let sound = (1..=LONGEST).contains(&text.len())
             && text.bytes().all(fits)
             && text.as_bytes()[0].is_ascii_alphanumeric();
-        if sound { Ok(Self(text.to_owned())) } else { Err(NoId) }
+        if sound {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(NoId)
+        }
     }
 }
 
@@ -140,7 +144,20 @@ mod tests {
     #[test]
     fn a_name_leads_nowhere_else() {
         for wrong in [
-            "", ".", "..", "../x", "a/b", "a\\b", "a.b", "%2e%2e", "-x", "A", "a b", "ä", "a\0b", &"a".repeat(81),
+            "",
+            ".",
+            "..",
+            "../x",
+            "a/b",
+            "a\\b",
+            "a.b",
+            "%2e%2e",
+            "-x",
+            "A",
+            "a b",
+            "ä",
+            "a\0b",
+            &"a".repeat(81),
         ] {
             assert_eq!(wrong.parse::<Id>(), Err(NoId), "{wrong:?}");
         }

@@ -37,7 +37,11 @@ pub fn experiment(form: &Form) -> String {
     } else {
         format!(", loss {}", form.loss.trim())
     };
-    let title = format!("{} at {} there and back{lossy}", form.rate.trim(), form.round_trip.trim());
+    let title = format!(
+        "{} at {} there and back{lossy}",
+        form.rate.trim(),
+        form.round_trip.trim()
+    );
     let queue = if form.queue.trim().is_empty() {
         String::new()
     } else {
@@ -50,7 +54,11 @@ pub fn experiment(form: &Form) -> String {
     } else {
         format!(", {{ loss = {} }}", quoted(&form.loss))
     };
-    let (up, down) = if form.upload { (loss.as_str(), "") } else { ("", loss.as_str()) };
+    let (up, down) = if form.upload {
+        (loss.as_str(), "")
+    } else {
+        ("", loss.as_str())
+    };
     let (sender, direction) = if form.upload {
         ("client", "forward")
     } else {
@@ -117,8 +125,17 @@ mod tests {
 
     #[test]
     fn what_the_form_writes_may_be_run() {
-        let with_queue = Form { queue: "100 packets".to_owned(), upload: false, ..form() };
-        let lossless = Form { loss: " ".to_owned(), round_trip: "1 ms".to_owned(), streams: 4, ..form() };
+        let with_queue = Form {
+            queue: "100 packets".to_owned(),
+            upload: false,
+            ..form()
+        };
+        let lossless = Form {
+            loss: " ".to_owned(),
+            round_trip: "1 ms".to_owned(),
+            streams: 4,
+            ..form()
+        };
         for (form, variants) in [(form(), 2), (with_queue, 2), (lossless, 2)] {
             let text = experiment(&form);
             let checked = check(&text, None);
@@ -135,9 +152,19 @@ mod tests {
         };
         let text = experiment(&hostile);
         let checked = check(&text, None);
-        assert!(!checked.sound && !text.lines().any(|line| line.starts_with("kind = \"command\"")), "{text}");
-        let without_unit = Form { round_trip: "100".to_owned(), ..form() };
+        assert!(
+            !checked.sound && !text.lines().any(|line| line.starts_with("kind = \"command\"")),
+            "{text}"
+        );
+        let without_unit = Form {
+            round_trip: "100".to_owned(),
+            ..form()
+        };
         let checked = check(&experiment(&without_unit), None);
-        assert!(!checked.sound && checked.messages.contains("100"), "{}", checked.messages);
+        assert!(
+            !checked.sound && checked.messages.contains("100"),
+            "{}",
+            checked.messages
+        );
     }
 }

@@ -1,13 +1,14 @@
 //! The entries on disk: a folder each, with what it began with, its results, and `entry.json`.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::UiError;
 use crate::entry::{Entry, Id, Kind, SCHEMA, State};
+use crate::error::UiError;
 
 /// What there is, in memory as on disk.
 #[derive(Debug)]
@@ -65,7 +66,7 @@ impl History {
     /// The newest first.
     pub fn newest_first(&self) -> Vec<&Entry> {
         let mut all: Vec<&Entry> = self.entries.values().collect();
-        all.sort_by(|a, b| (b.created_s, number(&b.id)).cmp(&(a.created_s, number(&a.id))));
+        all.sort_by_key(|entry| Reverse((entry.created_s, number(&entry.id))));
         all
     }
 
@@ -216,11 +217,16 @@ mod tests {
         let mut history = History::open(&scratch.0).unwrap();
         let mut done = history.begin(Kind::Capture, "a.pcap", "a.pcap").unwrap();
         done.state = State::Done;
-        let (first, second) = (done.id.clone(), history.begin(Kind::Experiment, "b", "b.toml").unwrap());
+        let (first, second) = (
+            done.id.clone(),
+            history.begin(Kind::Experiment, "b", "b.toml").unwrap(),
+        );
         let running = second.id.clone();
         history.keep(done).unwrap();
         history.keep(second).unwrap();
-        history.change(&running, |entry| entry.state = State::Running).unwrap();
+        history
+            .change(&running, |entry| entry.state = State::Running)
+            .unwrap();
         assert!(matches!(History::open(&scratch.0), Err(UiError::Used(_))));
         drop(history);
 

@@ -156,7 +156,8 @@ impl Jobs {
     /// What the system said.
     pub fn remove(&self, id: &Id) -> io::Result<bool> {
         let mut shared = self.lock();
-        let busy = shared.queue.contains(id) || shared.running.as_ref().is_some_and(|running| running.id == *id);
+        let busy =
+            shared.queue.contains(id) || shared.running.as_ref().is_some_and(|running| running.id == *id);
         if !busy {
             shared.history.remove(id)?;
         }
@@ -169,14 +170,18 @@ impl Jobs {
         shared.ended = true;
         self.changed.notify_all();
         for (signal, patience) in [(SIGINT, PATIENCE), (SIGKILL, PATIENCE)] {
-            let Some(running) = shared.running.as_mut() else { break };
+            let Some(running) = shared.running.as_mut() else {
+                break;
+            };
             running.stopped = true;
             if let Some(pid) = running.pid {
                 let _ = process::signal_group(pid, signal);
             }
             let until = Instant::now() + patience;
             while shared.running.is_some() && Instant::now() < until {
-                let waited = self.changed.wait_timeout(shared, until.duration_since(Instant::now()));
+                let waited = self
+                    .changed
+                    .wait_timeout(shared, until.duration_since(Instant::now()));
                 shared = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
         }
@@ -247,7 +252,11 @@ impl Jobs {
             .spawn()?;
         let noted = self.listen(&mut child);
         let status = child.wait()?;
-        let stopped = self.lock().running.as_ref().is_some_and(|running| running.stopped);
+        let stopped = self
+            .lock()
+            .running
+            .as_ref()
+            .is_some_and(|running| running.stopped);
         if status.code() == Some(0) {
             fs::rename(&unfinished, &answer)?;
             return Ok((State::Done, headline(entry.kind, folder)));
@@ -272,7 +281,9 @@ impl Jobs {
         let mut noted = VecDeque::new();
         {
             let mut shared = self.lock();
-            let Some(running) = shared.running.as_mut() else { return noted };
+            let Some(running) = shared.running.as_mut() else {
+                return noted;
+            };
             running.pid = Some(child.id());
             // Somebody stopped it before it had a number.
             if running.stopped {

@@ -40,8 +40,14 @@ pub fn router(access: Arc<Access>, jobs: Arc<Jobs>, upload_limit: u64) -> Router
     };
     Router::new()
         .route("/", get(front))
-        .route("/ui.js", get(|| async { asset("text/javascript; charset=utf-8", page::SCRIPT.to_owned()) }))
-        .route("/ui.css", get(|| async { asset("text/css; charset=utf-8", page::style()) }))
+        .route(
+            "/ui.js",
+            get(|| async { asset("text/javascript; charset=utf-8", page::SCRIPT.to_owned()) }),
+        )
+        .route(
+            "/ui.css",
+            get(|| async { asset("text/css; charset=utf-8", page::style()) }),
+        )
         .route("/api/experiments", get(experiments).post(run))
         .route("/api/check", post(checked))
         .route("/api/form", post(formed))
@@ -80,7 +86,10 @@ impl Said {
     }
 
     fn missing() -> Self {
-        Self::new(StatusCode::NOT_FOUND, "there is no such entry; it may have been removed")
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "there is no such entry; it may have been removed",
+        )
     }
 }
 
@@ -116,7 +125,9 @@ async fn admit(Shared(ui): Shared<Ui>, request: Request, next: Next) -> Response
     ] {
         headers.insert(name, HeaderValue::from_static(rule));
     }
-    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert(HeaderValue::from_static(POLICY));
     response
 }
 
@@ -253,7 +264,9 @@ async fn run(Shared(ui): Shared<Ui>, Json(wanted): Json<Wanted>) -> Answer<Json<
         .map_err(|error| unusable(error.to_string()))?;
     let known = |name: &String| loaded.experiment.variant(name).is_some();
     if let Some(name) = wanted.variants.iter().find(|name| !known(name)) {
-        return Err(unusable(format!("the experiment has no variant \"{name}\"; choose among those it has")));
+        return Err(unusable(format!(
+            "the experiment has no variant \"{name}\"; choose among those it has"
+        )));
     }
     let builtin = wanted.base.as_deref().and_then(catalog::builtin);
     let title = match builtin {
@@ -277,17 +290,30 @@ async fn run(Shared(ui): Shared<Ui>, Json(wanted): Json<Wanted>) -> Answer<Json<
         Clock::Lab => "lab",
         Clock::Both => "both",
     };
-    entry.call = ["run", &file, "--clock", clock, "--out", RESULTS, "--progress", "jsonl"]
-        .map(str::to_owned)
-        .to_vec();
+    entry.call = [
+        "run",
+        &file,
+        "--clock",
+        clock,
+        "--out",
+        RESULTS,
+        "--progress",
+        "jsonl",
+    ]
+    .map(str::to_owned)
+    .to_vec();
     for name in &wanted.variants {
         entry.call.push(format!("--variant={name}"));
     }
     if wanted.quick {
         entry.call.push("--quick".to_owned());
     }
-    entry.call.extend(wanted.repeats.map(|repeats| format!("--repeats={repeats}")));
-    entry.call.extend(wanted.seed.map(|seed| format!("--seed={seed}")));
+    entry
+        .call
+        .extend(wanted.repeats.map(|repeats| format!("--repeats={repeats}")));
+    entry
+        .call
+        .extend(wanted.seed.map(|seed| format!("--seed={seed}")));
     ui.jobs.enqueue(entry.clone())?;
     Ok(Json(entry))
 }
@@ -396,7 +422,10 @@ async fn remove(Shared(ui): Shared<Ui>, Path(id): Path<String>) -> Answer<Status
     if ui.jobs.remove(&entry.id)? {
         Ok(StatusCode::NO_CONTENT)
     } else {
-        Err(Said::new(StatusCode::CONFLICT, "it is still running; stop it first"))
+        Err(Said::new(
+            StatusCode::CONFLICT,
+            "it is still running; stop it first",
+        ))
     }
 }
 
@@ -409,7 +438,10 @@ async fn stop(Shared(ui): Shared<Ui>, Path(id): Path<String>) -> Answer<StatusCo
 async fn resume(Shared(ui): Shared<Ui>, Path(id): Path<String>) -> Answer<StatusCode> {
     let (entry, _) = found(&ui, &id)?;
     if !matches!(entry.state, State::Stopped | State::Failed) {
-        return Err(Said::new(StatusCode::CONFLICT, "only what was stopped or failed can go on"));
+        return Err(Said::new(
+            StatusCode::CONFLICT,
+            "only what was stopped or failed can go on",
+        ));
     }
     ui.jobs.enqueue(entry)?;
     Ok(StatusCode::NO_CONTENT)
@@ -437,7 +469,10 @@ async fn compare(Shared(ui): Shared<Ui>, Json(two): Json<Two>) -> Answer<Json<Co
         call.arg("explain");
         call.args(both.map(|(entry, folder)| folder.join(&entry.file)));
     } else if both.iter().any(|(_, folder)| !folder.join(RESULTS).is_dir()) {
-        return Err(Said::new(StatusCode::CONFLICT, "one of the two has no results to be compared"));
+        return Err(Said::new(
+            StatusCode::CONFLICT,
+            "one of the two has no results to be compared",
+        ));
     } else {
         call.arg("compare");
         call.args(both.map(|(_, folder)| folder.join(RESULTS)));
@@ -498,6 +533,9 @@ async fn sent(path: &std::path::Path) -> Answer<Vec<u8>> {
 /// A file that the browser saves.
 fn saved(kind: &'static str, name: &str, text: Vec<u8>) -> Response {
     let named = format!("attachment; filename=\"{name}\"");
-    let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, named)];
+    let headers = [
+        (header::CONTENT_TYPE, kind.to_owned()),
+        (header::CONTENT_DISPOSITION, named),
+    ];
     (headers, text).into_response()
 }

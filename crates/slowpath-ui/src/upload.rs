@@ -14,7 +14,9 @@ pub const UNFINISHED: &str = "upload.part";
 #[derive(Debug, thiserror::Error)]
 pub enum UploadError {
     /// It is larger than what is allowed.
-    #[error("it is larger than {limit} bytes; start `slowpath ui` with --upload-limit, or call `slowpath explain FILE`")]
+    #[error(
+        "it is larger than {limit} bytes; start `slowpath ui` with --upload-limit, or call `slowpath explain FILE`"
+    )]
     TooLarge {
         /// The most that is taken.
         limit: u64,
@@ -23,7 +25,9 @@ pub enum UploadError {
     #[error("it is empty")]
     Empty,
     /// The disk has no room for it.
-    #[error("it needs {wanted} bytes, and the disk of the history has {room} left; remove something, or choose another place with --dir")]
+    #[error(
+        "it needs {wanted} bytes, and the disk of the history has {room} left; remove something, or choose another place with --dir"
+    )]
     NoRoom {
         /// What it needs.
         wanted: u64,
@@ -105,7 +109,11 @@ pub fn file_name(given: &str) -> String {
     let name = name.trim_start_matches(['.', '-', ' ']).trim_end();
     // Names that entries have themselves.
     let own = name.is_empty() || ["entry.json", "entry.json.new", "results", UNFINISHED].contains(&name);
-    if own { "capture".to_owned() } else { name.to_owned() }
+    if own {
+        "capture".to_owned()
+    } else {
+        name.to_owned()
+    }
 }
 
 /// What stays free on the disk for the answer.
@@ -143,7 +151,10 @@ mod tests {
         let here = Path::new(".");
         assert!(announced(None, 10, here).is_ok());
         assert!(announced(Some(10), 10, here).is_ok());
-        assert!(matches!(announced(Some(11), 10, here), Err(UploadError::TooLarge { limit: 10 })));
+        assert!(matches!(
+            announced(Some(11), 10, here),
+            Err(UploadError::TooLarge { limit: 10 })
+        ));
         assert!(matches!(
             announced(Some(1 << 60), u64::MAX, here),
             Err(UploadError::NoRoom { .. })

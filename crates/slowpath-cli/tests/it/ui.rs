@@ -54,7 +54,11 @@ impl Ui {
 
     /// A request as this page's own script makes it.
     fn ask(&self, method: &str, path: &str, body: &Value) -> Answer {
-        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
         self.send(method, path, &self.own("application/json"), body.as_bytes())
     }
 
@@ -70,7 +74,10 @@ impl Ui {
     fn send(&self, method: &str, path: &str, headers: &[(&str, String)], body: &[u8]) -> Answer {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.set_read_timeout(Some(LONG)).unwrap();
-        let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
+        let mut head = format!(
+            "{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n",
+            body.len()
+        );
         for (name, value) in headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
@@ -169,7 +176,15 @@ const LONG: Duration = Duration::from_secs(120);
 fn capture_of(scratch: &Scratch) -> PathBuf {
     let file = scratch.file("small.toml", SMALL);
     let out = scratch.0.join("made");
-    let ran = run(&["-q", "run", file.to_str().unwrap(), "--clock", "simulated", "--out", out.to_str().unwrap()]);
+    let ran = run(&[
+        "-q",
+        "run",
+        file.to_str().unwrap(),
+        "--clock",
+        "simulated",
+        "--out",
+        out.to_str().unwrap(),
+    ]);
     assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
     out.join("captures/narrow.0.simulated.server.pcapng")
 }
@@ -182,15 +197,33 @@ fn hostile_origins_hosts_and_users_are_refused() {
     let changed = |name: &str, value: Option<&str>| -> Vec<(&str, String)> {
         let mut headers: Vec<_> = own.iter().filter(|(other, _)| *other != name).cloned().collect();
         if let Some(value) = value {
-            headers.push((if name == "host" { "host" } else if name == "origin" { "origin" } else { "cookie" }, value.to_owned()));
+            headers.push((
+                if name == "host" {
+                    "host"
+                } else if name == "origin" {
+                    "origin"
+                } else {
+                    "cookie"
+                },
+                value.to_owned(),
+            ));
         }
         headers
     };
     assert_eq!(ui.send("GET", "/api/entries", &own, b"").status, 200);
-    let origins = ["https://evil.example", "null", "http://127.0.0.1:1", "http://127.0.0.1.evil.example"];
+    let origins = [
+        "https://evil.example",
+        "null",
+        "http://127.0.0.1:1",
+        "http://127.0.0.1.evil.example",
+    ];
     let hosts = ["evil.example", "127.0.0.1", "127.0.0.1:1", "evil.example:80"];
     let wrong = "0".repeat(32);
-    let cookies = [None, Some(String::new()), Some(format!("slowpath-{}={wrong}", ui.port))];
+    let cookies = [
+        None,
+        Some(String::new()),
+        Some(format!("slowpath-{}={wrong}", ui.port)),
+    ];
     for (method, path) in [
         ("GET", "/"),
         ("GET", "/ui.js"),
@@ -214,22 +247,43 @@ fn hostile_origins_hosts_and_users_are_refused() {
         }
     }
     // A form of another page sends no JSON, and whoever sends no origin is no browser.
-    assert_eq!(ui.send("POST", "/api/check", &ui.own("text/plain"), b"{}").status, 415);
-    assert_eq!(ui.send("POST", "/api/check", &changed("origin", None), b"{}").status, 403);
+    assert_eq!(
+        ui.send("POST", "/api/check", &ui.own("text/plain"), b"{}").status,
+        415
+    );
+    assert_eq!(
+        ui.send("POST", "/api/check", &changed("origin", None), b"{}")
+            .status,
+        403
+    );
     // The wrong word does not let in, the right one does, and then it is no longer in the address.
     let host = vec![("host", format!("127.0.0.1:{}", ui.port))];
-    assert_eq!(ui.send("GET", &format!("/?token={wrong}"), &host, b"").status, 403);
+    assert_eq!(
+        ui.send("GET", &format!("/?token={wrong}"), &host, b"").status,
+        403
+    );
     let welcome = ui.send("GET", &format!("/?token={}", ui.token), &host, b"");
     assert_eq!(welcome.status, 303);
-    assert!(welcome.head.contains("httponly; samesite=strict") && welcome.head.contains("location: /\r"), "{}", welcome.head);
+    assert!(
+        welcome.head.contains("httponly; samesite=strict") && welcome.head.contains("location: /\r"),
+        "{}",
+        welcome.head
+    );
     assert!(!welcome.head.contains("access-control-"));
     let page = ui.send("GET", "/", &own, b"");
     assert_eq!(page.status, 200);
-    assert!(page.head.contains("content-security-policy: default-src 'none'"), "{}", page.head);
+    assert!(
+        page.head.contains("content-security-policy: default-src 'none'"),
+        "{}",
+        page.head
+    );
     assert_eq!(ui.entries(), Vec::<Value>::new());
     // Others on the machine do not read the word, and the page listens on loopback alone.
     use std::os::unix::fs::PermissionsExt;
-    let mode = fs::metadata(scratch.0.join("history/token")).unwrap().permissions().mode();
+    let mode = fs::metadata(scratch.0.join("history/token"))
+        .unwrap()
+        .permissions()
+        .mode();
     assert_eq!(mode & 0o777, 0o600);
     let listening = fs::read_to_string("/proc/net/tcp").unwrap();
     let here = format!("0100007F:{:04X} 00000000:0000 0A", ui.port);
@@ -246,17 +300,37 @@ fn no_address_leads_out_of_the_history() {
     fs::write(scratch.0.join("results/report.html"), "secret").unwrap();
     let ui = Ui::start(&scratch.0.join("history"), &[]);
     for id in [
-        "..", "../", "%2e%2e", "%2e%2e%2f", "..%2f..", "..%5c", "a%00", "%252e%252e", "/etc", "%2fetc", "token", ".", "",
+        "..",
+        "../",
+        "%2e%2e",
+        "%2e%2e%2f",
+        "..%2f..",
+        "..%5c",
+        "a%00",
+        "%252e%252e",
+        "/etc",
+        "%2fetc",
+        "token",
+        ".",
+        "",
         "history%2f..%2f..",
     ] {
         for rest in ["report", "answer", "result.json", "experiment.toml"] {
             let answer = ui.ask("GET", &format!("/entries/{id}/{rest}"), &Value::Null);
-            assert!(answer.status == 404 || answer.status == 400, "{id} {rest}: {}", answer.status);
+            assert!(
+                answer.status == 404 || answer.status == 400,
+                "{id} {rest}: {}",
+                answer.status
+            );
             assert!(!answer.text().contains("secret"), "{id}");
         }
         for (method, rest) in [("DELETE", ""), ("POST", "/stop"), ("POST", "/resume")] {
             let answer = ui.ask(method, &format!("/api/entries/{id}{rest}"), &Value::Null);
-            assert!([400, 404, 405].contains(&answer.status), "{method} {id}{rest}: {}", answer.status);
+            assert!(
+                [400, 404, 405].contains(&answer.status),
+                "{method} {id}{rest}: {}",
+                answer.status
+            );
         }
         let compared = ui.ask("POST", "/api/compare", &json!({ "before": id, "after": id }));
         assert_eq!(compared.status, 404);
@@ -265,7 +339,10 @@ fn no_address_leads_out_of_the_history() {
     let answer = ui.capture("..%2F..%2Fresult.json", b"no capture at all");
     assert_eq!(answer.status, 200, "{}", answer.text());
     ui.until(&["failed"]);
-    assert_eq!(fs::read_to_string(scratch.0.join("result.json")).unwrap(), "secret");
+    assert_eq!(
+        fs::read_to_string(scratch.0.join("result.json")).unwrap(),
+        "secret"
+    );
     assert!(!scratch.0.join("history/result.json").exists());
     // Nor does an experiment read files of the machine.
     let text = SMALL.replace("rate = \"20 Mbit/s\"", "rate = { trace = \"/etc/hostname\" }");
@@ -287,21 +364,50 @@ fn a_capture_gets_its_answer_and_two_are_compared() {
     let id = entry["id"].as_str().unwrap().to_owned();
     let report = ui.ask("GET", &format!("/entries/{id}/report"), &Value::Null);
     assert_eq!(report.status, 200);
-    assert!(report.head.contains("content-security-policy: sandbox allow-scripts"), "{}", report.head);
+    assert!(
+        report
+            .head
+            .contains("content-security-policy: sandbox allow-scripts"),
+        "{}",
+        report.head
+    );
     assert!(report.text().contains("receiver-window"));
-    let result = ui.ask("GET", &format!("/entries/{id}/result.json"), &Value::Null).json();
+    let result = ui
+        .ask("GET", &format!("/entries/{id}/result.json"), &Value::Null)
+        .json();
     assert_eq!(result["schema"], "slowpath/run/1");
 
     assert_eq!(ui.capture("auto.pcapng", &fs::read(other).unwrap()).status, 200);
     let second = ui.until(&["done", "failed"]);
-    let compared = ui.ask("POST", "/api/compare", &json!({ "before": id, "after": second["id"] }));
+    let compared = ui.ask(
+        "POST",
+        "/api/compare",
+        &json!({ "before": id, "after": second["id"] }),
+    );
     assert_eq!(compared.status, 200, "{}", compared.text());
-    assert!(compared.json()["text"].as_str().unwrap().contains("receiver-window"), "{}", compared.text());
+    assert!(
+        compared.json()["text"]
+            .as_str()
+            .unwrap()
+            .contains("receiver-window"),
+        "{}",
+        compared.text()
+    );
 
     // What is no capture says so in the words of the command line, and an empty file is none at all.
-    assert_eq!(ui.capture("photo.gif", b"GIF89a..........................").status, 200);
+    assert_eq!(
+        ui.capture("photo.gif", b"GIF89a..........................")
+            .status,
+        200
+    );
     let failed = ui.until(&["failed"]);
-    assert!(failed["said"].as_str().unwrap().contains("not a pcap or pcapng capture"), "{failed}");
+    assert!(
+        failed["said"]
+            .as_str()
+            .unwrap()
+            .contains("not a pcap or pcapng capture"),
+        "{failed}"
+    );
     assert_eq!(ui.capture("empty", b"").status, 400);
     assert_eq!(ui.entries().len(), 3);
     let removed = ui.ask("DELETE", &format!("/api/entries/{id}"), &Value::Null);
@@ -330,8 +436,14 @@ fn a_capture_of_a_gigabyte_costs_no_memory_and_one_above_the_limit_is_refused() 
     let grown = peak(&ui) - base;
     assert!(grown < 64 << 20, "{grown} bytes more");
     ui.until(&["failed"]);
-    let kept = fs::read_dir(&folder).unwrap().filter_map(Result::ok).find(|entry| entry.path().join("large").exists());
-    assert_eq!(kept.unwrap().path().join("large").metadata().unwrap().len(), gigabyte as u64);
+    let kept = fs::read_dir(&folder)
+        .unwrap()
+        .filter_map(Result::ok)
+        .find(|entry| entry.path().join("large").exists());
+    assert_eq!(
+        kept.unwrap().path().join("large").metadata().unwrap().len(),
+        gigabyte as u64
+    );
     // Too large: refused at once where it is announced, and on the way where it is not; nothing of it stays.
     let begun = Instant::now();
     for announced in [true, false] {
@@ -382,31 +494,49 @@ fn upload(ui: &Ui, length: usize, announced: bool) -> Answer {
 }
 
 fn free(folder: &Path) -> u64 {
-    let output = Command::new("df").args(["--output=avail", "-B1"]).arg(folder).output().unwrap();
-    text(&output.stdout).lines().nth(1).and_then(|line| line.trim().parse().ok()).unwrap_or(0)
+    let output = Command::new("df")
+        .args(["--output=avail", "-B1"])
+        .arg(folder)
+        .output()
+        .unwrap();
+    text(&output.stdout)
+        .lines()
+        .nth(1)
+        .and_then(|line| line.trim().parse().ok())
+        .unwrap_or(0)
 }
 
 /// The most memory that the page's process has held, in bytes.
 fn peak(ui: &Ui) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", ui.child.id())).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .unwrap();
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
 fn folders(root: &Path) -> usize {
-    fs::read_dir(root).unwrap().filter_map(Result::ok).filter(|entry| entry.path().is_dir()).count()
+    fs::read_dir(root)
+        .unwrap()
+        .filter_map(Result::ok)
+        .filter(|entry| entry.path().is_dir())
+        .count()
 }
 
 /// Many runs, so that there is time to come between.
 fn long() -> String {
-    SMALL.replace("repeats = 2", "repeats = 400").replace("1 MiB", "16 MiB")
+    SMALL
+        .replace("repeats = 2", "repeats = 400")
+        .replace("1 MiB", "16 MiB")
 }
 
 /// The process that carries out a call, once it is there.
 fn caller(ui: &Ui) -> u32 {
     let begun = Instant::now();
     loop {
-        let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", ui.child.id())).unwrap_or_default();
+        let children =
+            fs::read_to_string(format!("/proc/{0}/task/{0}/children", ui.child.id())).unwrap_or_default();
         let of_threads = fs::read_dir(format!("/proc/{}/task", ui.child.id()))
             .unwrap()
             .filter_map(Result::ok)
@@ -444,7 +574,11 @@ fn killed_runs_go_on_where_they_were() {
     kill(pid, "KILL");
     let entry = ui.until(&["failed"]);
     assert!(entry["said"].as_str().unwrap().contains("signal"), "{entry}");
-    assert_eq!(ui.ask("POST", &format!("/api/entries/{id}/resume"), &Value::Null).status, 204);
+    assert_eq!(
+        ui.ask("POST", &format!("/api/entries/{id}/resume"), &Value::Null)
+            .status,
+        204
+    );
     ui.until(&["running"]);
 
     // The page is killed, and its call ends with it.
@@ -452,7 +586,7 @@ fn killed_runs_go_on_where_they_were() {
     ui.child.kill().unwrap();
     ui.child.wait().unwrap();
     let begun = Instant::now();
-    while Path::new(&format!("/proc/{pid}")).exists() {
+    while runs(pid) {
         assert!(begun.elapsed() < LONG, "the call outlives its page");
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -463,35 +597,72 @@ fn killed_runs_go_on_where_they_were() {
     let ui = Ui::start(&folder, &[]);
     assert_eq!(ui.token, token);
     assert_eq!(ui.entries()[0]["state"], "stopped");
-    let kept = fs::read_dir(folder.join(&id).join("results/runs")).unwrap().count();
+    let kept = fs::read_dir(folder.join(&id).join("results/runs"))
+        .unwrap()
+        .count();
     assert!(kept >= 3);
-    assert_eq!(ui.ask("POST", &format!("/api/entries/{id}/resume"), &Value::Null).status, 204);
+    assert_eq!(
+        ui.ask("POST", &format!("/api/entries/{id}/resume"), &Value::Null)
+            .status,
+        204
+    );
     ui.until(&["running"]);
     let finished = |ui: &Ui| ui.entries()[0]["progress"]["finished"].as_u64();
     let begun = Instant::now();
     // What was finished before counts at once.
     while finished(&ui).unwrap_or(0) < kept as u64 / 2 {
-        assert!(begun.elapsed() < LONG && ui.entries()[0]["state"] == "running", "{:?}", ui.entries());
+        assert!(
+            begun.elapsed() < LONG && ui.entries()[0]["state"] == "running",
+            "{:?}",
+            ui.entries()
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
     // Busy entries are not removed; a second page on the same history is refused; Ctrl-C of the page stops the call.
-    assert_eq!(ui.ask("DELETE", &format!("/api/entries/{id}"), &Value::Null).status, 409);
+    assert_eq!(
+        ui.ask("DELETE", &format!("/api/entries/{id}"), &Value::Null)
+            .status,
+        409
+    );
     let second = run(&["ui", "--port", "0", "--dir", folder.to_str().unwrap()]);
     assert_eq!(second.status.code(), Some(2));
-    assert!(text(&second.stderr).contains("another `slowpath ui` uses it"), "{}", text(&second.stderr));
-    assert_eq!(ui.ask("POST", &format!("/api/entries/{id}/stop"), &Value::Null).status, 204);
+    assert!(
+        text(&second.stderr).contains("another `slowpath ui` uses it"),
+        "{}",
+        text(&second.stderr)
+    );
+    assert_eq!(
+        ui.ask("POST", &format!("/api/entries/{id}/stop"), &Value::Null)
+            .status,
+        204
+    );
     ui.until(&["stopped"]);
-    assert_eq!(ui.ask("POST", &format!("/api/entries/{id}/resume"), &Value::Null).status, 204);
+    assert_eq!(
+        ui.ask("POST", &format!("/api/entries/{id}/resume"), &Value::Null)
+            .status,
+        204
+    );
     ui.until(&["running"]);
     let mut ui = ui;
     kill(ui.child.id(), "INT");
     assert_eq!(ui.child.wait().unwrap().code(), Some(0));
-    let kept: Value = serde_json::from_slice(&fs::read(folder.join(&id).join("entry.json")).unwrap()).unwrap();
+    let kept: Value =
+        serde_json::from_slice(&fs::read(folder.join(&id).join("entry.json")).unwrap()).unwrap();
     assert_eq!(kept["state"], "stopped");
 }
 
+/// Whether a process is there and has not ended: one that nobody waits for stays in the list.
+fn runs(pid: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let state = status.lines().find_map(|line| line.strip_prefix("State:"));
+    state.is_some_and(|state| !state.trim().starts_with('Z'))
+}
+
 fn kill(pid: u32, signal: &str) {
-    let status = Command::new("kill").args([format!("-{signal}"), pid.to_string()]).status().unwrap();
+    let status = Command::new("kill")
+        .args([format!("-{signal}"), pid.to_string()])
+        .status()
+        .unwrap();
     assert!(status.success());
 }
 
