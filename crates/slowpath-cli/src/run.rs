@@ -581,7 +581,7 @@ impl Display {
     }
 
     fn say(&mut self, line: &str) {
-        self.latest = line.to_owned();
+        line.clone_into(&mut self.latest);
         match &self.bar {
             Some(bar) => bar.println(line),
             None if self.told.is_some() => {}

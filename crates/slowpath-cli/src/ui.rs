@@ -25,17 +25,17 @@ pub(crate) fn ui(args: &UiArgs) -> Result<u8, Failure> {
         program,
         before: vec!["--end-with-parent".to_owned()],
     })
-    .map_err(failed)?;
+    .map_err(|error| failed(&error))?;
     terminal::print(|out| {
         writeln!(out, "Open this in a browser on this machine; Ctrl-C ends it.")?;
         writeln!(out, "  {}", page.address())?;
         writeln!(out, "History: {}", folder.display())
     })?;
-    page.serve(&stop).map_err(failed)?;
+    page.serve(&stop).map_err(|error| failed(&error))?;
     Ok(exit::DONE)
 }
 
-fn failed(error: UiError) -> Failure {
+fn failed(error: &UiError) -> Failure {
     match error {
         UiError::Used(_) => Failure::usage(error.to_string()),
         UiError::Folder { .. } | UiError::Port { .. } | UiError::Serve(_) => {

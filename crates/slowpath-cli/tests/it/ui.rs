@@ -1,8 +1,10 @@
 //! `slowpath ui` as a browser, and as those who should not get in, meet it.
 
+use std::fmt::Write as _;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write as _};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -79,7 +81,7 @@ impl Ui {
             body.len()
         );
         for (name, value) in headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            let _ = write!(head, "{name}: {value}\r\n");
         }
         head.push_str("\r\n");
         stream.write_all(head.as_bytes()).unwrap();
@@ -170,7 +172,7 @@ fn unchunked(mut rest: &[u8]) -> Vec<u8> {
 }
 
 /// More than anything here takes on a busy machine.
-const LONG: Duration = Duration::from_secs(120);
+const LONG: Duration = Duration::from_mins(2);
 
 /// A capture of the small experiment.
 fn capture_of(scratch: &Scratch) -> PathBuf {
@@ -279,7 +281,6 @@ fn hostile_origins_hosts_and_users_are_refused() {
     );
     assert_eq!(ui.entries(), Vec::<Value>::new());
     // Others on the machine do not read the word, and the page listens on loopback alone.
-    use std::os::unix::fs::PermissionsExt;
     let mode = fs::metadata(scratch.0.join("history/token"))
         .unwrap()
         .permissions()
@@ -462,13 +463,13 @@ fn upload(ui: &Ui, length: usize, announced: bool) -> Answer {
     stream.set_read_timeout(Some(LONG)).unwrap();
     let mut head = "POST /api/captures?name=large HTTP/1.1\r\nconnection: close\r\n".to_owned();
     for (name, value) in ui.own("application/octet-stream") {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        let _ = write!(head, "{name}: {value}\r\n");
     }
-    head.push_str(&if announced {
-        format!("content-length: {length}\r\n\r\n")
+    let _ = if announced {
+        write!(head, "content-length: {length}\r\n\r\n")
     } else {
-        "transfer-encoding: chunked\r\n\r\n".to_owned()
-    });
+        write!(head, "transfer-encoding: chunked\r\n\r\n")
+    };
     stream.write_all(head.as_bytes()).unwrap();
     let piece = vec![0_u8; 1 << 20];
     let mut left = length;
