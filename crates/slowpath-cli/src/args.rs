@@ -35,9 +35,9 @@ pub(crate) struct Cli {
     /// Do not show this kind of warning; its name stands before it. May be given several times
     #[arg(long, global = true, value_name = "WARNING", value_parser = warning())]
     pub(crate) hide: Vec<Warning>,
-    /// End with the program that started this one (not for people)
-    #[arg(long, global = true, hide = true)]
-    pub(crate) end_with_parent: bool,
+    /// End with the process of this number, which started this one (not for people)
+    #[arg(long, global = true, hide = true, value_name = "PID")]
+    pub(crate) end_with_parent: Option<u32>,
 }
 
 /// Reads a warning's name; the list is the one from which warnings take their names.

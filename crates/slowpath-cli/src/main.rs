@@ -44,8 +44,8 @@ fn main() -> ExitCode {
         }
     };
     terminal::set(cli.verbose, cli.quiet, &cli.hide);
-    if cli.end_with_parent {
-        slowpath::interrupt::with_parent();
+    if let Some(parent) = cli.end_with_parent {
+        slowpath::interrupt::with_parent(parent);
     }
     let result = match cli.command {
         Command::List => list::list(),

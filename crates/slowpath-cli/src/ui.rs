@@ -23,7 +23,7 @@ pub(crate) fn ui(args: &UiArgs) -> Result<u8, Failure> {
         folder: folder.clone(),
         upload_limit: args.upload_limit.bytes(),
         program,
-        before: vec!["--end-with-parent".to_owned()],
+        before: vec![format!("--end-with-parent={}", std::process::id())],
     })
     .map_err(|error| failed(&error))?;
     terminal::print(|out| {
