@@ -36,6 +36,7 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
     let policed = first(&[policed::LOOK])
         .and_then(|found| found.parameters.rate_bit_per_s)
         .or_else(|| policed_behind(facts, around))
+        .or_else(|| policed_among_others(facts, around))
         .map(|rate| payload(facts, rate));
     Hints {
         segment: facts.segment_size,
@@ -85,6 +86,22 @@ fn policed_behind(facts: &FlowFacts, around: &Surroundings) -> Option<f64> {
     behind.timeline.events.clear();
     let found = (policed::LOOK.at)(&Case::of(&behind, around)).ok()?;
     found.parameters.rate_bit_per_s
+}
+
+/// The rate of a policer that drops some of the losses, by the fit that explains more of them, bits of frames per second.
+fn policed_among_others(facts: &FlowFacts, around: &Surroundings) -> Option<f64> {
+    let own = facts.queue?;
+    match facts.queue_behind.filter(|behind| behind.error < own.error) {
+        Some(behind) => {
+            let mut left = FlowFacts {
+                queue: Some(behind),
+                ..facts.clone()
+            };
+            left.timeline.events.clear();
+            policed::among_others(&Case::of(&left, around), &behind)
+        }
+        None => policed::among_others(&Case::of(facts, around), &own),
+    }
 }
 
 /// Error of a fit up to which it shows a policer behind a link: few losses are left there, and some rate fits a few.

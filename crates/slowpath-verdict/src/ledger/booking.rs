@@ -36,6 +36,8 @@ pub fn book(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ledger {
         deficits: Deficits::default(),
         current: None,
         next: 0,
+        pending: Vec::new(),
+        level: 0.0,
         early: None,
         plateau: plateau(line, hints, &capacity),
         ended_start: None,
@@ -154,6 +156,9 @@ struct Booking<'a> {
     current: Option<(usize, usize)>,
     /// The next event.
     next: usize,
+    /// Events since the flight was last followed, and the flight then: during repair it says nothing of the window.
+    pending: Vec<usize>,
+    level: f64,
     /// When slow start ended early, and the flight then.
     early: Option<(f64, f64)>,
     /// The flight that hardly ever was exceeded and stayed for long: a buffer or a program held it.
@@ -426,6 +431,7 @@ impl Booking<'_> {
         {
             let number = self.next;
             self.next += 1;
+            self.pending.push(number);
             self.current = Some((number, place + REACTS));
             if self.deficits.starting() {
                 self.deficits.end_start(Debtor::Event(number));
@@ -451,8 +457,23 @@ impl Booking<'_> {
         } else if let Some((event, until)) = self.current
             && place <= until
         {
-            self.deficits.open(Debtor::Event(event), owed - before);
+            // Those that came meanwhile made the window smaller by the same factor each.
+            let events = std::mem::take(&mut self.pending);
+            let (from, to) = (self.holds - before, self.holds - owed);
+            let highest = self.level.max(from).max(1.0);
+            let each = (to / highest).max(0.0).powf(1.0 / events.len().max(1) as f64);
+            let mut level = highest;
+            for event in &events {
+                let next = (level * each).max(to);
+                self.deficits.open(Debtor::Event(*event), level.min(from) - next.min(from));
+                level = next;
+            }
+            if events.is_empty() {
+                self.deficits.open(Debtor::Event(event), owed - before);
+            }
         }
+        self.pending.clear();
+        self.level = flight;
         self.reach = self.reach.max(flight);
     }
 

@@ -59,6 +59,7 @@ fn loss(at_s: f64, queue_s: f64) -> Event {
         at_s,
         kind: Happening::Loss,
         segments: 1,
+        span: 1_000,
         queue_s,
         longer: 0.1,
         backlog: f64::NAN,
