@@ -87,7 +87,8 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
             } else {
                 QUEUED
             };
-            share >= FULL || capacity.queued[place] && share >= least
+            let part = capacity.part.get(place).copied().unwrap_or(false);
+            share >= FULL || capacity.queued[place] && (part || share >= least)
         })
         .collect()
 }
@@ -324,7 +325,9 @@ impl Booking<'_> {
     /// Books the time of a step in which the link was full: nothing nearer to the data would have changed that.
     fn on_full_link(&mut self, place: usize, parts: &Parts, rest: f64, lost: f64) {
         let alone = self.capacity.alone.get(place).copied().unwrap_or(false);
+        let part = self.capacity.part.get(place).copied().unwrap_or(false);
         let others = self.hints.shared && !alone
+            || part
             || self.capacity.is == capacity::CapacityIs::Known && lost > OTHERS * rest;
         let mut heading = if others {
             Heading::new(Limit::SharedBottleneck, State::Link)

@@ -43,7 +43,7 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
 /// Says of a loss what caused it.
 fn of_loss(event: &Event, hints: &Hints, crowd: &Crowd) -> (Limit, Option<Flag>) {
     let bursts = hints.bursts && hints.policed.is_none() && event.segments as f64 >= BURST;
-    let link = if hints.shared && !crowd.alone(event) {
+    let link = if hints.shared && !crowd.alone(event) || crowd.part(event) {
         Limit::SharedBottleneck
     } else {
         Limit::BottleneckBandwidth
@@ -153,6 +153,16 @@ impl<'a> Crowd<'a> {
         let near = place.saturating_sub(1)..(place + 2).min(self.capacity.alone.len());
         self.capacity
             .alone
+            .get(near)
+            .is_some_and(|near| near.contains(&true))
+    }
+
+    /// The flow had only part of a full link just before.
+    fn part(&self, event: &Event) -> bool {
+        let place = self.line.step_at(event.at_s);
+        let near = place.saturating_sub(1)..(place + 2).min(self.capacity.part.len());
+        self.capacity
+            .part
             .get(near)
             .is_some_and(|near| near.contains(&true))
     }
