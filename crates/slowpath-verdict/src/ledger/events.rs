@@ -57,7 +57,7 @@ fn of_loss(event: &Event, hints: &Hints, crowd: &Crowd) -> (Limit, Option<Flag>)
         (Limit::Policed, None)
     } else if bursts {
         overflow
-    } else if hints.disorder {
+    } else if hints.disorder && !crowd.mostly_lost && !(crowd.at_once(event) && crowd.queued(event)) {
         (Limit::Reordering, None)
     } else if crowd.overflowed(event) {
         overflow
@@ -79,6 +79,8 @@ struct Crowd<'a> {
     delays: Vec<f64>,
     /// For each loss the share of the round trips with as long a delay, the smallest first.
     ranks: Vec<f64>,
+    /// Of what was sent again in disorder most had been lost, as the repetitions show that were not needed.
+    mostly_lost: bool,
     /// Losses in a row by segments sent, those at once counted as one.
     chance: f64,
 }
@@ -101,8 +103,14 @@ impl<'a> Crowd<'a> {
         ranks.sort_unstable_by(f64::total_cmp);
         let sent: u64 = line.steps.iter().map(|step| step.fresh + step.resent).sum();
         let segments = sent as f64 / f64::from(hints.segment.max(1));
+        let of = |kind: Happening| -> u64 {
+            let of = line.events.iter().filter(|event| event.kind == kind);
+            of.map(|event| event.segments).sum()
+        };
+        let (lost, needless) = (of(Happening::Loss), of(Happening::Needless));
         Self {
             ranks,
+            mostly_lost: hints.at_sender && needless > 0 && lost as f64 >= MOSTLY * needless as f64,
             chance: losses().count() as f64 / segments.max(1.0),
             line,
             hints,
@@ -317,6 +325,8 @@ const THIN: f64 = 0.02;
 const DOUBLES: f64 = 1.5;
 /// Share of the longest delay from which a queue is about as long as it gets.
 const LONGEST: f64 = 0.85;
+/// How many times as many segments were lost as were sent again without need.
+const MOSTLY: f64 = 3.0;
 /// Half of the round trips.
 const HALF: f64 = 0.5;
 /// Segments that arrive where a loss is repeated.
