@@ -1,5 +1,7 @@
 //! From a timeline to a ledger, step by step.
 
+use std::collections::BTreeMap;
+
 use super::account::{Account, Heading};
 use super::capacity::{self, Capacity};
 use super::deficits::{Debtor, Deficits};
@@ -598,11 +600,40 @@ impl Booking<'_> {
             floor_s,
             entries,
             sentence: String::new(),
+            ceilings: ceilings(line, self.hints, &self.spans),
+            bytes: total as f64,
             spans: self.spans,
         };
         ledger.sentence = words::sentence(&ledger);
         ledger
     }
+}
+
+/// What each ceiling other than the link let through while it held most of the time, payload bytes per second.
+fn ceilings(line: &Timeline, hints: &Hints, spans: &[Interval]) -> Vec<(Limit, f64)> {
+    let mut sums: BTreeMap<Limit, (f64, f64)> = BTreeMap::new();
+    for span in spans.iter().filter(|span| is_ceiling(span.limit)) {
+        // What is under way when it begins to hold is not let through by it.
+        let (first, last) = (line.step_at(span.from_s) + 1, line.step_at(span.to_s));
+        for place in first..last {
+            let sum = sums.entry(span.limit).or_default();
+            sum.0 += line.steps[place].delivered as f64;
+            sum.1 += line.length_of(place);
+        }
+    }
+    let least = LASTS * line.step_s;
+    let held = sums.into_iter().filter(|(_, (bytes, time))| *bytes > 0.0 && *time >= least);
+    let mut out: Vec<(Limit, f64)> = held.map(|(limit, (bytes, time))| (limit, bytes / time)).collect();
+    out.extend(hints.policed.map(|rate| (Limit::Policed, rate)));
+    out
+}
+
+/// Limits that let a rate through whatever else happens.
+const fn is_ceiling(limit: Limit) -> bool {
+    matches!(
+        limit,
+        Limit::ReceiverWindow | Limit::ReceiverApplication | Limit::SendBuffer | Limit::SenderApplication
+    )
 }
 
 /// The capacity over time, where it varies: a point for each change of a tenth, and no more than [`POINTS`].
@@ -678,5 +709,7 @@ const ONE_STOP: f64 = 0.8;
 const DOUBLES: f64 = 1.5;
 /// Share of what the path holds from which slow start has filled it.
 const NEARLY: f64 = 0.9;
+/// Steps that a ceiling must have held to show what it lets through.
+const LASTS: f64 = 6.0;
 /// Most points of a capacity over time.
 const POINTS: usize = 400;
