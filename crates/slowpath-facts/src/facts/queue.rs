@@ -183,7 +183,8 @@ fn fit_losses(items: &[Item], few: &[Item], mean: f64, rtt: f64, out: &mut Queue
     levels.run(items, rate);
     out.rate_bit_per_s = rate;
     out.size_bytes = size;
-    let above = |levels: &[f64], share: f64| levels.iter().filter(|level| **level >= share * size).count() as u64;
+    let above =
+        |levels: &[f64], share: f64| levels.iter().filter(|level| **level >= share * size).count() as u64;
     out.at_full = [
         above(&levels.at_loss, FULL),
         above(&levels.at_pass, FULL),

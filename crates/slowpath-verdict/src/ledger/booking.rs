@@ -470,7 +470,8 @@ impl Booking<'_> {
             let mut level = highest;
             for event in &events {
                 let next = (level * each).max(to);
-                self.deficits.open(Debtor::Event(*event), level.min(from) - next.min(from));
+                self.deficits
+                    .open(Debtor::Event(*event), level.min(from) - next.min(from));
                 level = next;
             }
             if events.is_empty() {
@@ -622,7 +623,9 @@ fn ceilings(line: &Timeline, hints: &Hints, spans: &[Interval]) -> Vec<(Limit, f
         }
     }
     let least = LASTS * line.step_s;
-    let held = sums.into_iter().filter(|(_, (bytes, time))| *bytes > 0.0 && *time >= least);
+    let held = sums
+        .into_iter()
+        .filter(|(_, (bytes, time))| *bytes > 0.0 && *time >= least);
     let mut out: Vec<(Limit, f64)> = held.map(|(limit, (bytes, time))| (limit, bytes / time)).collect();
     out.extend(hints.policed.map(|rate| (Limit::Policed, rate)));
     out

@@ -53,7 +53,8 @@ fn of_loss(event: &Event, hints: &Hints, crowd: &Crowd) -> (Limit, Option<Flag>)
         event.backlog >= EMPTY
             || (event.backlog.is_nan() || crowd.at_once(event)) && !crowd.with_full_queue(event)
     };
-    if hints.policed.is_some() && bucket_empty() && !(crowd.at_its_longest(event) && crowd.overflowed(event)) {
+    if hints.policed.is_some() && bucket_empty() && !(crowd.at_its_longest(event) && crowd.overflowed(event))
+    {
         (Limit::Policed, None)
     } else if bursts {
         overflow
@@ -202,7 +203,11 @@ impl<'a> Crowd<'a> {
 
     /// A window that doubles overruns a queue by many segments, not by one.
     fn too_few(&self, event: &Event) -> bool {
-        let first = self.line.events.iter().find(|event| event.kind == Happening::Loss);
+        let first = self
+            .line
+            .events
+            .iter()
+            .find(|event| event.kind == Happening::Loss);
         let place = self.line.step_at(event.at_s);
         let flight = |place: usize| self.line.steps[place].flight as f64;
         first.is_some_and(|first| first.at_s.to_bits() == event.at_s.to_bits())
@@ -233,9 +238,16 @@ impl<'a> Crowd<'a> {
 
     /// Segments that arrive between two losses as a rule.
     fn usual_gap(&self) -> f64 {
-        let losses = self.line.events.iter().filter(|event| event.kind == Happening::Loss);
+        let losses = self
+            .line
+            .events
+            .iter()
+            .filter(|event| event.kind == Happening::Loss);
         let times: Vec<f64> = losses.map(|event| event.at_s).collect();
-        let mut gaps: Vec<f64> = times.windows(2).map(|pair| self.arrived(pair[0], pair[1])).collect();
+        let mut gaps: Vec<f64> = times
+            .windows(2)
+            .map(|pair| self.arrived(pair[0], pair[1]))
+            .collect();
         gaps.sort_unstable_by(f64::total_cmp);
         gaps.get(gaps.len() / 2).copied().unwrap_or(0.0)
     }
