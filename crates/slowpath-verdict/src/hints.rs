@@ -81,7 +81,7 @@ fn crowds(line: &Timeline) -> bool {
         .map(|event| event.longer)
         .collect();
     ranks.sort_unstable_by(f64::total_cmp);
-    ranks.len() < SOME || ranks[ranks.len() / 2] < 0.5
+    ranks.len() < SOME || ranks[ranks.len() / 2] < HALF
 }
 
 /// The rate of a policer behind the link, as what left the link shows it, bits of frames per second.
@@ -120,6 +120,8 @@ fn policed_among_others(facts: &FlowFacts, around: &Surroundings) -> Option<f64>
 const BEHIND: f64 = 0.2;
 /// The same where there are [`MANY`].
 const FITS: f64 = 0.35;
+/// Half of the round trips have as long a delay.
+const HALF: f64 = 0.5;
 /// Losses whose delays can be compared.
 const SOME: usize = 10;
 /// Losses that no rate fits by chance.
