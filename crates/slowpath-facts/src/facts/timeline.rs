@@ -135,14 +135,19 @@ impl Timeline {
     /// The delay above the least that several steps reached, seconds: what passed with it shows that a shorter queue was not
     /// full.
     pub fn reached_s(&self) -> f64 {
-        let mut delays: Vec<f64> = self
-            .steps
-            .iter()
-            .map(|step| step.rtt_max_s - self.least_rtt_s)
-            .filter(|delay| delay.is_finite())
-            .collect();
-        delays.sort_unstable_by(|a, b| b.total_cmp(a));
-        delays.get(REACHED - 1).copied().unwrap_or(0.0)
+        let mut longest = [f64::NEG_INFINITY; REACHED];
+        for step in &self.steps {
+            let mut delay = step.rtt_max_s - self.least_rtt_s;
+            if delay.is_finite() {
+                for place in &mut longest {
+                    if delay > *place {
+                        std::mem::swap(place, &mut delay);
+                    }
+                }
+            }
+        }
+        let shortest = longest[REACHED - 1];
+        if shortest.is_finite() { shortest } else { 0.0 }
     }
 
     /// Notes when the machine of the capture held packets up: beginnings and ends in order, nanoseconds on its clock, whose

@@ -153,7 +153,7 @@ impl<'a> Crowd<'a> {
     /// The delay just before was about the longest that there was.
     fn at_its_longest(&self, event: &Event) -> bool {
         let longest = self.line.delays_s.last().copied().unwrap_or(0.0);
-        self.queued(event) && event.queue_s >= LONGEST * longest
+        longest > 0.0 && self.queued(event) && event.queue_s >= LONGEST * longest
     }
 
     /// The flow had the link for itself just before.
