@@ -1,6 +1,6 @@
 //! What the rules say of a transfer as a whole, for the ledger of its parts.
 
-use slowpath_facts::{FlowFacts, Surroundings, Tap};
+use slowpath_facts::{FlowFacts, Happening, Surroundings, Tap, Timeline};
 
 use crate::case::{Case, EXPLAINED, FRAME_OVERHEAD, IDLE_SHARE_ALONE, RTT_SAMPLES};
 use crate::ledger::Hints;
@@ -36,7 +36,12 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
     let policed = first(&[policed::LOOK])
         .and_then(|found| found.parameters.rate_bit_per_s)
         .or_else(|| policed_behind(facts, around))
+        .or_else(|| policed_among_others(facts, around))
         .map(|rate| payload(facts, rate));
+    // What a program asks for comes at once and is gone before it asks again: that looks like others' traffic.
+    let answered = facts.clocking.answers > 2
+        && facts.clocking.answers * 2 >= facts.time.idle_pauses
+        && case.below(protocol_window::ANSWER_BYTES, facts.clocking.answer_bytes_share);
     Hints {
         segment: facts.segment_size,
         clock_s: around.clock_s,
@@ -55,11 +60,9 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
             None => 0,
         },
         constant: constant.map(|found| found.limit),
-        answered: facts.clocking.answers > 2
-            && facts.clocking.answers * 2 >= facts.time.idle_pauses
-            && case.below(protocol_window::ANSWER_BYTES, facts.clocking.answer_bytes_share),
+        answered,
         disorder: policed.is_none() && first(&[reordering::LOOK]).is_some(),
-        shared: first(&[shared_bottleneck::CROWDED]).is_some()
+        shared: first(&[shared_bottleneck::CROWDED]).is_some() && !answered && crowds(&facts.timeline)
             || around.flows > 1 && around.overlap > IDLE_SHARE_ALONE.value,
         delay_rate: (case.reaches(EXPLAINED, own.delay.explained)
             && case.reaches(RTT_SAMPLES, own.delay.samples))
@@ -69,6 +72,16 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         bursts: false,
         whole,
     }
+}
+
+/// Whether losses, if there are enough to say so, come with long delays more than with short ones.
+fn crowds(line: &Timeline) -> bool {
+    let mut ranks: Vec<f64> = (line.events.iter())
+        .filter(|event| event.kind == Happening::Loss && event.queue_s.is_finite())
+        .map(|event| event.longer)
+        .collect();
+    ranks.sort_unstable_by(f64::total_cmp);
+    ranks.len() < SOME || ranks[ranks.len() / 2] < HALF
 }
 
 /// The rate of a policer behind the link, as what left the link shows it, bits of frames per second.
@@ -87,10 +100,30 @@ fn policed_behind(facts: &FlowFacts, around: &Surroundings) -> Option<f64> {
     found.parameters.rate_bit_per_s
 }
 
+/// The rate of a policer that drops some of the losses, by the fit that explains more of them, bits of frames per second.
+fn policed_among_others(facts: &FlowFacts, around: &Surroundings) -> Option<f64> {
+    let own = facts.queue?;
+    match facts.queue_behind.filter(|behind| behind.error < own.error) {
+        Some(behind) => {
+            let mut left = FlowFacts {
+                queue: Some(behind),
+                ..facts.clone()
+            };
+            left.timeline.events.clear();
+            policed::among_others(&Case::of(&left, around), &behind)
+        }
+        None => policed::among_others(&Case::of(facts, around), &own),
+    }
+}
+
 /// Error of a fit up to which it shows a policer behind a link: few losses are left there, and some rate fits a few.
 const BEHIND: f64 = 0.2;
 /// The same where there are [`MANY`].
 const FITS: f64 = 0.35;
+/// Half of the round trips have as long a delay.
+const HALF: f64 = 0.5;
+/// Losses whose delays can be compared.
+const SOME: usize = 10;
 /// Losses that no rate fits by chance.
 const MANY: u64 = 30;
 

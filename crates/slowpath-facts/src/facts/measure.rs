@@ -13,6 +13,8 @@ use crate::track::{Conn, Half};
 
 /// Losses from which a second fit is tried.
 const FITTED: u64 = 10;
+/// Share of that below which it hardly stands.
+const CALM: f64 = 0.2;
 /// Error of the first fit up to which it explains the losses.
 const EXPLAINED: f64 = 0.2;
 /// Share of the delay's variance that a queue must explain for its rate to be the link's.
@@ -154,12 +156,25 @@ fn behind_link(
     }
     // What is lost with the link's queue at its longest never left the link.
     let queued = Timeline::FULL * facts.timeline.reached_s();
-    let passed = items
-        .iter()
-        .zip(delays_beside(items))
-        .filter(|(item, beside)| item.lost == 0 || item.passed > 0 || f64::from(*beside) < queued)
-        .map(|(item, _)| item);
-    fit_behind(passed, rate, typical)
+    let beside = delays_beside(items);
+    let of = |keep: &dyn Fn(&Item, f64) -> bool| -> Vec<Item> {
+        let kept = items.iter().zip(&beside);
+        kept.filter(|(item, beside)| keep(item, f64::from(**beside)))
+            .map(|(item, _)| *item)
+            .collect()
+    };
+    let left = of(&|item, beside| item.lost == 0 || item.passed > 0 || beside < queued);
+    let left = fit_behind(left.iter(), rate, typical);
+    if left.as_ref().is_some_and(|(fit, _)| fit.error <= EXPLAINED) {
+        return left;
+    }
+    // Both may drop while that queue stands: what came without it tells them apart.
+    let calm = of(&|_, beside| beside < CALM * queued);
+    let calm = fit_behind(calm.iter(), rate, typical).filter(|(fit, _)| fit.losses >= FITTED);
+    let error = |fit: &Option<(queue::QueueFit, Vec<(i64, f64)>)>| {
+        fit.as_ref().map_or(f64::INFINITY, |(fit, _)| fit.error)
+    };
+    if error(&calm) < error(&left) { calm } else { left }
 }
 
 /// The fit to these items as a link of this rate, frame bytes per second, lets them go; and the backlog at each loss, with

@@ -41,6 +41,9 @@ pub struct QueueFit {
     pub delay_step: f64,
     /// Spread of the backlog at losses: interquartile range over `size_bytes`.
     pub spread: f64,
+    /// Losses at a backlog of nearly `size_bytes` or more, deliveries there, and deliveries above `size_bytes`.
+    #[serde(skip)]
+    pub at_full: [u64; 3],
     /// The queue that explains the delays best, without looking at losses.
     pub delay: DelayFit,
 }
@@ -92,6 +95,8 @@ const LOSSES: usize = 3;
 const LANES: usize = 4;
 /// Share of the size from which a backlog is nearly full.
 const NEARLY_FULL: f64 = 0.75;
+/// Share of the size from which a backlog is full.
+const FULL: f64 = 0.95;
 /// Bins of backlog.
 const BINS: usize = 1024;
 
@@ -178,6 +183,13 @@ fn fit_losses(items: &[Item], few: &[Item], mean: f64, rtt: f64, out: &mut Queue
     levels.run(items, rate);
     out.rate_bit_per_s = rate;
     out.size_bytes = size;
+    let above =
+        |levels: &[f64], share: f64| levels.iter().filter(|level| **level >= share * size).count() as u64;
+    out.at_full = [
+        above(&levels.at_loss, FULL),
+        above(&levels.at_pass, FULL),
+        above(&levels.at_pass, 1.0),
+    ];
     // Before the levels are sorted: losses stand in the order of the items.
     let losses = items.iter().filter(|item| item.lost > 0);
     out.full_episodes = losses

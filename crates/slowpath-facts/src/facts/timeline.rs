@@ -135,14 +135,19 @@ impl Timeline {
     /// The delay above the least that several steps reached, seconds: what passed with it shows that a shorter queue was not
     /// full.
     pub fn reached_s(&self) -> f64 {
-        let mut delays: Vec<f64> = self
-            .steps
-            .iter()
-            .map(|step| step.rtt_max_s - self.least_rtt_s)
-            .filter(|delay| delay.is_finite())
-            .collect();
-        delays.sort_unstable_by(|a, b| b.total_cmp(a));
-        delays.get(REACHED - 1).copied().unwrap_or(0.0)
+        let mut longest = [f64::NEG_INFINITY; REACHED];
+        for step in &self.steps {
+            let mut delay = step.rtt_max_s - self.least_rtt_s;
+            if delay.is_finite() {
+                for place in &mut longest {
+                    if delay > *place {
+                        std::mem::swap(place, &mut delay);
+                    }
+                }
+            }
+        }
+        let shortest = longest[REACHED - 1];
+        if shortest.is_finite() { shortest } else { 0.0 }
     }
 
     /// Notes when the machine of the capture held packets up: beginnings and ends in order, nanoseconds on its clock, whose
@@ -276,6 +281,8 @@ pub struct Event {
     pub kind: Happening,
     /// Segments lost or sent again without need.
     pub segments: u64,
+    /// Bytes of data from the first of these to the last, both with them; 0 for marks.
+    pub span: u64,
     /// Delay above the least just before; NaN if no sample is near.
     pub queue_s: f64,
     /// Share of all round trips that showed as long a queue as the one just before or a longer one; 1 if none is near.
@@ -541,6 +548,7 @@ impl Drawn {
         };
         let mut rtts = smooth.iter().copied().peekable();
         let (mut near, mut last): (Option<(f64, f64)>, [Option<f64>; 2]) = (None, [None; 2]);
+        let mut begins = [0; 2];
         let segment = half.segment_limit.max(1);
         for tx in half.tx.entries() {
             let at = (tx.at - origin) as f64 / 1e9;
@@ -561,11 +569,13 @@ impl Drawn {
             let known = last[slot].replace(at).is_some_and(|last| at - last <= apart);
             if known && let Some(event) = out.events.iter_mut().rev().find(|event| event.kind == kind) {
                 event.segments += segments;
+                event.span = event.span.max(tx.end().saturating_sub(begins[slot]));
                 continue;
             }
             if out.events.len() >= EVENTS {
                 continue;
             }
+            begins[slot] = tx.end().saturating_sub(u64::from(tx.len));
             let after = rtts.peek().copied().filter(|sample| sample.0 - at <= apart);
             let long_ago = if gap { f64::INFINITY } else { apart };
             let before = near.filter(|sample| at - sample.0 <= long_ago);
@@ -578,6 +588,7 @@ impl Drawn {
                 at_s: at,
                 kind,
                 segments,
+                span: u64::from(tx.len),
                 queue_s,
                 longer: longer(queue_s),
                 backlog: f64::NAN,
@@ -727,6 +738,7 @@ fn marks(out: &mut Timeline, apart: f64) {
                 at_s,
                 kind: Happening::Mark,
                 segments: count,
+                span: 0,
                 queue_s: f64::NAN,
                 longer: 1.0,
                 backlog: f64::NAN,

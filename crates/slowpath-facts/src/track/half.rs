@@ -203,8 +203,9 @@ impl Half {
         let shortest = self.release_min.map_or(span, |least| least.min(span));
         self.release_min = Some(shortest);
         let outstanding = !self.acked || self.outstanding.una < self.next;
-        let silence = self.data_span.map_or(0, |(_, last)| at - last);
-        outstanding || silence < span / 2 || span <= shortest + shortest / 2 + 2_000_000
+        let silence = self.data_span.map_or(0, |(_, last)| at.saturating_sub(last));
+        let like_it = shortest.saturating_add(shortest / 2).saturating_add(2_000_000);
+        outstanding || silence < span / 2 || span <= like_it
     }
 
     /// Extends a sequence number of this sender to 64 bits.

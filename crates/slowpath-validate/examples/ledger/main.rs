@@ -41,8 +41,8 @@ fn main() -> ExitCode {
 /// What a ledger says that a transfer would gain without a cause, and what it gains.
 struct Removal {
     cause: Limit,
-    /// Time that the cause cost by the ledger, and what the same bytes take with and without it, seconds.
-    lost_s: f64,
+    /// Time that the same bytes take without the cause by the ledger, and with and without it as simulated, seconds.
+    said_s: f64,
     with_s: f64,
     without_s: f64,
 }
@@ -50,7 +50,7 @@ struct Removal {
 impl Removal {
     /// How far the predicted duration is from that of the run without the cause, as a share of this.
     fn off(&self) -> f64 {
-        (self.with_s - self.lost_s) / self.without_s.max(1e-9) - 1.0
+        self.said_s / self.without_s.max(1e-9) - 1.0
     }
 }
 
@@ -270,7 +270,7 @@ fn removed(drawn: &draw::Drawn, truth: &Truth, connection: &Connection) -> Optio
     let (again, _) = simulate(&without).ok()?;
     Some(Removal {
         cause,
-        lost_s: costs(cause),
+        said_s: ledger.without(cause)?,
         with_s: truth.time_of(*bytes)?,
         without_s: again.time_of(*bytes)?,
     })
@@ -503,10 +503,10 @@ fn removals(scores: &[&Score]) {
     }
     for removal in &list {
         println!(
-            "without {}: {:.2} s of {:.2} s said to be saved, {:.2} s are left: {:+.0} %",
+            "without {}: of {:.2} s {:.2} s said to be left, {:.2} s are: {:+.0} %",
             removal.cause,
-            removal.lost_s,
             removal.with_s,
+            removal.said_s,
             removal.without_s,
             100.0 * removal.off()
         );

@@ -1,5 +1,7 @@
 //! From a timeline to a ledger, step by step.
 
+use std::collections::BTreeMap;
+
 use super::account::{Account, Heading};
 use super::capacity::{self, Capacity};
 use super::deficits::{Debtor, Deficits};
@@ -36,6 +38,8 @@ pub fn book(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ledger {
         deficits: Deficits::default(),
         current: None,
         next: 0,
+        pending: Vec::new(),
+        level: 0.0,
         early: None,
         plateau: plateau(line, hints, &capacity),
         ended_start: None,
@@ -85,7 +89,8 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
             } else {
                 QUEUED
             };
-            share >= FULL || capacity.queued[place] && share >= least
+            let part = capacity.part.get(place).copied().unwrap_or(false);
+            share >= FULL || capacity.queued[place] && (part || share >= least)
         })
         .collect()
 }
@@ -154,6 +159,9 @@ struct Booking<'a> {
     current: Option<(usize, usize)>,
     /// The next event.
     next: usize,
+    /// Events since the flight was last followed, and the flight then: during repair it says nothing of the window.
+    pending: Vec<usize>,
+    level: f64,
     /// When slow start ended early, and the flight then.
     early: Option<(f64, f64)>,
     /// The flight that hardly ever was exceeded and stayed for long: a buffer or a program held it.
@@ -319,7 +327,9 @@ impl Booking<'_> {
     /// Books the time of a step in which the link was full: nothing nearer to the data would have changed that.
     fn on_full_link(&mut self, place: usize, parts: &Parts, rest: f64, lost: f64) {
         let alone = self.capacity.alone.get(place).copied().unwrap_or(false);
+        let part = self.capacity.part.get(place).copied().unwrap_or(false);
         let others = self.hints.shared && !alone
+            || part
             || self.capacity.is == capacity::CapacityIs::Known && lost > OTHERS * rest;
         let mut heading = if others {
             Heading::new(Limit::SharedBottleneck, State::Link)
@@ -426,6 +436,7 @@ impl Booking<'_> {
         {
             let number = self.next;
             self.next += 1;
+            self.pending.push(number);
             self.current = Some((number, place + REACTS));
             if self.deficits.starting() {
                 self.deficits.end_start(Debtor::Event(number));
@@ -451,8 +462,24 @@ impl Booking<'_> {
         } else if let Some((event, until)) = self.current
             && place <= until
         {
-            self.deficits.open(Debtor::Event(event), owed - before);
+            // Those that came meanwhile made the window smaller by the same factor each.
+            let events = std::mem::take(&mut self.pending);
+            let (from, to) = (self.holds - before, self.holds - owed);
+            let highest = self.level.max(from).max(1.0);
+            let each = (to / highest).max(0.0).powf(1.0 / events.len().max(1) as f64);
+            let mut level = highest;
+            for event in &events {
+                let next = (level * each).max(to);
+                self.deficits
+                    .open(Debtor::Event(*event), level.min(from) - next.min(from));
+                level = next;
+            }
+            if events.is_empty() {
+                self.deficits.open(Debtor::Event(event), owed - before);
+            }
         }
+        self.pending.clear();
+        self.level = flight;
         self.reach = self.reach.max(flight);
     }
 
@@ -574,11 +601,42 @@ impl Booking<'_> {
             floor_s,
             entries,
             sentence: String::new(),
+            ceilings: ceilings(line, self.hints, &self.spans),
+            bytes: total as f64,
             spans: self.spans,
         };
         ledger.sentence = words::sentence(&ledger);
         ledger
     }
+}
+
+/// What each ceiling other than the link let through while it held most of the time, payload bytes per second.
+fn ceilings(line: &Timeline, hints: &Hints, spans: &[Interval]) -> Vec<(Limit, f64)> {
+    let mut sums: BTreeMap<Limit, (f64, f64)> = BTreeMap::new();
+    for span in spans.iter().filter(|span| is_ceiling(span.limit)) {
+        // What is under way when it begins to hold is not let through by it.
+        let (first, last) = (line.step_at(span.from_s) + 1, line.step_at(span.to_s));
+        for place in first..last {
+            let sum = sums.entry(span.limit).or_default();
+            sum.0 += line.steps[place].delivered as f64;
+            sum.1 += line.length_of(place);
+        }
+    }
+    let least = LASTS * line.step_s;
+    let held = sums
+        .into_iter()
+        .filter(|(_, (bytes, time))| *bytes > 0.0 && *time >= least);
+    let mut out: Vec<(Limit, f64)> = held.map(|(limit, (bytes, time))| (limit, bytes / time)).collect();
+    out.extend(hints.policed.map(|rate| (Limit::Policed, rate)));
+    out
+}
+
+/// Limits that let a rate through whatever else happens.
+const fn is_ceiling(limit: Limit) -> bool {
+    matches!(
+        limit,
+        Limit::ReceiverWindow | Limit::ReceiverApplication | Limit::SendBuffer | Limit::SenderApplication
+    )
 }
 
 /// The capacity over time, where it varies: a point for each change of a tenth, and no more than [`POINTS`].
@@ -654,5 +712,7 @@ const ONE_STOP: f64 = 0.8;
 const DOUBLES: f64 = 1.5;
 /// Share of what the path holds from which slow start has filled it.
 const NEARLY: f64 = 0.9;
+/// Steps that a ceiling must have held to show what it lets through.
+const LASTS: f64 = 6.0;
 /// Most points of a capacity over time.
 const POINTS: usize = 400;

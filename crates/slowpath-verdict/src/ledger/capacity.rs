@@ -33,6 +33,8 @@ pub struct Capacity {
     pub queued: Vec<bool>,
     /// Steps in which the flow had all that the link carries, though others share it at other times; empty where nobody does.
     pub alone: Vec<bool>,
+    /// Steps in which a queue stood before a link of this rate and the flow had only part of it; empty where the rate varies.
+    pub part: Vec<bool>,
 }
 
 impl Capacity {
@@ -55,6 +57,11 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
             alone(line, byte_per_s, is)
         } else {
             Vec::new()
+        },
+        part: if is == CapacityIs::AtLeast || hints.varies {
+            Vec::new()
+        } else {
+            part(line, hints, &queued, byte_per_s)
         },
     };
     let total: u64 = line.steps.iter().map(|step| step.delivered).sum();
@@ -122,8 +129,32 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
         varies: true,
         steps: over_time(line, &samples, middle),
         alone: Vec::new(),
+        part: Vec::new(),
         queued,
     }
+}
+
+/// Steps that lie in a stretch in which a queue stood all the time before a link of this rate, of which the flow had only
+/// part: the rest of what left the queue was not its own.
+fn part(line: &Timeline, hints: &Hints, queued: &[bool], byte_per_s: f64) -> Vec<bool> {
+    let mut out = vec![false; line.steps.len()];
+    let near = ((PART_S / line.step_s.max(1e-9)).ceil() as usize).max(PART_STEPS);
+    let mut stood = 0;
+    for to in 1..=line.steps.len() {
+        let step = &line.steps[to - 1];
+        // What a program gives at once makes a queue that is gone before more comes.
+        let sends = step.closed_s + step.idle_s.max(step.asked_s) + step.silent_s < 0.05 * line.step_s;
+        let stands = queued[to - 1] && step.rtt_s.is_finite() && sends;
+        stood = if stands { stood + 1 } else { 0 };
+        if stood >= near && rate(line, to - near..to) < PART * byte_per_s {
+            let acks: u32 = line.steps[to - near..to].iter().map(|step| step.acks).sum();
+            let followed: u32 = line.steps[to - near..to].iter().map(|step| step.followed).sum();
+            if !hints.at_sender || followed * 2 >= acks {
+                out[to - near..to].fill(true);
+            }
+        }
+    }
+    out
 }
 
 /// Steps that lie in a stretch in which the flow had all of a link of this rate: nobody else had a part worth telling.
@@ -299,6 +330,12 @@ const MOMENTS: usize = 3;
 const FEW: f64 = 3.0;
 /// How well two measures of one rate agree.
 const AGREE: f64 = 0.1;
+/// Share of the link's rate below which others have part of it.
+const PART: f64 = 0.85;
+/// For how long a queue must stand, seconds.
+const PART_S: f64 = 0.1;
+/// For how many steps at least.
+const PART_STEPS: usize = 4;
 /// Share of the link's rate from which nobody else has a part of it.
 const ALONE: f64 = 0.92;
 /// For how long, seconds.

@@ -14,13 +14,23 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
         .iter()
         .find(|event| event.kind == Happening::Loss && !hints.disorder)
         .map(|event| of_loss(event, hints, &crowd));
+    let gap = crowd.usual_gap();
+    let mut last: Option<(f64, (Limit, Option<Flag>))> = None;
     line.events
         .iter()
         .map(|event| match event.kind {
             Happening::Mark => (Limit::EcnCongestion, None),
             Happening::Needless => near.unwrap_or((Limit::Reordering, None)),
             Happening::Loss => {
-                let cause = of_loss(event, hints, &crowd);
+                let mut cause = of_loss(event, hints, &crowd);
+                // So soon behind another loss chance hardly strikes again: what took that one took this one, too.
+                if cause.0 == Limit::RandomLoss
+                    && let Some((at_s, before)) = last
+                    && crowd.arrived(at_s, event.at_s) < (SOON * gap).max(NONE)
+                {
+                    cause = before;
+                }
+                last = Some((event.at_s, cause));
                 if !hints.disorder {
                     near = Some(cause);
                 }
@@ -33,18 +43,22 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
 /// Says of a loss what caused it.
 fn of_loss(event: &Event, hints: &Hints, crowd: &Crowd) -> (Limit, Option<Flag>) {
     let bursts = hints.bursts && hints.policed.is_none() && event.segments as f64 >= BURST;
-    let link = if hints.shared && !crowd.alone(event) {
+    let link = if hints.shared && !crowd.alone(event) || crowd.part(event) {
         Limit::SharedBottleneck
     } else {
         Limit::BottleneckBandwidth
     };
     let overflow = (link, Some(Flag::ShortQueue));
-    let bucket_empty = || event.backlog >= EMPTY || event.backlog.is_nan() && !crowd.with_full_queue(event);
-    if hints.policed.is_some() && bucket_empty() {
+    let bucket_empty = || {
+        event.backlog >= EMPTY
+            || (event.backlog.is_nan() || crowd.at_once(event)) && !crowd.with_full_queue(event)
+    };
+    if hints.policed.is_some() && bucket_empty() && !(crowd.at_its_longest(event) && crowd.overflowed(event))
+    {
         (Limit::Policed, None)
     } else if bursts {
         overflow
-    } else if hints.disorder {
+    } else if hints.disorder && !crowd.mostly_lost && !(crowd.at_once(event) && crowd.queued(event)) {
         (Limit::Reordering, None)
     } else if crowd.overflowed(event) {
         overflow
@@ -64,6 +78,12 @@ struct Crowd<'a> {
     full: f64,
     /// Delays at losses, the shortest first.
     delays: Vec<f64>,
+    /// For each loss the share of the round trips with as long a delay, the smallest first.
+    ranks: Vec<f64>,
+    /// Of what was sent again in disorder most had been lost, as the repetitions show that were not needed.
+    mostly_lost: bool,
+    /// Losses in a row by segments sent, those at once counted as one.
+    chance: f64,
 }
 
 impl<'a> Crowd<'a> {
@@ -76,7 +96,23 @@ impl<'a> Crowd<'a> {
             .collect();
         delays.sort_unstable_by(f64::total_cmp);
         let below = delays.partition_point(|delay| *delay < full);
+        let losses = || line.events.iter().filter(|event| event.kind == Happening::Loss);
+        let mut ranks: Vec<f64> = losses()
+            .filter(|event| event.queue_s.is_finite())
+            .map(|event| event.longer)
+            .collect();
+        ranks.sort_unstable_by(f64::total_cmp);
+        let sent: u64 = line.steps.iter().map(|step| step.fresh + step.resent).sum();
+        let segments = sent as f64 / f64::from(hints.segment.max(1));
+        let of = |kind: Happening| -> u64 {
+            let of = line.events.iter().filter(|event| event.kind == kind);
+            of.map(|event| event.segments).sum()
+        };
+        let (lost, needless) = (of(Happening::Loss), of(Happening::Needless));
         Self {
+            ranks,
+            mostly_lost: hints.at_sender && needless > 0 && lost as f64 >= MOSTLY * needless as f64,
+            chance: losses().count() as f64 / segments.max(1.0),
             line,
             hints,
             capacity,
@@ -88,6 +124,9 @@ impl<'a> Crowd<'a> {
 
     /// A queue before the link was full when the loss happened.
     fn overflowed(&self, event: &Event) -> bool {
+        if self.too_few(event) || self.too_thin(event) {
+            return false;
+        }
         // Away from the sender round trips are put together from two ways, and pauses count as delay.
         if !self.hints.at_sender && self.burst(event) {
             return true;
@@ -95,7 +134,8 @@ impl<'a> Crowd<'a> {
         if event.queue_s.is_finite() {
             self.queued(event)
                 && (self.hints.varies
-                    || self.with_full_queue(event)
+                    || self.at_once(event)
+                    || (self.with_full_queue(event) || self.crowds(event))
                         && (self.hints.losses_follow_load
                             || self.hints.fills
                             || self.reaches(FILLS_AT_ALL, event)
@@ -110,12 +150,28 @@ impl<'a> Crowd<'a> {
         self.queued(event) && event.queue_s >= self.full && self.stands_out(event)
     }
 
+    /// The delay just before was about the longest that there was.
+    fn at_its_longest(&self, event: &Event) -> bool {
+        let longest = self.line.delays_s.last().copied().unwrap_or(0.0);
+        longest > 0.0 && self.queued(event) && event.queue_s >= LONGEST * longest
+    }
+
     /// The flow had the link for itself just before.
     fn alone(&self, event: &Event) -> bool {
         let place = self.line.step_at(event.at_s);
         let near = place.saturating_sub(1)..(place + 2).min(self.capacity.alone.len());
         self.capacity
             .alone
+            .get(near)
+            .is_some_and(|near| near.contains(&true))
+    }
+
+    /// The flow had only part of a full link just before.
+    fn part(&self, event: &Event) -> bool {
+        let place = self.line.step_at(event.at_s);
+        let near = place.saturating_sub(1)..(place + 2).min(self.capacity.part.len());
+        self.capacity
+            .part
             .get(near)
             .is_some_and(|near| near.contains(&true))
     }
@@ -129,6 +185,79 @@ impl<'a> Crowd<'a> {
         // A single segment once, at a delay that hardly any packet had: chance as likely as a queue.
         let once = as_long <= 1 && event.longer < RARE && !self.several(event);
         !once && as_long as f64 >= MORE * self.rate * event.longer
+    }
+
+    /// So many segments at once as losses by chance, as often as there are any, would hardly ever take.
+    fn at_once(&self, event: &Event) -> bool {
+        let flight = self.flight_at(event) / f64::from(self.hints.segment.max(1));
+        // Those of two windows may be told as one.
+        let more = 2.0 * self.chance * flight;
+        self.dense(event) && poisson(more, event.segments - 1) * self.delays.len().max(1) as f64 <= HARDLY
+    }
+
+    /// Several segments, and close together: an overrun queue drops a good part of what comes until the sender reacts.
+    fn dense(&self, event: &Event) -> bool {
+        let span = event.span as f64 / f64::from(self.hints.segment.max(1));
+        event.segments >= SEVERAL && event.segments as f64 >= DENSE * span
+    }
+
+    /// A window that doubles overruns a queue by many segments, not by one.
+    fn too_few(&self, event: &Event) -> bool {
+        let first = self
+            .line
+            .events
+            .iter()
+            .find(|event| event.kind == Happening::Loss);
+        let place = self.line.step_at(event.at_s);
+        let flight = |place: usize| self.line.steps[place].flight as f64;
+        first.is_some_and(|first| first.at_s.to_bits() == event.at_s.to_bits())
+            && place >= 2
+            && flight(place).max(flight(place - 1)) >= DOUBLES * flight(place - 2)
+            && !self.several(event)
+    }
+
+    /// Many segments were lost, but few of those that were sent meanwhile: no queue of one's own overran.
+    fn too_thin(&self, event: &Event) -> bool {
+        let span = event.span as f64 / f64::from(self.hints.segment.max(1));
+        event.segments as f64 >= BURST && (event.segments as f64) < THIN * span && !self.hints.shared
+    }
+
+    /// Segments that are known to have arrived between two moments.
+    fn arrived(&self, from_s: f64, to_s: f64) -> f64 {
+        let line = self.line;
+        let (first, last) = (line.step_at(from_s), line.step_at(to_s));
+        let bytes: f64 = (first..=last)
+            .map(|place| {
+                let (low, length) = (line.start_of(place), line.length_of(place));
+                let inside = (low + length).min(to_s) - low.max(from_s);
+                line.steps[place].delivered as f64 * (inside / length.max(1e-9)).clamp(0.0, 1.0)
+            })
+            .sum();
+        bytes / f64::from(self.hints.segment.max(1))
+    }
+
+    /// Segments that arrive between two losses as a rule.
+    fn usual_gap(&self) -> f64 {
+        let losses = self
+            .line
+            .events
+            .iter()
+            .filter(|event| event.kind == Happening::Loss);
+        let times: Vec<f64> = losses.map(|event| event.at_s).collect();
+        let mut gaps: Vec<f64> = times
+            .windows(2)
+            .map(|pair| self.arrived(pair[0], pair[1]))
+            .collect();
+        gaps.sort_unstable_by(f64::total_cmp);
+        gaps.get(gaps.len() / 2).copied().unwrap_or(0.0)
+    }
+
+    /// Far more losses come with as long a delay as this than those that come with the shorter half of the delays let expect.
+    fn crowds(&self, event: &Event) -> bool {
+        let within = |share: f64| self.ranks.partition_point(|rank| *rank <= share);
+        let any = (self.ranks.len() - within(HALF)) as f64 + 1.0;
+        let inside = within(event.longer) as u64;
+        event.longer < HALF && poisson(any / (1.0 - HALF) * event.longer, inside) <= NEVER
     }
 
     /// A queue stood just before.
@@ -154,7 +283,7 @@ impl<'a> Crowd<'a> {
         self.line.events.iter().any(|other| {
             other.kind == Happening::Loss
                 && (0.0..=near).contains(&(other.at_s - event.at_s))
-                && other.segments >= SEVERAL
+                && self.dense(other)
         })
     }
 
@@ -180,11 +309,42 @@ impl<'a> Crowd<'a> {
         let sent: u64 = self.line.steps.iter().map(|step| step.fresh + step.resent).sum();
         let expected = others as f64 * flight / (sent as f64 - flight).max(segment);
         self.reaches(FILLS, event)
+            && self.dense(event)
             && event.segments as f64 >= BURST
             && event.segments as f64 >= BURST * (expected + 1.0)
     }
 }
 
+/// The chance of `least` and more where `mean` are expected.
+fn poisson(mean: f64, least: u64) -> f64 {
+    let (mut term, mut below) = ((-mean).exp(), 0.0);
+    for count in 0..least {
+        below += term;
+        term *= mean / (count + 1) as f64;
+    }
+    (1.0 - below).max(0.0)
+}
+
+/// Chance that hardly ever happens.
+const HARDLY: f64 = 0.01;
+/// The same where one of many shares is picked.
+const NEVER: f64 = 1e-4;
+/// Share of the segments from the first loss to the last that an overrun queue drops at least.
+const DENSE: f64 = 0.1;
+/// The same below which it drops nothing.
+const THIN: f64 = 0.02;
+/// Growth of the flight over two steps that slow start makes and nothing else does.
+const DOUBLES: f64 = 1.5;
+/// Share of the longest delay from which a queue is about as long as it gets.
+const LONGEST: f64 = 0.85;
+/// How many times as many segments were lost as were sent again without need.
+const MOSTLY: f64 = 3.0;
+/// Half of the round trips.
+const HALF: f64 = 0.5;
+/// Segments that arrive where a loss is repeated.
+const NONE: f64 = 2.0;
+/// Share of what usually arrives between two losses, below which the next comes soon.
+const SOON: f64 = 0.05;
 /// Losses at any queue that are supposed beside those that were seen, and the share of round trips without a full queue.
 const UNSEEN: f64 = 0.2;
 /// Share of a queue from which another is as long.

@@ -52,6 +52,12 @@ pub struct Ledger {
     /// What held most of each stretch of time, in order.
     #[serde(skip)]
     pub spans: Vec<Interval>,
+    /// Payload bytes that were delivered.
+    #[serde(skip)]
+    pub bytes: f64,
+    /// Ceilings other than the link and the payload bytes per second that each let through while it held.
+    #[serde(skip)]
+    pub ceilings: Vec<(Limit, f64)>,
 }
 
 /// One part of a transfer's time.
@@ -145,6 +151,24 @@ impl Ledger {
         Some(of.filter_map(|entry| entry.lost_s).sum())
     }
 
+    /// How long the same bytes would take without a cause, seconds; `None` where the capacity is only bounded.
+    ///
+    /// Its time is given back up to the next limit: no other ceiling lets more through than it did while it held. Where the
+    /// program no longer pauses, queues that its bursts overran no longer overrun.
+    pub fn without(&self, cause: Limit) -> Option<f64> {
+        let mut left = self.duration_s - self.lost_to(cause)?;
+        let pauses = self.sum(cause, Entry::is_gap, Entry::time);
+        if pauses >= OFTEN * self.time_of(cause) && pauses > 0.0 {
+            let overrun = |entry: &Entry| entry.flags.contains(&Flag::ShortQueue);
+            left -= self.sum(Limit::BottleneckBandwidth, overrun, |entry| {
+                entry.lost_s.unwrap_or(0.0)
+            });
+        }
+        let others = self.ceilings.iter().filter(|(limit, _)| *limit != cause);
+        let next = others.map(|(_, rate)| self.bytes / rate).fold(0.0, f64::max);
+        Some(left.max(next).min(self.duration_s))
+    }
+
     /// What limited the transfer by this account: a ceiling that held for half of the time or more; else the avoidable
     /// cause that cost most, if that is a fifth of the duration or more; else the link, or the start where the transfer
     /// was hardly more. Without a capacity: the cause that held for most of the time.
@@ -235,5 +259,7 @@ impl Entry {
 const CEILING: f64 = 0.5;
 /// Share of the duration from which waiting for answers is the limit.
 const GAPS: f64 = 0.6;
+/// Share of the time of a program that it pauses, from which its bursts are its doing.
+const OFTEN: f64 = 0.5;
 /// Share of the duration from which what could be avoided is the limit.
 const AVOIDABLE: f64 = 0.2;

@@ -59,6 +59,7 @@ fn loss(at_s: f64, queue_s: f64) -> Event {
         at_s,
         kind: Happening::Loss,
         segments: 1,
+        span: 1_000,
         queue_s,
         longer: 0.1,
         backlog: f64::NAN,
@@ -388,6 +389,99 @@ fn what_an_empty_bucket_drops_is_policed_and_what_a_full_queue_drops_is_not() {
     };
     assert!(of(1.0) > 1.0);
     assert!(of(0.2) < 1e-9);
+}
+
+#[test]
+fn what_follows_an_empty_bucket_at_once_is_the_buckets_and_what_comes_later_is_not() {
+    let mut kilobytes = vec![0, 10, 20, 40, 80];
+    kilobytes.extend([60; 90]);
+    let of = |at: f64| {
+        let mut line = flow(&kilobytes, false);
+        let empty = |at: f64| Event {
+            backlog: 1.0,
+            ..loss(at, 0.0)
+        };
+        line.events = (1..=5).map(|second| empty(f64::from(second))).collect();
+        line.events.push(Event {
+            backlog: 0.1,
+            ..loss(at, 0.0)
+        });
+        line.events.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+        let hints = Hints {
+            policed: Some(0.8 * RATE),
+            ..hints()
+        };
+        let ledger = book(&line, &hints, Some(RATE));
+        adds_up(&ledger);
+        ledger
+            .entries
+            .iter()
+            .any(|entry| entry.cause == Limit::RandomLoss)
+    };
+    // Nothing has arrived since the bucket was empty; half a second later, three hundred segments have.
+    assert!(!of(5.001));
+    assert!(of(5.5));
+}
+
+#[test]
+fn many_losses_close_together_overran_a_queue_and_as_many_far_apart_did_not() {
+    let mut kilobytes = vec![0, 10, 20, 40, 80];
+    kilobytes.extend([100; 60]);
+    kilobytes.extend([50; 40]);
+    let of = |span: u64| {
+        let mut line = flow(&kilobytes, true);
+        line.events = vec![Event {
+            segments: 20,
+            span,
+            ..loss(6.6, 0.05)
+        }];
+        let ledger = book(&line, &hints(), Some(RATE));
+        adds_up(&ledger);
+        ledger.time_of(Limit::RandomLoss)
+    };
+    assert!(of(40_000) < 1e-9);
+    assert!(of(2_000_000) > 1.0);
+}
+
+#[test]
+fn without_a_cause_the_next_ceiling_holds() {
+    // A window of half of what the path holds, and a loss that makes less of it.
+    let mut kilobytes = vec![0, 10, 20, 40];
+    kilobytes.extend([50; 40]);
+    kilobytes.extend([20; 60]);
+    let mut line = flow(&kilobytes, false);
+    for step in &mut line.steps[4..44] {
+        step.full_s = RTT;
+    }
+    line.events = vec![loss(4.45, 0.0)];
+    let ledger = book(&line, &hints(), Some(RATE));
+    let lost = ledger.lost_to(Limit::RandomLoss).unwrap();
+    let left = ledger.without(Limit::RandomLoss).unwrap();
+    assert!(lost > 3.0, "{ledger:#?}");
+    assert!(left > ledger.duration_s - lost + 0.5, "{left} {lost}");
+    // All of the 3,270 kB at 500 kB/s.
+    assert!((left - 6.54).abs() < 0.2, "{left} {ledger:#?}");
+    assert_eq!(ledger.without(Limit::Reordering), Some(ledger.duration_s));
+}
+
+#[test]
+fn a_queue_that_stands_before_a_link_of_which_a_flow_has_part_is_others() {
+    let mut line = flow(&[50; 100], false);
+    for step in &mut line.steps {
+        (step.rtt_s, step.rtt_max_s) = (1.5 * RTT, 1.5 * RTT);
+        (step.acks, step.followed) = (20, 20);
+    }
+    let share = |line: &Timeline| {
+        let ledger = book(line, &hints(), Some(RATE));
+        adds_up(&ledger);
+        ledger.time_of(Limit::SharedBottleneck) / ledger.duration_s
+    };
+    assert!(share(&line) > 0.9);
+    // A program that gives little at a time makes queues that are gone before more comes.
+    for step in &mut line.steps {
+        step.followed = 2;
+    }
+    assert!(share(&line) < 1e-9);
 }
 
 #[test]

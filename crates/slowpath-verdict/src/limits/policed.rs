@@ -117,6 +117,29 @@ fn is_bucket(case: &Case, fit: &QueueFit) -> Result<(), No> {
             spread: Ratio(fit.spread),
         }
     })?;
+    no_queue(case, fit)
+}
+
+/// The rate of a bucket that drops some of the losses, among others that something else drops: far more of the losses than
+/// of the deliveries come at one backlog, again and again.
+pub(crate) fn among_others(case: &Case, fit: &QueueFit) -> Option<f64> {
+    case.whole().ok()?;
+    let [losses, near, above] = fit.at_full.map(|count| count as f64);
+    let deliveries = fit.deliveries.max(1) as f64;
+    let bare = (losses / fit.losses.max(1) as f64) / (near.max(1.0) / deliveries);
+    let drain = fit.size_bytes * 8.0 / fit.rate_bit_per_s.max(1.0);
+    let shows = losses >= FIT_LOSSES.value
+        && fit.full_episodes >= AGAIN as u64
+        && bare >= MORE
+        && fit.error <= MIXED
+        && above <= BEYOND * deliveries
+        && fit.delay_slope.abs() <= FLAT
+        && drain <= LONGEST_DRAIN;
+    (shows && no_queue(case, fit).is_ok()).then_some(fit.rate_bit_per_s)
+}
+
+/// Whether the delay does not know of the backlog of a fit.
+fn no_queue(case: &Case, fit: &QueueFit) -> Result<(), No> {
     require(varying::rates(case).is_none(), Reason::QueueNotBucket, || {
         Message::DelayFollowsRate {}
     })?;
@@ -186,6 +209,16 @@ fn evidence(case: &Case) -> Vec<Evidence> {
     out
 }
 
+/// How many times as often as a delivery a loss finds the bucket empty.
+const MORE: f64 = 3.0;
+/// Error of the fit of a bucket up to which half of the losses and more are its doing.
+const MIXED: f64 = 0.45;
+/// Share of the deliveries above the bucket's size, up to which the clock of the capture makes them.
+const BEYOND: f64 = 0.25;
+/// Slope of the delay over the backlog up to which it is no queue's: that has one.
+const FLAT: f64 = 0.4;
+/// No bucket takes longer to fill, seconds.
+const LONGEST_DRAIN: f64 = 3.0;
 /// Losses that come so by more than chance.
 const AGAIN: usize = 3;
 /// Delay that is no queue, seconds.
