@@ -90,6 +90,9 @@ pub(crate) enum Command {
         /// Which shell
         shell: clap_complete::Shell,
     },
+    /// Restores what a trial changed when `why` is gone (not for people)
+    #[command(hide = true)]
+    Guard,
     /// One run in a process of its own (not for people)
     #[command(hide = true)]
     Worker {

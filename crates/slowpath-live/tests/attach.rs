@@ -15,6 +15,7 @@ fn spec(target: Target, seconds: u64) -> WatchSpec {
         target,
         duration: Some(Duration::from_secs(seconds)),
         output: Stdio::null,
+        trial: None,
     }
 }
 

@@ -13,3 +13,4 @@ mod records;
 mod robust;
 mod support;
 mod traces;
+mod trial;

@@ -1,12 +1,13 @@
 //! The answer of a watch, in the form in which it is written as JSON (`slowpath/why/1`).
 
 use serde::Serialize;
-use slowpath_verdict::{Interval, Limit, Verdict};
+use slowpath_verdict::{Interval, Judged, Limit, Verdict};
 
 use super::facts::{Facts, facts};
 use super::job::{JobPart, JobTrack};
 use super::judge::{Ledger, ProgramView, judge};
 use super::target::Target;
+use super::trial::Trial;
 use super::watch::{Outcome, Watched};
 
 /// Version of the JSON form.
@@ -23,6 +24,9 @@ pub struct Answer {
     pub connections: Vec<ConnectionAnswer>,
     /// Where the time of the programs went, if they could be seen.
     pub job: Option<JobAnswer>,
+    /// What was tried on the living connections.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trials: Vec<Trial>,
     /// What to know beside: connections that were not followed, other protocols, permissions.
     pub notes: Vec<String>,
     /// What the watch itself cost.
@@ -33,6 +37,15 @@ impl Answer {
     /// The connection that moved the most data.
     pub fn main_connection(&self) -> Option<&ConnectionAnswer> {
         self.connections.first()
+    }
+
+    /// What limits that one, in the form in which any run's verdict is kept.
+    pub fn judged(&self) -> Option<Judged> {
+        let main = self.main_connection()?;
+        Some(Judged {
+            verdict: main.verdict.clone(),
+            ledger: main.ledger.kept(),
+        })
     }
 }
 
@@ -128,6 +141,7 @@ pub fn answer(target: &Target, outcome: &Outcome) -> Answer {
         duration_s: outcome.seconds,
         job: job.map(|job| job_answer(job, connections.first())),
         connections,
+        trials: outcome.trials.clone(),
         notes,
         cost: Cost {
             looks: outcome.looks,
