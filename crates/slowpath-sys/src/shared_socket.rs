@@ -127,10 +127,7 @@ pub fn send_with_descriptor(
 ///
 /// # Errors
 /// Those of `recvmsg(2)`.
-pub fn receive_with_descriptor(
-    socket: impl AsFd,
-    buffer: &mut [u8],
-) -> io::Result<(usize, Option<OwnedFd>)> {
+pub fn receive_with_descriptor(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<(usize, Option<OwnedFd>)> {
     let mut control = Control([0; 64]);
     let mut vector = libc::iovec {
         iov_base: buffer.as_mut_ptr().cast(),
@@ -144,8 +141,7 @@ pub fn receive_with_descriptor(
     header.msg_controllen = control.0.len() as _;
     let flags = libc::MSG_CMSG_CLOEXEC;
     // SAFETY: every pointer in `header` is to a live local or to `buffer`, with its true length.
-    let length =
-        cvt_len(unsafe { libc::recvmsg(socket.as_fd().as_raw_fd(), &raw mut header, flags) })?;
+    let length = cvt_len(unsafe { libc::recvmsg(socket.as_fd().as_raw_fd(), &raw mut header, flags) })?;
     let mut descriptor = None;
     // SAFETY: the kernel filled `control` with well-formed messages of total length `msg_controllen`; a descriptor of
     // SCM_RIGHTS is fresh and nobody else's.
