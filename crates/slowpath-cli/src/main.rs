@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod attend;
 mod compare;
 mod config;
 mod doctor;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         Command::Measure(args) => measure::measure(&args),
         Command::Serve(args) => measure::serve(&args),
         Command::Completions { shell } => completions(shell),
+        Command::Guard => why::guard(),
         Command::Worker { job } => run::worker(&job),
         Command::Compare(args) => compare::compare(&args),
         Command::Doctor => doctor::doctor(),

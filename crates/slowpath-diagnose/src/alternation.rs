@@ -111,7 +111,10 @@ mod tests {
         let effect = Effect::of_blocks(&turns(&[1.0, e, 1.0, e, e.powf(0.6)])).unwrap();
         assert!((effect.ratio.ln() - 0.8).abs() < 1e-9, "{effect:?}");
         let error = ((0.24 - 0.144) / 2.0 / 1.2_f64).sqrt();
-        assert!((effect.high95.ln() - 0.8 - 4.302_653 * error).abs() < 1e-4, "{effect:?}");
+        assert!(
+            (effect.high95.ln() - 0.8 - 4.302_653 * error).abs() < 1e-4,
+            "{effect:?}"
+        );
     }
 
     #[test]

@@ -30,7 +30,12 @@ fn own(role: &str) -> Vec<OsString> {
 
 fn spec(words: Vec<OsString>, changes: &[&str]) -> WatchSpec {
     WatchSpec {
-        target: Target::Command(words.into_iter().map(|word| word.into_string().unwrap()).collect()),
+        target: Target::Command(
+            words
+                .into_iter()
+                .map(|word| word.into_string().unwrap())
+                .collect(),
+        ),
         duration: None,
         output: Stdio::null,
         trial: Some(TrialSpec {
@@ -51,7 +56,9 @@ fn role_of_a_guardian() {
 #[test]
 #[ignore = "a role that other tests start as a process"]
 fn role_of_a_writer() {
-    let Ok(port) = std::env::var("TRIAL_PORT") else { return };
+    let Ok(port) = std::env::var("TRIAL_PORT") else {
+        return;
+    };
     let seconds: f64 = std::env::var("TRIAL_SECONDS").unwrap().parse().unwrap();
     let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
     sockopt::set_congestion_control(&stream, "reno").unwrap();
@@ -165,17 +172,29 @@ fn an_interrupt_gives_back_what_was_changed() {
     std::thread::scope(|scope| {
         let watch = scope.spawn(|| why::watch(&spec, &stop, &mut |_| {}).unwrap());
         let socket = reach(port);
-        assert!(comes_to(&socket, "cubic", Duration::from_secs(8)), "the change is made");
+        assert!(
+            comes_to(&socket, "cubic", Duration::from_secs(8)),
+            "the change is made"
+        );
         stop.store(true, Ordering::Relaxed);
-        assert!(comes_to(&socket, "reno", Duration::from_secs(2)), "and given back");
+        assert!(
+            comes_to(&socket, "reno", Duration::from_secs(2)),
+            "and given back"
+        );
         drop(socket);
         let outcome = watch.join().unwrap();
-        assert!(outcome.status.unwrap().success(), "the program goes on to its end");
+        assert!(
+            outcome.status.unwrap().success(),
+            "the program goes on to its end"
+        );
         let [trial] = &outcome.trials[..] else {
             panic!("{:?}", outcome.trials)
         };
         assert_eq!(trial.outcome, TrialOutcome::CannotTell);
-        assert!(trial.sentence.contains("it was interrupted after 1 block"), "{trial:?}");
+        assert!(
+            trial.sentence.contains("it was interrupted after 1 block"),
+            "{trial:?}"
+        );
     });
 }
 
@@ -197,11 +216,17 @@ fn the_guardian_gives_back_after_a_kill() {
         .spawn()
         .unwrap();
     let socket = reach(port);
-    assert!(comes_to(&socket, "cubic", Duration::from_secs(8)), "the change is made");
+    assert!(
+        comes_to(&socket, "cubic", Duration::from_secs(8)),
+        "the change is made"
+    );
     why.kill().unwrap();
     why.wait().unwrap();
     let given_back = Instant::now();
-    assert!(comes_to(&socket, "reno", Duration::from_secs(2)), "and given back");
+    assert!(
+        comes_to(&socket, "reno", Duration::from_secs(2)),
+        "and given back"
+    );
     eprintln!("given back {:?} after the kill", given_back.elapsed());
 }
 
@@ -232,10 +257,17 @@ fn what_cannot_be_tried_is_said() {
     let sentence = |words: Vec<OsString>, changes: &[&str]| {
         let found = trials(&spec(words, changes));
         assert!(found.iter().all(|one| one.effect.is_none()), "{found:?}");
-        found.iter().map(|one| one.sentence.clone()).collect::<Vec<_>>().join("\n")
+        found
+            .iter()
+            .map(|one| one.sentence.clone())
+            .collect::<Vec<_>>()
+            .join("\n")
     };
     let none = sentence(["sleep", "0.3"].map(OsString::from).to_vec(), &["mark=cs1"]);
-    assert!(none.contains("not tried: the transfer ended before it had moved data for 1.5 s"), "{none}");
+    assert!(
+        none.contains("not tried: the transfer ended before it had moved data for 1.5 s"),
+        "{none}"
+    );
     let unnamed = sentence(["true"].map(OsString::from).to_vec(), &[]);
     assert!(unnamed.contains("Nothing was tried"), "{unnamed}");
     let several = sentence(
@@ -244,7 +276,13 @@ fn what_cannot_be_tried_is_said() {
     );
     assert!(several.contains("the receiver's to choose"), "{several}");
     assert!(several.contains("no congestion control nosuch"), "{several}");
-    assert!(several.contains("cannot tell: the transfer ended after"), "{several}");
+    assert!(
+        several.contains("cannot tell: the transfer ended after"),
+        "{several}"
+    );
     let paced = sentence(writer(sink(), 4.0), &[]);
-    assert!(paced.contains("Nothing was tried") || paced.contains("cannot tell"), "{paced}");
+    assert!(
+        paced.contains("Nothing was tried") || paced.contains("cannot tell"),
+        "{paced}"
+    );
 }

@@ -185,7 +185,8 @@ impl Folder {
     pub fn write_judged(&self, name: &str, judged: &Judged) -> Result<(), FolderError> {
         let mut text = serde_json::to_vec(judged).expect("a verdict can always be written as JSON");
         text.push(b'\n');
-        self.write(&format!("analyses/{name}.judged.json"), &text).map(drop)
+        self.write(&format!("analyses/{name}.judged.json"), &text)
+            .map(drop)
     }
 
     /// What a run without packets was judged to be limited by, if that was kept.

@@ -25,10 +25,16 @@ fn bbr_is_found_faster_than_cubic_where_packets_are_lost_by_chance() {
     if !lab_or_skip(test) {
         return;
     }
-    match tried("rate 20 Mbit/s, delay 15 ms, loss 1 %", "congestion-control=bbr", 16) {
+    match tried(
+        "rate 20 Mbit/s, delay 15 ms, loss 1 %",
+        "congestion-control=bbr",
+        16,
+    ) {
         Err(why) => eprintln!("skipped: {test}: {}", why.trim()),
         Ok(trials) => {
-            let [trial] = &trials[..] else { panic!("{trials:?}") };
+            let [trial] = &trials[..] else {
+                panic!("{trials:?}")
+            };
             assert_eq!(trial["change"], "congestion-control=bbr");
             assert_eq!(trial["outcome"], "faster", "{trial}");
             let effect = |end: &str| trial["effect"][end].as_f64().unwrap();
@@ -49,7 +55,10 @@ fn a_change_needs_a_command_of_its_own() {
     for (arguments, said) in [
         (&["why", "--try", "mark=cs1", "--port", "9"][..], "-- <COMMAND>"),
         (&["why", "--try", "mark", "--", "true"], "it has no value"),
-        (&["why", "--try", "speed=9", "--", "true"], "there is no change \"speed\""),
+        (
+            &["why", "--try", "speed=9", "--", "true"],
+            "there is no change \"speed\"",
+        ),
     ] {
         let output = run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");

@@ -3,6 +3,7 @@
 //! * [`watch`](mod@watch): finds the connections of a [`target`] and looks at them. Start here.
 //! * [`sample`]: what one look shows, as plain data.
 //! * [`track`]: from looks to states by time, for one connection; [`job`]: the same for the programs.
+//! * [`host`]: what this machine itself dropped.
 //! * [`facts`](mod@facts): figures of one connection; [`judge`](mod@judge): from these to ledger and verdict.
 //! * [`answer`](mod@answer): the result, as JSON; [`text`]: for a terminal; [`record`](mod@record): as a record of a run.
 //! * [`busiest`](mod@busiest): which transfers are under way.
@@ -16,6 +17,7 @@ pub mod baseline;
 pub mod busiest;
 mod error;
 pub mod facts;
+pub mod host;
 pub mod job;
 pub mod judge;
 mod programs;

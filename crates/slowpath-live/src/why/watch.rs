@@ -13,6 +13,7 @@ use slowpath_sys::process_table;
 use slowpath_sys::sock_diag::{Destroyed, SockDiag, TcpSocket};
 
 use super::error::WhyError;
+use super::host::{HostCounters, HostDrops};
 use super::job::{JobTrack, NetworkShares};
 use super::programs::{Programs, job_sample, programs};
 use super::sample::ConnectionSample;
@@ -84,7 +85,9 @@ impl Watched {
                 }
                 self.socket.state = socket.state;
                 // A program, or the route, may change it while or after the connection is made.
-                if socket.congestion_control != self.congestion_control && !socket.congestion_control.is_empty() {
+                if socket.congestion_control != self.congestion_control
+                    && !socket.congestion_control.is_empty()
+                {
                     self.congestion_control.clone_from(&socket.congestion_control);
                 }
             }
@@ -128,6 +131,8 @@ pub struct Outcome {
     pub own_processor_s: f64,
     /// What was tried.
     pub trials: Vec<Trial>,
+    /// What this machine itself dropped meanwhile, by device.
+    pub host: Vec<HostDrops>,
 }
 
 impl Outcome {
@@ -145,6 +150,7 @@ impl Outcome {
             looks: 0,
             own_processor_s: 0.0,
             trials: Vec::new(),
+            host: Vec::new(),
         }
     }
 }
@@ -195,6 +201,7 @@ struct Watcher<'a> {
     looks: u64,
     last_look: u64,
     course: Option<Course>,
+    host: Option<HostCounters>,
 }
 
 impl<'a> Watcher<'a> {
@@ -206,7 +213,11 @@ impl<'a> Watcher<'a> {
         if let Some(pid) = root {
             process_table::status(pid).map_err(|_| WhyError::NoProcess(pid))?;
         }
-        let (diag, destroyed) = open_diagnostics(root)?;
+        let Opened {
+            diag,
+            destroyed,
+            host,
+        } = open_diagnostics(root)?;
         let child = match &spec.target {
             Target::Command(words) => Some(start(words, (spec.output)())?),
             _ => None,
@@ -239,6 +250,7 @@ impl<'a> Watcher<'a> {
                 .clone()
                 .filter(|_| matches!(spec.target, Target::Command(_)))
                 .map(Course::new),
+            host,
         })
     }
 
@@ -449,6 +461,7 @@ impl<'a> Watcher<'a> {
             looks: self.looks,
             own_processor_s: (clock::process_cpu() - self.cpu_begin) as f64 / 1e9,
             trials,
+            host: self.host.map_or_else(Vec::new, HostCounters::end),
         }
     }
 }
@@ -470,11 +483,22 @@ const fn moved(watched: &Watched) -> u64 {
     watched.track.sent() + watched.track.received()
 }
 
-fn open_diagnostics(root: Option<u32>) -> Result<(SockDiag, Option<Destroyed>), WhyError> {
-    let open = || -> io::Result<(SockDiag, Option<Destroyed>)> {
+/// What is asked while watching, of one network namespace.
+struct Opened {
+    diag: SockDiag,
+    destroyed: Option<Destroyed>,
+    host: Option<HostCounters>,
+}
+
+fn open_diagnostics(root: Option<u32>) -> Result<Opened, WhyError> {
+    let open = || -> io::Result<Opened> {
         let mut diag = SockDiag::open()?;
         diag.tcp_sockets()?;
-        Ok((diag, Destroyed::open().ok()))
+        Ok(Opened {
+            diag,
+            destroyed: Destroyed::open().ok(),
+            host: HostCounters::begin(),
+        })
     };
     let Some(pid) = root else {
         return open().map_err(WhyError::Diagnostics);

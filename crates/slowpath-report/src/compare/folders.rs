@@ -173,12 +173,18 @@ impl VariantChange {
             ),
             None => format!("{}: no valid run on one side, nothing can be said.", a.name),
         };
-        let held = |v: &Variant| v.runs.iter().find_map(|run| Some((run.ledger.clone()?, run.bytes)));
+        let held = |v: &Variant| {
+            v.runs
+                .iter()
+                .find_map(|run| Some((run.ledger.clone()?, run.bytes)))
+        };
         let grown = match (held(a), held(b)) {
             (Some((good, before)), Some((bad, now))) => ledger::grown([&good, &bad], [before, now]),
             _ => None,
         };
-        let grown = grown.map_or_else(String::new, |grown| format!(" {}{}.", grown[..1].to_uppercase(), &grown[1..]));
+        let grown = grown.map_or_else(String::new, |grown| {
+            format!(" {}{}.", grown[..1].to_uppercase(), &grown[1..])
+        });
         let changed = match limits {
             [Some(x), Some(y)] if x != y => format!(" The limit changed from {x} to {y}."),
             _ => String::new(),

@@ -123,10 +123,7 @@ mod tests {
             paced: false,
         };
         assert_eq!(tried(Limit::Policed, &marked, true).len(), 2);
-        let paced = Present {
-            paced: true,
-            ..plain
-        };
+        let paced = Present { paced: true, ..plain };
         assert_eq!(tried(Limit::SenderApplication, &paced, true), ["pacing-rate=off"]);
     }
 }

@@ -187,7 +187,16 @@ impl Course {
                 }
             }
         }
-        self.waiting = changes.into();
+        // What cannot be tried at all is said, whether or not the transfer lasts.
+        for change in changes {
+            match self.is_possible(&change, seen) {
+                Ok(()) => self.waiting.push_back(change),
+                Err(why) => self.done.push(Trial::not_tried(change.to_string(), &why)),
+            }
+        }
+        if self.waiting.is_empty() {
+            return;
+        }
         match Guardian::start(&self.spec.guardian) {
             Ok(guardian) => {
                 self.guardian = Some(guardian);
@@ -203,7 +212,8 @@ impl Course {
     fn chosen(&self, main: &Seen<'_>) -> Result<Vec<Change>, String> {
         let facts = facts(main.track);
         let (verdict, ..) = judge(&facts, ProgramView::default());
-        let place = Place::find(self.processes.iter().copied(), main.inode).map_err(|error| error.to_string())?;
+        let place =
+            Place::find(self.processes.iter().copied(), main.inode).map_err(|error| error.to_string())?;
         let socket = place.open(main.cookie).map_err(|error| error.to_string())?;
         let tos = if main.local.is_ipv4() {
             slowpath_sys::sockopt::tos(&socket)
@@ -219,7 +229,13 @@ impl Course {
         let permitted = |name: &str| {
             choice::may_choose(name).is_ok() && choice::may_choose(&now.congestion_control).is_ok()
         };
-        let chosen = worth_trying(verdict.limit, &facts, &now, &permitted, choice::buffers_grow_again());
+        let chosen = worth_trying(
+            verdict.limit,
+            &facts,
+            &now,
+            &permitted,
+            choice::buffers_grow_again(),
+        );
         if chosen.is_empty() {
             return Err(format!(
                 "no option of this end's socket that this user may set could lift what limits it ({})",
@@ -229,25 +245,21 @@ impl Course {
         Ok(chosen)
     }
 
-    /// Begins with the next change that can be tried.
+    /// Begins with the next change.
     fn next(&mut self, at: u64, seen: &[Seen<'_>]) {
-        while let Some(change) = self.waiting.pop_front() {
-            if let Err(why) = self.is_possible(&change, seen) {
-                self.done.push(Trial::not_tried(change.to_string(), &why));
-                continue;
-            }
-            let plan = plan(&change, seen);
-            self.state = State::Running(Running {
-                turns: Turns::new(plan, at),
-                plan,
-                is_on: false,
-                applied: Vec::new(),
-                notes: not_given_back(&change).map(str::to_owned).into_iter().collect(),
-                change,
-            });
+        let Some(change) = self.waiting.pop_front() else {
+            drop(self.guardian.take());
             return;
-        }
-        drop(self.guardian.take());
+        };
+        let plan = plan(&change, seen);
+        self.state = State::Running(Running {
+            turns: Turns::new(plan, at),
+            plan,
+            is_on: false,
+            applied: Vec::new(),
+            notes: not_given_back(&change).map(str::to_owned).into_iter().collect(),
+            change,
+        });
     }
 
     /// Why a change cannot be tried on these connections, a clause.
@@ -260,7 +272,10 @@ impl Course {
             });
         }
         if let Change::CongestionControl(name) = change {
-            let own = seen.iter().filter(|one| !one.ended).map(|one| one.congestion_control);
+            let own = seen
+                .iter()
+                .filter(|one| !one.ended)
+                .map(|one| one.congestion_control);
             for name in own.chain([name.as_str()]) {
                 choice::may_choose(name).map_err(|error| not_permitted(name, &error))?;
             }

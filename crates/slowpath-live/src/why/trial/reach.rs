@@ -61,7 +61,11 @@ impl Place {
             match process_table::sockets(process) {
                 Ok(sockets) => {
                     if let Some(&(number, _)) = sockets.iter().find(|(_, of)| *of == inode) {
-                        return Ok(Self { process, number, inode });
+                        return Ok(Self {
+                            process,
+                            number,
+                            inode,
+                        });
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => forbidden = Some(process),

@@ -88,7 +88,13 @@ impl Trial {
     }
 
     /// What the blocks show; `ended` says why there are no more, a clause such as `the transfer ended`.
-    pub fn of_blocks(change: String, plan: Plan, turns: &Turns, ended: Option<&str>, notes: Vec<String>) -> Self {
+    pub fn of_blocks(
+        change: String,
+        plan: Plan,
+        turns: &Turns,
+        ended: Option<&str>,
+        notes: Vec<String>,
+    ) -> Self {
         let effect = turns.effect();
         let count = turns.blocks().len();
         let (outcome, said) = match effect {
@@ -170,14 +176,25 @@ mod tests {
     fn what_was_found_is_said_with_its_interval() {
         let say = |rates: &[u64]| {
             let (plan, turns) = turns(rates);
-            Trial::of_blocks("x=y".to_owned(), plan, &turns, Some("the transfer ended"), Vec::new())
+            Trial::of_blocks(
+                "x=y".to_owned(),
+                plan,
+                &turns,
+                Some("the transfer ended"),
+                Vec::new(),
+            )
         };
         let faster = say(&[100_000, 230_000, 105_000, 220_000, 95_000, 240_000, 100_000]);
         assert_eq!(faster.outcome, TrialOutcome::Faster);
         assert_eq!(faster.sentence, "x=y: faster 2.3 times (2.1 to 2.5).");
         let slower = say(&[100_000, 23_000, 105_000, 22_000, 95_000]);
         assert_eq!(slower.outcome, TrialOutcome::Slower);
-        assert!(slower.sentence.contains("slower, 0.23 times the rate (0.19 to 0.27)"), "{slower:?}");
+        assert!(
+            slower
+                .sentence
+                .contains("slower, 0.23 times the rate (0.19 to 0.27)"),
+            "{slower:?}"
+        );
         let same = say(&[100_000, 103_000, 105_000, 92_000, 95_000]);
         assert!(same.sentence.contains("no difference shown"), "{same:?}");
         let short = say(&[100_000, 103_000, 105_000]);

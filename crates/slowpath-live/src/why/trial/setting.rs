@@ -128,7 +128,10 @@ impl Change {
             Self::Mark(mark) => {
                 let class = i32::from(mark.tos(Ecn::NotEct));
                 // A socket of IPv6 with an IPv4 peer needs the first, one with an IPv6 peer the second.
-                let (v4, v6) = (sockopt::set_tos(socket, class), sockopt::set_traffic_class(socket, class));
+                let (v4, v6) = (
+                    sockopt::set_tos(socket, class),
+                    sockopt::set_traffic_class(socket, class),
+                );
                 v4.or(v6)
             }
             Self::SendBuffer(bytes) => sockopt::set_send_buffer(socket, whole(bytes.bytes())),
@@ -184,7 +187,11 @@ mod tests {
                 let changed = Setting::of(&change, &client).unwrap();
                 assert_ne!(changed, before, "{change}");
                 before.restore(&client).unwrap();
-                assert_eq!(Setting::of(&change, &client).unwrap(), before, "{change} on {bind}");
+                assert_eq!(
+                    Setting::of(&change, &client).unwrap(),
+                    before,
+                    "{change} on {bind}"
+                );
             }
         }
     }

@@ -42,7 +42,11 @@ pub fn before(changes: &[Change]) -> Vec<String> {
     let what = if changes.is_empty() {
         "what the limit suggests".to_owned()
     } else {
-        changes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        changes
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     let mut said = vec![format!(
         "trying {what} on the program's own connections, in turns; each is given back what it had"

@@ -25,7 +25,7 @@ impl Plan {
         let settle = (rtt_s * ROUND_TRIPS).max(losses).clamp(LEAST_S, MOST_S);
         Self {
             settle: (settle * 1e9) as u64,
-            measure: (settle.max(LEAST_MEASURED_S) * 1e9) as u64,
+            measure: ((settle * MEASURED).max(LEAST_MEASURED_S) * 1e9) as u64,
             blocks: BLOCKS,
         }
     }
@@ -130,8 +130,10 @@ impl Turns {
 
 /// Round trips in which a change takes hold.
 const ROUND_TRIPS: f64 = 16.0;
-/// Losses after which a window that they make is what they make it.
-const LOSSES: f64 = 4.0;
+/// Losses after which a window that they make is what they make it: each takes three tenths of what is too much.
+const LOSSES: f64 = 6.0;
+/// The part that counts, against the begin that does not.
+const MEASURED: f64 = 0.75;
 /// Shortest and longest begin of a block that is not counted, seconds.
 const LEAST_S: f64 = 0.4;
 const MOST_S: f64 = 8.0;
@@ -202,8 +204,8 @@ mod tests {
         let near = Plan::new(0.001, None);
         assert_eq!((near.settle, near.measure), (400_000_000, 600_000_000));
         let far = Plan::new(0.2, None);
-        assert_eq!((far.settle, far.measure), (3_200_000_000, 3_200_000_000));
-        assert_eq!(Plan::new(0.02, Some(0.5)).settle, 2_000_000_000);
+        assert_eq!((far.settle, far.measure), (3_200_000_000, 2_400_000_000));
+        assert_eq!(Plan::new(0.02, Some(0.5)).settle, 3_000_000_000);
         assert_eq!(Plan::new(10.0, None).settle, 8_000_000_000);
         assert!(near.blocks % 2 == 1);
     }
