@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::stats::{Outcome, t_quantile};
+use crate::stats::{Comparison, Outcome, t_quantile};
 
 /// The rate with a change over the rate without it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -61,6 +61,25 @@ impl Effect {
             ratio: step.exp(),
             low95: (step - half).exp(),
             high95: (step + half).exp(),
+        })
+    }
+
+    /// The effect of what was turned on once and stayed: Welch's interval of the logarithms, without a line over time, since a
+    /// line and one step cannot be told apart. `None` as in [`Effect::of_blocks`].
+    pub fn before_and_after(blocks: &[(bool, f64)]) -> Option<Self> {
+        let all_move = blocks.iter().all(|(_, rate)| rate.is_finite() && *rate > 0.0);
+        if blocks.len() < LEAST_BLOCKS || !all_move {
+            return None;
+        }
+        let of = |wanted: bool| -> Vec<f64> {
+            let kind = blocks.iter().filter(|(on, _)| *on == wanted);
+            kind.map(|(_, rate)| rate.ln()).collect()
+        };
+        let step = Comparison::welch(&of(false), &of(true))?;
+        Some(Self {
+            ratio: step.difference.exp(),
+            low95: step.low95?.exp(),
+            high95: step.high95?.exp(),
         })
     }
 
@@ -126,6 +145,34 @@ mod tests {
         assert_eq!(noise.outcome(), Outcome::NotShown);
         let slower = Effect::of_blocks(&turns(&[4.0, 1.0, 4.1, 1.1, 3.9, 0.9, 4.0])).unwrap();
         assert_eq!(slower.outcome(), Outcome::Lower);
+    }
+
+    #[test]
+    fn what_stays_on_is_compared_with_what_was_before() {
+        let blocks = |rates: &[f64]| -> Vec<(bool, f64)> {
+            let half = rates.len() / 2;
+            rates
+                .iter()
+                .enumerate()
+                .map(|(place, &rate)| (place >= half, rate))
+                .collect()
+        };
+        let effect = Effect::before_and_after(&blocks(&[1.0, 1.1, 0.9, 3.0, 3.3, 2.7])).unwrap();
+        assert!((effect.ratio - 3.0).abs() < 1e-9, "{effect:?}");
+        assert_eq!(effect.outcome(), Outcome::Higher);
+        let same = Effect::before_and_after(&blocks(&[1.0, 1.1, 0.9, 1.05, 1.0, 0.95])).unwrap();
+        assert_eq!(same.outcome(), Outcome::NotShown);
+        assert_eq!(Effect::before_and_after(&blocks(&[1.0, 1.0, 2.0, 2.0])), None);
+        assert_eq!(
+            Effect::before_and_after(&[
+                (false, 1.0),
+                (false, 1.1),
+                (false, 1.0),
+                (false, 0.9),
+                (true, 2.0)
+            ]),
+            None
+        );
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl Change {
         matches!(self, Self::ReceiveBuffer(_) | Self::WindowClamp(_))
     }
 
-    /// Whether it fixes the size of a buffer, which Linux before 5.14 cannot take back.
+    /// Whether it fixes the size of a buffer: what the kernel learned meanwhile about the buffer's use is not given back with it.
     pub const fn is_buffer(&self) -> bool {
         matches!(self, Self::SendBuffer(_) | Self::ReceiveBuffer(_))
     }

@@ -284,7 +284,7 @@ impl Course {
     }
 
     fn turn(&mut self, mut running: Running, at: u64, seen: &[Seen<'_>]) {
-        let step = running.turns.step(at, moved(seen, self.receiving));
+        let step = running.turns.step(at, moved(seen, self.receiving), queued(seen));
         let changed = match step {
             Step::On => {
                 running.is_on = true;
@@ -468,19 +468,44 @@ fn moved(seen: &[Seen<'_>], receiving: bool) -> u64 {
     seen.iter().map(bytes).sum()
 }
 
+/// How long packets wait on the path now, nanoseconds, as the busiest connection's round trip has it.
+fn queued(seen: &[Seen<'_>]) -> u64 {
+    let longer = |one: &Seen<'_>| {
+        let (now, least) = (&one.track.last().info, one.track.least_rtt());
+        // The receiver's own estimate is the newer one where data come in.
+        let rtt = if one.track.received() > one.track.sent() {
+            now.rcv_rtt
+        } else {
+            now.rtt
+        };
+        (f64::from(rtt) / 1e6 - least).max(0.0)
+    };
+    let longest = seen
+        .iter()
+        .filter(|one| !one.ended)
+        .map(longer)
+        .fold(0.0, f64::max);
+    if longest.is_finite() {
+        (longest * 1e9) as u64
+    } else {
+        0
+    }
+}
+
 fn plan(change: &Change, seen: &[Seen<'_>]) -> Plan {
     let mut rtt: f64 = 0.0;
     let mut between: Option<f64> = None;
     for one in seen.iter().filter(|one| !one.ended) {
         let facts = facts(one.track);
-        rtt = rtt.max(facts.mean_rtt_s).max(facts.least_rtt_s);
+        rtt = rtt.max(facts.least_rtt_s);
         let repairs = one.track.episodes().len();
         if matches!(change, Change::CongestionControl(_)) && repairs >= LEAST_REPAIRS {
             let each = facts.seconds / repairs as f64;
             between = Some(between.map_or(each, |known| known.max(each)));
         }
     }
-    Plan::new(rtt, between)
+    let plan = Plan::new(rtt, between);
+    if change.is_buffer() { plan.once() } else { plan }
 }
 
 /// A transfer that moved less has hardly begun, bytes.

@@ -159,15 +159,16 @@ mod tests {
             settle: 100_000_000,
             measure: 1_000_000_000,
             blocks: rates.len(),
+            once: false,
         };
         let mut turns = Turns::new(plan, 0);
         let (mut at, mut bytes) = (0, 0);
         for rate in rates {
             at += 100_000_000;
-            turns.step(at, bytes);
+            turns.step(at, bytes, 0);
             at += 1_000_000_000;
             bytes += rate;
-            turns.step(at, bytes);
+            turns.step(at, bytes, 0);
         }
         (plan, turns)
     }

@@ -68,7 +68,8 @@ pub fn not_given_back(change: &Change) -> Option<&'static str> {
             Some("not given back: the kernel goes on pacing this connection, without the bound")
         }
         Change::SendBuffer(_) | Change::ReceiveBuffer(_) => Some(
-            "not given back before Linux 5.14: a buffer whose size was set does not grow by itself again; it is tried last",
+            "not given back whole: after it the same buffer allows a larger window, and before Linux 5.14 it does not grow by itself \
+             again; so it is made once, last, and compared with what was before",
         ),
         Change::WindowClamp(_) => {
             Some("a window that is offered is never taken back, so a smaller one takes hold as data come in")

@@ -12,8 +12,10 @@ pub struct Plan {
     pub settle: u64,
     /// The rest of it, which counts, nanoseconds.
     pub measure: u64,
-    /// Number of blocks, odd: the first and the last are off.
+    /// Number of blocks; in turns odd: the first and the last are off.
     pub blocks: usize,
+    /// Whether the change is turned on once, for the second half of the blocks, because it is not given back whole.
+    pub once: bool,
 }
 
 impl Plan {
@@ -27,6 +29,24 @@ impl Plan {
             settle: (settle * 1e9) as u64,
             measure: ((settle * MEASURED).max(LEAST_MEASURED_S) * 1e9) as u64,
             blocks: BLOCKS,
+            once: false,
+        }
+    }
+
+    /// The same blocks before and after the change is made once.
+    pub const fn once(self) -> Self {
+        Self {
+            blocks: BLOCKS_ONCE,
+            once: true,
+            ..self
+        }
+    }
+
+    const fn is_on(&self, block: usize) -> bool {
+        if self.once {
+            block >= self.blocks / 2
+        } else {
+            block % 2 == 1
         }
     }
 
@@ -74,6 +94,7 @@ pub enum Step {
 pub struct Turns {
     plan: Plan,
     begin: u64,
+    settle: u64,
     counted: Option<(u64, u64)>,
     on: bool,
     blocks: Vec<Block>,
@@ -85,16 +106,19 @@ impl Turns {
         Self {
             plan,
             begin: at,
+            settle: plan.settle,
             counted: None,
             on: false,
             blocks: Vec::new(),
         }
     }
 
-    /// Takes a look: `bytes` is what has reached its receiver so far.
-    pub fn step(&mut self, at: u64, bytes: u64) -> Step {
+    /// Takes a look: `bytes` is what has reached its receiver so far, `queued` how long packets wait on the path now, nanoseconds.
+    ///
+    /// A queue that a block leaves behind is still being delivered in the next one: while it drains, nothing counts.
+    pub fn step(&mut self, at: u64, bytes: u64, queued: u64) -> Step {
         let age = at.saturating_sub(self.begin);
-        if age >= self.plan.settle && self.counted.is_none() {
+        if age >= self.settle && self.counted.is_none() {
             self.counted = Some((at, bytes));
         }
         let Some((from, before)) = self.counted else {
@@ -112,7 +136,14 @@ impl Turns {
         if self.blocks.len() >= self.plan.blocks {
             return Step::Done;
         }
-        (self.begin, self.counted, self.on) = (at, None, !self.on);
+        let on = self.plan.is_on(self.blocks.len());
+        if on == self.on {
+            // Nothing changes, so nothing has to take hold.
+            (self.begin, self.counted) = (at, Some((at, bytes)));
+            return Step::Stay;
+        }
+        (self.begin, self.counted, self.on) = (at, None, on);
+        self.settle = (self.plan.settle + DRAINS * queued).min(self.plan.settle.max((MOST_S * 1e9) as u64));
         if self.on { Step::On } else { Step::Off }
     }
 
@@ -124,10 +155,16 @@ impl Turns {
     /// What they show; `None` while there are too few.
     pub fn effect(&self) -> Option<Effect> {
         let rates: Vec<(bool, f64)> = self.blocks.iter().map(|block| (block.on, block.rate())).collect();
-        Effect::of_blocks(&rates)
+        if self.plan.once {
+            Effect::before_and_after(&rates)
+        } else {
+            Effect::of_blocks(&rates)
+        }
     }
 }
 
+/// A queue drains in twice its own length where a change halves what comes in.
+const DRAINS: u64 = 2;
 /// Round trips in which a change takes hold.
 const ROUND_TRIPS: f64 = 16.0;
 /// Losses after which a window that they make is what they make it: each takes three tenths of what is too much.
@@ -141,6 +178,8 @@ const MOST_S: f64 = 8.0;
 const LEAST_MEASURED_S: f64 = 0.6;
 /// Blocks of each change: seven without, six with it.
 const BLOCKS: usize = 13;
+/// Blocks of one that is made once: half of them before it.
+const BLOCKS_ONCE: usize = 12;
 
 #[cfg(test)]
 mod tests {
@@ -152,7 +191,7 @@ mod tests {
         let (mut bytes, mut is_on, mut steps) = (0, false, Vec::new());
         for look in 1..=looks {
             bytes += if is_on { on } else { off };
-            let step = turns.step(look * 10_000_000, bytes);
+            let step = turns.step(look * 10_000_000, bytes, 0);
             match step {
                 Step::Stay => continue,
                 Step::On => is_on = true,
@@ -173,6 +212,7 @@ mod tests {
             settle: 100_000_000,
             measure: 200_000_000,
             blocks: 5,
+            once: false,
         };
         let (turns, steps) = run(plan, 1_000, 3_000, 1_000);
         let (on, off, done) = (Step::On, Step::Off, Step::Done);
@@ -188,11 +228,52 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_given_back_is_made_once() {
+        let plan = Plan {
+            settle: 100_000_000,
+            measure: 200_000_000,
+            blocks: 6,
+            once: true,
+        };
+        let (turns, steps) = run(plan, 1_000, 3_000, 1_000);
+        assert_eq!(steps, [(70, Step::On), (140, Step::Done)]);
+        let on: Vec<bool> = turns.blocks().iter().map(|block| block.on).collect();
+        assert_eq!(on, [false, false, false, true, true, true]);
+        assert!((turns.effect().unwrap().ratio - 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_a_queue_still_delivers_does_not_count() {
+        let plan = Plan {
+            settle: 100_000_000,
+            measure: 200_000_000,
+            blocks: 5,
+            once: false,
+        };
+        let mut turns = Turns::new(plan, 0);
+        let step =
+            |turns: &mut Turns, at: u64, queued: u64| turns.step(at * 1_000_000, at, queued * 1_000_000);
+        assert_eq!(step(&mut turns, 100, 300), Step::Stay);
+        assert_eq!(step(&mut turns, 300, 150), Step::On);
+        // 100 ms and twice 150.
+        assert_eq!(step(&mut turns, 690, 0), Step::Stay);
+        assert_eq!(step(&mut turns, 700, 0), Step::Stay);
+        assert_eq!(step(&mut turns, 900, 0), Step::Off);
+        let counted: Vec<(u64, u64)> = turns
+            .blocks()
+            .iter()
+            .map(|block| (block.from, block.to))
+            .collect();
+        assert_eq!(counted, [(100_000_000, 300_000_000), (700_000_000, 900_000_000)]);
+    }
+
+    #[test]
     fn a_transfer_that_ends_early_leaves_its_whole_blocks() {
         let plan = Plan {
             settle: 100_000_000,
             measure: 200_000_000,
             blocks: 5,
+            once: false,
         };
         let (turns, _) = run(plan, 1_000, 3_000, 100);
         assert_eq!(turns.blocks().len(), 3);
