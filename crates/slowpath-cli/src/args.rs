@@ -101,6 +101,9 @@ pub(crate) enum Command {
         /// The folder, made where it is missing
         folder: PathBuf,
     },
+    /// Restores what a trial changed when `why` is gone (not for people)
+    #[command(hide = true)]
+    Guard,
     /// One run in a process of its own (not for people)
     #[command(hide = true)]
     Worker {

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod attend;
 mod compare;
 mod config;
 mod doctor;
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => measure::serve(&args),
         Command::Completions { shell } => completions(shell),
         Command::Manual { folder } => manual(&folder),
+        Command::Guard => why::guard(),
         Command::Worker { job } => run::worker(&job),
         Command::Compare(args) => compare::compare(&args),
         Command::Doctor => doctor::doctor(),

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use slowpath::keep;
+use slowpath::why::trial::{self, Change, TrialSpec};
 use slowpath::why::{self, Answer, Outcome, Peer, Target, WatchSpec, WhyError};
 
 use crate::exit::{self, Failure};
@@ -27,6 +28,9 @@ pub(crate) struct WhyArgs {
     /// Connections to this peer, whoever owns them
     #[arg(long, value_name = "HOST[:PORT]", group = "target")]
     to: Option<String>,
+    /// Watch unattended until Ctrl-C: learn what each job usually does, and tell of a job that falls below it
+    #[arg(long, conflicts_with = "command")]
+    watch: bool,
     /// Seconds to watch, 10 if not given; a command is watched until it ends
     #[arg(long = "for", value_name = "SECONDS", conflicts_with = "command",
         value_parser = whole::<u32>(1, 1_000_000))]
@@ -34,9 +38,15 @@ pub(crate) struct WhyArgs {
     /// Form of the answer; with a command, text goes to standard error and the others to standard output
     #[arg(long, value_enum, default_value_t = Form::Text)]
     format: Form,
-    /// Also add the watch as a run to this results folder, for `report` and `compare`
+    /// Also add the watch as a run to this results folder, for `report` and `compare`; with --watch, where runs and what is usual
+    /// are kept instead of $XDG_STATE_HOME/slowpath/watch
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Also try changes on the command's own connections, in turns with none, and say what each gives: congestion-control=NAME,
+    /// pacing-rate=RATE (or off), mark=DSCP, send-buffer=SIZE, receive-buffer=SIZE, window-clamp=SIZE, unsent-lowat=SIZE;
+    /// without any, what the limit suggests. What a connection had is given back
+    #[arg(long = "try", value_name = "CHANGE", num_args = 0.., requires = "command")]
+    trials: Option<Vec<Change>>,
     /// A command to start and watch
     #[arg(last = true, group = "target")]
     command: Vec<String>,
@@ -55,7 +65,12 @@ enum Form {
 
 /// Watches transfers that run now and says why they are slow.
 pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
-    let Some(target) = target(args)? else {
+    let target = target(args)?;
+    if args.watch {
+        let duration = args.duration.map(|seconds| Duration::from_secs(seconds.into()));
+        return crate::attend::attend(target, duration, args.format != Form::Text, args.out.as_deref());
+    }
+    let Some(target) = target else {
         return list(args);
     };
     let is_command = matches!(target, Target::Command(_));
@@ -66,8 +81,19 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
         } else {
             || Stdio::from(io::stderr())
         },
+        trial: args.trials.as_ref().map(|changes| TrialSpec {
+            changes: changes.clone(),
+            guardian: vec![SELF.into(), "guard".into()],
+        }),
         target,
     };
+    for text in args
+        .trials
+        .iter()
+        .flat_map(|changes| trial::text::before(changes))
+    {
+        terminal::remark(&format!("slowpath: {text}"));
+    }
     let stop = Arc::new(AtomicBool::new(false));
     if is_command {
         slowpath::interrupt::note_interrupt(&stop);
@@ -111,8 +137,12 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
     let told = written.map_err(|error| Failure::printing(&error));
     if let Some(folder) = &args.out {
         let name = spec.target.name();
-        keep::add(folder, &why::record(&name, &outcome, &answer), None)
-            .map_err(|error| Failure::machine(error.to_string()))?;
+        keep::add_judged(
+            folder,
+            &why::record(&name, &outcome, &answer),
+            answer.judged().as_ref(),
+        )
+        .map_err(|error| Failure::machine(error.to_string()))?;
         why::record::write(folder, &answer)
             .map_err(|error| Failure::machine(slowpath::input::unwritable(folder, &error, "--out")))?;
     }
@@ -121,6 +151,12 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
         Err(failure) if failure.code != exit::DONE => Err(failure),
         _ => Ok(status(&outcome)),
     }
+}
+
+/// The guardian's life, with the socket to its master as standard input.
+pub(crate) fn guard() -> Result<u8, Failure> {
+    trial::guardian::guard(io::stdin()).map_err(|error| Failure::machine(error.to_string()))?;
+    Ok(exit::DONE)
 }
 
 fn target(args: &WhyArgs) -> Result<Option<Target>, Failure> {
@@ -171,3 +207,6 @@ fn failure(error: &WhyError, is_command: bool) -> Failure {
         _ => Failure::machine(error.to_string()),
     }
 }
+
+/// This program, also when its file was replaced meanwhile.
+const SELF: &str = "/proc/self/exe";

@@ -10,11 +10,12 @@
 //! * [`change`]: the interventions that a capture can suggest, in terms of roles.
 //! * [`catalogue`]: every sentence about a change and its gain.
 //! * [`response`]: the closed forms behind predictions.
-//! * [`stats`]: means with confidence intervals, comparison of two groups of runs.
+//! * [`stats`]: means with confidence intervals, comparison of two groups of runs; [`alternation`]: of blocks in turns on one transfer.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod alternation;
 pub mod catalogue;
 pub mod change;
 pub mod gain;

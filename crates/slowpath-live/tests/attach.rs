@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -15,15 +15,30 @@ fn spec(target: Target, seconds: u64) -> WatchSpec {
         target,
         duration: Some(Duration::from_secs(seconds)),
         output: Stdio::null,
+        trial: None,
     }
 }
 
 #[test]
 fn a_reader_that_takes_little_is_named_from_outside() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
+    slow_reader_is_named("127.0.0.1:0");
+}
+
+#[test]
+fn the_same_over_ipv6() {
+    if TcpListener::bind("[::1]:0").is_err() {
+        eprintln!("skipped: the_same_over_ipv6: no IPv6 here");
+        return;
+    }
+    slow_reader_is_named("[::1]:0");
+}
+
+fn slow_reader_is_named(address: &str) {
+    let listener = TcpListener::bind(address).unwrap();
+    let local = listener.local_addr().unwrap();
+    let port = local.port();
     let writer = std::thread::spawn(move || {
-        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let mut stream = TcpStream::connect(local).unwrap();
         slowpath_sys::sockopt::set_congestion_control(stream.as_fd(), "cubic").ok();
         // The reader ends first.
         while stream.write_all(&[7; 8_192]).is_ok() {}
@@ -44,6 +59,10 @@ fn a_reader_that_takes_little_is_named_from_outside() {
     // Both ends are here: the sender's view and the receiver's agree.
     assert_eq!(answer.connections.len(), 2, "{:?}", answer.notes);
     for connection in &answer.connections {
+        assert!(
+            connection.remote.contains(&local.ip().to_string()),
+            "{connection:?}"
+        );
         assert_eq!(
             connection.verdict.limit,
             Limit::ReceiverApplication,
@@ -81,4 +100,59 @@ fn strange_cases_are_told() {
     let gone = spec(Target::Process(0x7fff_fff0), 1);
     let error = why::watch(&gone, &stop, &mut |_| {}).map(|_| ()).unwrap_err();
     assert!(matches!(error, WhyError::NoProcess(_)), "{error}");
+}
+
+/// Not a test: a program in a network of its own that sends to itself for six seconds.
+#[test]
+#[ignore = "a role that another test starts as a process"]
+fn role_of_a_container() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (mut reader, _) = listener.accept().unwrap();
+    std::thread::spawn(move || while reader.read(&mut [0; 65_536]).is_ok_and(|count| count > 0) {});
+    let end = Instant::now() + Duration::from_secs(6);
+    while Instant::now() < end {
+        stream.write_all(&[7; 32_768]).unwrap();
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_process_in_a_network_of_its_own_is_watched_there() {
+    let test = "a_process_in_a_network_of_its_own_is_watched_there";
+    let own = std::env::current_exe().unwrap();
+    let inner = format!(
+        "ip link set lo up && exec {} role_of_a_container --exact --ignored",
+        own.display()
+    );
+    let child = Command::new("unshare")
+        .args(["-rn", "sh", "-c", &inner])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let Ok(mut child) = child else {
+        eprintln!("skipped: {test}: no unshare here");
+        return;
+    };
+    std::thread::sleep(Duration::from_millis(1_500));
+    if child.try_wait().unwrap().is_some() {
+        eprintln!("skipped: {test}: no network of its own can be made here");
+        return;
+    }
+    // `unshare` and the shell become the program, so the number stays.
+    let spec = spec(Target::Process(child.id()), 2);
+    let outcome = why::watch(&spec, &AtomicBool::new(false), &mut |_| {});
+    child.kill().unwrap();
+    child.wait().unwrap();
+    match outcome {
+        Err(error @ (WhyError::OtherNamespace(..) | WhyError::NotPermitted(..))) => {
+            eprintln!("skipped: {test}: {error}");
+        }
+        outcome => {
+            let answer = why::answer(&spec.target, &outcome.unwrap());
+            assert_eq!(answer.connections.len(), 2, "{:?}", answer.notes);
+            let bytes = answer.connections[0].bytes;
+            assert!(bytes > 500_000, "{answer:?}");
+        }
+    }
 }

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use slowpath_record::{RunKind, RunRecord};
-use slowpath_verdict::Analysis;
+use slowpath_verdict::{Analysis, Judged};
 
 /// A results folder that can be written.
 #[derive(Debug, Clone)]
@@ -176,6 +176,25 @@ impl Folder {
     /// [`FolderError::Read`] or [`FolderError::Form`].
     pub fn analysis(&self, name: &str) -> Result<Option<Analysis>, FolderError> {
         Self::read_json(self.analyses().join(format!("{name}.json")))
+    }
+
+    /// Writes what a run without packets was judged to be limited by, as `analyses/NAME.judged.json`.
+    ///
+    /// # Errors
+    /// [`FolderError::Write`].
+    pub fn write_judged(&self, name: &str, judged: &Judged) -> Result<(), FolderError> {
+        let mut text = serde_json::to_vec(judged).expect("a verdict can always be written as JSON");
+        text.push(b'\n');
+        self.write(&format!("analyses/{name}.judged.json"), &text)
+            .map(drop)
+    }
+
+    /// What a run without packets was judged to be limited by, if that was kept.
+    ///
+    /// # Errors
+    /// [`FolderError::Read`] or [`FolderError::Form`].
+    pub fn judged(&self, name: &str) -> Result<Option<Judged>, FolderError> {
+        Self::read_json(self.analyses().join(format!("{name}.judged.json")))
     }
 
     /// Writes a file under its relative `name`, whole or not at all.

@@ -7,6 +7,7 @@
 //!
 //! * [`sockopt`]: socket options (congestion control, buffers, TOS, window clamp, pacing, ...).
 //! * [`tcp_info`]: `TCP_INFO` of an own socket; [`sock_diag`]: the same of anybody's sockets in the namespace.
+//! * [`shared_socket`]: sockets of other processes, reached through their descriptors.
 //! * [`message`]: datagrams with kernel timestamps, TTL, TOS and the ICMP error queue.
 //! * [`clock`]: clocks, precise sleep, timer slack; [`poll`]: waiting with nanosecond timeouts.
 //! * [`netlink`]: links, addresses, routes; [`sysctl`]: settings under `/proc/sys`.
@@ -34,6 +35,7 @@ pub mod poll;
 pub mod private_folder;
 pub mod process;
 pub mod process_table;
+pub mod shared_socket;
 pub mod sock_diag;
 pub mod sockopt;
 pub mod sysctl;

@@ -177,14 +177,26 @@ pub fn descriptor(pid: u32, number: u64) -> io::Result<Descriptor> {
 /// # Errors
 /// `EACCES` for a foreign process.
 pub fn socket_inodes(pid: u32) -> io::Result<Vec<u32>> {
-    let mut inodes = Vec::new();
+    Ok(sockets(pid)?.into_iter().map(|(_, inode)| inode).collect())
+}
+
+/// The sockets that a process of our own holds: descriptor and inode of each.
+///
+/// # Errors
+/// `EACCES` for a foreign process.
+pub fn sockets(pid: u32) -> io::Result<Vec<(u32, u32)>> {
+    let mut found = Vec::new();
     for entry in fs::read_dir(format!("/proc/{pid}/fd"))? {
-        let Ok(target) = entry.and_then(|entry| fs::read_link(entry.path())) else {
+        let Ok(entry) = entry else { continue };
+        let Ok(target) = fs::read_link(entry.path()) else {
             continue; // closed meanwhile
         };
-        inodes.extend(socket_inode(&target.to_string_lossy()));
+        let number = entry.file_name().to_str().and_then(|name| name.parse().ok());
+        if let (Some(number), Some(inode)) = (number, socket_inode(&target.to_string_lossy())) {
+            found.push((number, inode));
+        }
     }
-    Ok(inodes)
+    Ok(found)
 }
 
 /// A process's network namespace, by its number, as `ls -l /proc/PID/ns/net` shows it.

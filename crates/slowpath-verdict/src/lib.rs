@@ -12,6 +12,7 @@
 //! * [`job`]: what limited several connections of one job.
 //! * [`catalogue`]: every sentence, made with [`message`] from a key and typed arguments.
 //! * [`cuts`]: the numbers that decide.
+//! * [`judged`]: a verdict that was made elsewhere, as it is kept.
 //! * [`counted`]: what the path's own counters say of datagrams and frames.
 //! * [`compare`](mod@compare): what transfers that differ prove together; [`treatment`]: what runs that differ in marks do.
 
@@ -32,6 +33,7 @@ mod hints;
 mod intervals;
 pub mod job;
 mod judge;
+pub mod judged;
 pub mod ledger;
 pub mod limit;
 mod limits;
@@ -42,6 +44,7 @@ pub mod treatment;
 pub mod verdict;
 
 pub use analysis::{Analysis, Connection};
+pub use judged::Judged;
 pub use ledger::Ledger;
 pub use limit::{Flag, Limit, Reason};
 pub use verdict::{Evidence, Interval, Parameters, Rejected, Verdict};

@@ -75,6 +75,7 @@ pub fn run_watched(path: &Path, reading: &Reading) -> Result<Analyzed, ImportErr
             name: record.variant.clone(),
             record,
             analysis: Some(analysis),
+            judged: None,
             problem: None,
         }
     })

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use slowpath_live::measure::Answer;
 use slowpath_record::{Code, HealthState, Reason, RunRecord};
 use slowpath_report::Results;
-use slowpath_verdict::Analysis;
+use slowpath_verdict::{Analysis, Judged};
 
 use crate::folder::{Folder, FolderError};
 use crate::report;
@@ -31,6 +31,28 @@ pub enum KeepError {
 /// # Errors
 /// [`KeepError`].
 pub fn add(root: &Path, record: &RunRecord, analysis: Option<&Analysis>) -> Result<Results, KeepError> {
+    put(root, record, |folder, name| match analysis {
+        Some(analysis) => folder.write_analysis(name, analysis),
+        None => Ok(()),
+    })
+}
+
+/// Adds a run that left no packets, with what it was judged to be limited by, as [`add`] does.
+///
+/// # Errors
+/// [`KeepError`].
+pub fn add_judged(root: &Path, record: &RunRecord, judged: Option<&Judged>) -> Result<Results, KeepError> {
+    put(root, record, |folder, name| match judged {
+        Some(judged) => folder.write_judged(name, judged),
+        None => Ok(()),
+    })
+}
+
+fn put(
+    root: &Path,
+    record: &RunRecord,
+    beside: impl FnOnce(&Folder, &str) -> Result<(), FolderError>,
+) -> Result<Results, KeepError> {
     if root.join(SETTINGS).exists() {
         return Err(KeepError::Experiment(root.to_owned()));
     }
@@ -46,9 +68,7 @@ pub fn add(root: &Path, record: &RunRecord, analysis: Option<&Analysis>) -> Resu
     let mut record = record.clone();
     record.repeat = u32::try_from(same.count()).unwrap_or(u32::MAX);
     let name = free_name(&record, &before);
-    if let Some(analysis) = analysis {
-        folder.write_analysis(&name, analysis)?;
-    }
+    beside(&folder, &name)?;
     folder.write_record(&name, &record)?;
     Ok(report::write_records(&folder)?)
 }

@@ -11,6 +11,7 @@
 //! * [`settings`]: how a results folder was run; [`identity`]: whether it holds the experiment that is about to run.
 //! * [`schedule`]: which runs, in which order, side by side or alone.
 //! * [`outcome`]: from records to the document behind the report; [`probes`]: figures measured on a transfer.
+//! * [`attended`]: what an unattended watch keeps.
 //! * [`import`]: existing captures, from a file to a record with its analysis; [`analyzed`]: any run with what its
 //!   packets say; [`keep`]: folders of runs that no experiment planned.
 //! * [`fates`]: what became of packets inside the network of a run of ours; [`reading`]: how far a file is read.
@@ -27,6 +28,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod analyzed;
+pub mod attended;
 pub mod catalog;
 mod counted;
 mod counts;

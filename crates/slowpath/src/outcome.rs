@@ -39,6 +39,7 @@ pub fn analyze_run(folder: &Folder, name: String, record: RunRecord) -> Analyzed
         name,
         record,
         analysis: None,
+        judged: None,
         problem: None,
     };
     if analyzed.record.health.state == HealthState::Invalid {
@@ -48,6 +49,12 @@ pub fn analyze_run(folder: &Folder, name: String, record: RunRecord) -> Analyzed
     // it is of an imported one, whose capture may be gone by now.
     let gone = |capture: &CaptureRef| !folder.root().join(&capture.file).exists();
     let imported = analyzed.record.origin == Origin::Imported;
+    if analyzed.record.origin == Origin::Live {
+        match folder.judged(&analyzed.name) {
+            Ok(judged) => analyzed.judged = judged,
+            Err(error) => analyzed.problem = Some(error.to_string()),
+        }
+    }
     if analyzed.record.captures.is_empty() || (imported && analyzed.record.captures.iter().all(gone)) {
         match folder.analysis(&analyzed.name) {
             Ok(analysis) => analyzed.analysis = analysis,
@@ -189,7 +196,10 @@ fn variant_results(
 fn run_result(run: &Analyzed, plan: Option<&Plan>) -> RunResult {
     let verdict = match run.analysis.as_ref().and_then(Analysis::verdict) {
         Some(verdict) => Some(verdict.clone()),
-        None => counted::of(&run.record),
+        None => match &run.judged {
+            Some(judged) => Some(judged.verdict.clone()),
+            None => counted::of(&run.record),
+        },
     };
     let mut result = RunResult::of(&measured(&run.record, plan), verdict);
     if let (Some(row), Some(analysis)) = (result.captures.first_mut(), &run.analysis) {
@@ -202,6 +212,11 @@ fn run_result(run: &Analyzed, plan: Option<&Plan>) -> RunResult {
         result
             .retransmitted_segments
             .get_or_insert(connection.retransmitted_segments);
+    }
+    if result.verdict.is_some()
+        && let Some(judged) = &run.judged
+    {
+        result.ledger.get_or_insert_with(|| judged.ledger.clone());
     }
     result.notes.extend(run.problem.clone());
     result

@@ -192,7 +192,7 @@ fn commands(settings: &Settings, folder: &Folder) -> Vec<String> {
 }
 
 /// A point in time as RFC 3339 writes it, in UTC, to the second.
-fn stamp(at: std::time::SystemTime) -> String {
+pub fn stamp(at: std::time::SystemTime) -> String {
     let since = at.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     // ISO 8601's basic form, `20261121T115959Z`, with the extended form's separators put in.
     let mut text = slowpath_workload::s3::sign::date(since.as_secs());

@@ -13,4 +13,5 @@ mod records;
 mod robust;
 mod support;
 mod traces;
+mod trial;
 mod ui;

@@ -270,6 +270,7 @@ impl Tests<'_> {
             }),
             duration: None,
             output: std::process::Stdio::null,
+            trial: None,
         };
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {

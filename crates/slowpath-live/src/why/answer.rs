@@ -1,12 +1,14 @@
 //! The answer of a watch, in the form in which it is written as JSON (`slowpath/why/1`).
 
 use serde::Serialize;
-use slowpath_verdict::{Interval, Limit, Verdict};
+use slowpath_verdict::{Interval, Judged, Limit, Verdict};
 
 use super::facts::{Facts, facts};
+use super::host::HostDrops;
 use super::job::{JobPart, JobTrack};
 use super::judge::{Ledger, ProgramView, judge};
 use super::target::Target;
+use super::trial::Trial;
 use super::watch::{Outcome, Watched};
 
 /// Version of the JSON form.
@@ -23,6 +25,12 @@ pub struct Answer {
     pub connections: Vec<ConnectionAnswer>,
     /// Where the time of the programs went, if they could be seen.
     pub job: Option<JobAnswer>,
+    /// What was tried on the living connections.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trials: Vec<Trial>,
+    /// What this machine itself dropped meanwhile, by device.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub host_drops: Vec<HostDrops>,
     /// What to know beside: connections that were not followed, other protocols, permissions.
     pub notes: Vec<String>,
     /// What the watch itself cost.
@@ -33,6 +41,15 @@ impl Answer {
     /// The connection that moved the most data.
     pub fn main_connection(&self) -> Option<&ConnectionAnswer> {
         self.connections.first()
+    }
+
+    /// What limits that one, in the form in which any run's verdict is kept.
+    pub fn judged(&self) -> Option<Judged> {
+        let main = self.main_connection()?;
+        Some(Judged {
+            verdict: main.verdict.clone(),
+            ledger: main.ledger.kept(),
+        })
     }
 }
 
@@ -123,11 +140,16 @@ pub fn answer(target: &Target, outcome: &Outcome) -> Answer {
     if job.is_some_and(|job| job.seconds(JobPart::NotVisible) > 0.2 * job.total()) {
         notes.push("A part of the programs' time is not visible to this user: they are somebody else's, or do not say what they wait in.".to_owned());
     }
+    if !connections.is_empty() {
+        notes.extend(outcome.host.iter().filter_map(HostDrops::sentence));
+    }
     Answer {
         schema: SCHEMA,
         duration_s: outcome.seconds,
         job: job.map(|job| job_answer(job, connections.first())),
         connections,
+        trials: outcome.trials.clone(),
+        host_drops: outcome.host.clone(),
         notes,
         cost: Cost {
             looks: outcome.looks,

@@ -73,7 +73,7 @@ fn list(diag: &mut SockDiag) -> Result<HashMap<u64, TcpSocket>, WhyError> {
 }
 
 /// Socket inodes of the processes whose descriptors this user may see.
-fn owners() -> HashMap<u32, (u32, String)> {
+pub(super) fn owners() -> HashMap<u32, (u32, String)> {
     let mut owners = HashMap::new();
     for process in process_table::processes().unwrap_or_default() {
         for inode in process_table::socket_inodes(process.id).unwrap_or_default() {

@@ -49,6 +49,34 @@ pub struct Ledger {
     pub entries: Vec<Entry>,
 }
 
+impl Entry {
+    fn kept(&self) -> slowpath_verdict::ledger::Entry {
+        use slowpath_verdict::ledger::State as Kept;
+        let state = State::ALL.into_iter().find(|state| state.name() == self.state);
+        slowpath_verdict::ledger::Entry {
+            cause: self.cause,
+            flags: Vec::new(),
+            state: match state {
+                Some(State::Idle) => Kept::Idle,
+                Some(State::Program) => Kept::Pace,
+                Some(State::SendBuffer) => Kept::Buffer,
+                Some(State::Window | State::WindowShrunk | State::WindowLate) => Kept::Window,
+                Some(State::SlowStart) => Kept::Start,
+                Some(State::Queue) => Kept::Link,
+                Some(State::Growth | State::Marked) => Kept::Growth,
+                Some(State::Recovery) => Kept::Repair,
+                Some(State::Timeout) => Kept::Timeout,
+                None => Kept::Unknown,
+            },
+            event_at_s: None,
+            events: 0,
+            segments: 0,
+            time_s: self.time_s,
+            lost_s: self.lost_s,
+        }
+    }
+}
+
 impl Ledger {
     /// Seconds of one cause.
     pub fn of(&self, cause: Limit) -> f64 {
@@ -57,6 +85,18 @@ impl Ledger {
             .filter(|entry| entry.cause == cause)
             .map(|entry| entry.time_s)
             .sum()
+    }
+
+    /// The same in the form in which the ledgers of captures are kept.
+    pub fn kept(&self) -> slowpath_verdict::Ledger {
+        slowpath_verdict::Ledger {
+            duration_s: self.duration_s,
+            capacity_bit_per_s: self.capacity_bit_per_s,
+            capacity_is: slowpath_verdict::ledger::CapacityIs::AtLeast,
+            floor_s: self.floor_s,
+            entries: self.entries.iter().map(Entry::kept).collect(),
+            ..slowpath_verdict::Ledger::default()
+        }
     }
 
     /// Causes with their seconds, the longest first.

@@ -3,14 +3,21 @@
 //! * [`watch`](mod@watch): finds the connections of a [`target`] and looks at them. Start here.
 //! * [`sample`]: what one look shows, as plain data.
 //! * [`track`]: from looks to states by time, for one connection; [`job`]: the same for the programs.
+//! * [`host`]: what this machine itself dropped.
 //! * [`facts`](mod@facts): figures of one connection; [`judge`](mod@judge): from these to ledger and verdict.
 //! * [`answer`](mod@answer): the result, as JSON; [`text`]: for a terminal; [`record`](mod@record): as a record of a run.
 //! * [`busiest`](mod@busiest): which transfers are under way.
+//! * [`attend`](mod@attend): unattended, with [`baseline`]: what a job usually does; [`attend_text`]: what it says.
+//! * [`trial`]: changes tried on the living connection, in turns with none.
 
 pub mod answer;
+pub mod attend;
+pub mod attend_text;
+pub mod baseline;
 pub mod busiest;
 mod error;
 pub mod facts;
+pub mod host;
 pub mod job;
 pub mod judge;
 mod programs;
@@ -19,6 +26,7 @@ pub mod sample;
 pub mod target;
 pub mod text;
 pub mod track;
+pub mod trial;
 pub mod watch;
 mod words;
 
@@ -27,4 +35,5 @@ pub use busiest::busiest;
 pub use error::WhyError;
 pub use record::record;
 pub use target::{Peer, Target};
+pub use trial::TrialSpec;
 pub use watch::{Outcome, WatchSpec, watch};

@@ -18,8 +18,8 @@ pub(super) struct Programs {
     pub(super) visible: bool,
 }
 
-/// The process, its descendants, and what sockets they hold.
-pub(super) fn programs(root: u32, target: &Target) -> Result<Programs, WhyError> {
+/// The process, its descendants but `except`, and what sockets they hold.
+pub(super) fn programs(root: u32, target: &Target, except: Option<u32>) -> Result<Programs, WhyError> {
     let all = process_table::processes().map_err(WhyError::Diagnostics)?;
     let mut family: HashSet<u32> = HashSet::from([root]);
     let own = process_table::own_number().unwrap_or(0);
@@ -39,7 +39,7 @@ pub(super) fn programs(root: u32, target: &Target) -> Result<Programs, WhyError>
     let mut programs = Programs {
         list: all
             .into_iter()
-            .filter(|process| family.contains(&process.id) && process.id != own)
+            .filter(|process| family.contains(&process.id) && process.id != own && Some(process.id) != except)
             .collect(),
         by_inode: HashMap::new(),
         visible: true,

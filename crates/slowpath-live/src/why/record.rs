@@ -34,6 +34,7 @@ pub fn record(name: &str, outcome: &Outcome, answer: &Answer) -> RunRecord {
             .connections
             .iter()
             .map(|one| format!("{}: {}", one.remote, one.verdict.sentence))
+            .chain(answer.trials.iter().map(|trial| trial.sentence.clone()))
             .chain(answer.notes.iter().cloned())
             .collect(),
         ..RunRecord::new(Origin::Live, "why")

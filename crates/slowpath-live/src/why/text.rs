@@ -34,6 +34,7 @@ pub fn write_answer(answer: &Answer, style: Style, out: &mut dyn Write) -> io::R
         writeln!(out)?;
         write_job(job, style, out)?;
     }
+    super::trial::text::write(&answer.trials, style, out)?;
     for note in &answer.notes {
         style.paragraph(note, "", "", Tone::Plain, out)?;
     }

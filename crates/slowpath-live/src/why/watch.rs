@@ -13,11 +13,14 @@ use slowpath_sys::process_table;
 use slowpath_sys::sock_diag::{Destroyed, SockDiag, TcpSocket};
 
 use super::error::WhyError;
+use super::host::{HostCounters, HostDrops};
 use super::job::{JobTrack, NetworkShares};
 use super::programs::{Programs, job_sample, programs};
 use super::sample::ConnectionSample;
 use super::target::Target;
 use super::track::{State, Track};
+use super::trial::course::{Course, Seen};
+use super::trial::{Trial, TrialSpec};
 
 /// What to watch, and how long.
 #[derive(Debug, Clone)]
@@ -28,6 +31,8 @@ pub struct WatchSpec {
     pub duration: Option<Duration>,
     /// Where the standard output of a program that is started goes.
     pub output: fn() -> Stdio,
+    /// What to try on the connections of a program that is started; other targets are never changed.
+    pub trial: Option<TrialSpec>,
 }
 
 /// One connection that was watched.
@@ -52,6 +57,57 @@ pub struct Watched {
     socket: TcpSocket,
 }
 
+impl Watched {
+    /// Follows a connection from its first look, at `at` nanoseconds; `None` for a socket without a connection.
+    pub fn new(at: u64, socket: TcpSocket, program: Option<String>) -> Option<Self> {
+        let sample = ConnectionSample::new(at, &socket)?;
+        let from_birth = sample.info.bytes_acked <= 1 && sample.info.bytes_received == 0;
+        Some(Self {
+            local: socket.local,
+            remote: socket.remote,
+            program,
+            congestion_control: socket.congestion_control.clone(),
+            cookie: socket.cookie,
+            track: Track::new(sample),
+            from_birth,
+            ended: false,
+            socket,
+        })
+    }
+
+    /// Looks at it again; `begin` is when the watch began, on the monotonic clock.
+    pub fn look(&mut self, diag: &mut SockDiag, begin: u64) {
+        match diag.again(&self.socket) {
+            Ok(socket) if socket.cookie == self.cookie => {
+                let at = clock::monotonic() - begin;
+                if let Some(sample) = ConnectionSample::new(at, &socket) {
+                    self.track.observe(sample);
+                }
+                self.socket.state = socket.state;
+                // A program, or the route, may change it while or after the connection is made.
+                if socket.congestion_control != self.congestion_control
+                    && !socket.congestion_control.is_empty()
+                {
+                    self.congestion_control.clone_from(&socket.congestion_control);
+                }
+            }
+            _ => self.ended = true,
+        }
+    }
+
+    /// Takes the last state that the kernel told of it.
+    pub fn end(&mut self, at: u64, socket: &TcpSocket) {
+        if let Some(mut sample) = ConnectionSample::new(at, socket)
+            && sample.info.bytes_acked >= self.track.last().info.bytes_acked
+        {
+            // What was written and what memory it took is gone by now.
+            sample.memory = self.track.last().memory;
+            self.track.observe(sample);
+        }
+        self.ended = true;
+    }
+}
+
 /// What a watch leaves behind.
 #[derive(Debug)]
 pub struct Outcome {
@@ -73,6 +129,30 @@ pub struct Outcome {
     pub looks: u64,
     /// Seconds of processor time that the watch took.
     pub own_processor_s: f64,
+    /// What was tried.
+    pub trials: Vec<Trial>,
+    /// What this machine itself dropped meanwhile, by device.
+    pub host: Vec<HostDrops>,
+}
+
+impl Outcome {
+    /// Connections that were watched without a program, over so many seconds.
+    pub fn of_connections(mut connections: Vec<Watched>, seconds: f64) -> Self {
+        share_least_rtt(&mut connections);
+        Self {
+            connections,
+            job: None,
+            seconds,
+            status: None,
+            not_followed: 0,
+            missed: (0, 0),
+            udp_peers: Vec::new(),
+            looks: 0,
+            own_processor_s: 0.0,
+            trials: Vec::new(),
+            host: Vec::new(),
+        }
+    }
 }
 
 /// The state of the watch at a moment, for a line that updates.
@@ -120,6 +200,8 @@ struct Watcher<'a> {
     throttling: Option<PathBuf>,
     looks: u64,
     last_look: u64,
+    course: Option<Course>,
+    host: Option<HostCounters>,
 }
 
 impl<'a> Watcher<'a> {
@@ -131,7 +213,11 @@ impl<'a> Watcher<'a> {
         if let Some(pid) = root {
             process_table::status(pid).map_err(|_| WhyError::NoProcess(pid))?;
         }
-        let (diag, destroyed) = open_diagnostics(root)?;
+        let Opened {
+            diag,
+            destroyed,
+            host,
+        } = open_diagnostics(root)?;
         let child = match &spec.target {
             Target::Command(words) => Some(start(words, (spec.output)())?),
             _ => None,
@@ -159,6 +245,12 @@ impl<'a> Watcher<'a> {
             job: JobTrack::default(),
             looks: 0,
             last_look: 0,
+            course: spec
+                .trial
+                .clone()
+                .filter(|_| matches!(spec.target, Target::Command(_)))
+                .map(Course::new),
+            host,
         })
     }
 
@@ -189,6 +281,7 @@ impl<'a> Watcher<'a> {
                 next_discovery = self.now() + cost.saturating_mul(20).max(wanted);
             }
             self.look();
+            self.try_changes(stop);
             let moved: u64 = self.watched.values().map(moved).sum();
             if moved != bytes {
                 (bytes, quiet_since) = (moved, at);
@@ -226,7 +319,8 @@ impl<'a> Watcher<'a> {
     fn discover(&mut self) -> Result<u64, WhyError> {
         let start = self.now();
         if let Some(root) = self.root {
-            self.programs = programs(root, &self.spec.target)?;
+            let guardian = self.course.as_ref().and_then(Course::guardian);
+            self.programs = programs(root, &self.spec.target, guardian)?;
         }
         let sockets = self.diag.tcp_sockets().map_err(WhyError::Diagnostics)?;
         let mut candidates: Vec<(u64, TcpSocket)> = Vec::new();
@@ -257,24 +351,10 @@ impl<'a> Watcher<'a> {
     }
 
     fn follow(&mut self, at: u64, socket: TcpSocket) {
-        let Some(sample) = ConnectionSample::new(at, &socket) else {
-            return;
-        };
-        let from_birth = sample.info.bytes_acked <= 1 && sample.info.bytes_received == 0;
-        self.watched.insert(
-            socket.cookie,
-            Watched {
-                local: socket.local,
-                remote: socket.remote,
-                program: self.programs.by_inode.get(&socket.inode).cloned(),
-                congestion_control: socket.congestion_control.clone(),
-                cookie: socket.cookie,
-                track: Track::new(sample),
-                from_birth,
-                ended: false,
-                socket,
-            },
-        );
+        let program = self.programs.by_inode.get(&socket.inode).cloned();
+        let cookie = socket.cookie;
+        self.watched
+            .extend(Watched::new(at, socket, program).map(|watched| (cookie, watched)));
     }
 
     fn is_meant(&self, socket: &TcpSocket) -> bool {
@@ -299,28 +379,36 @@ impl<'a> Watcher<'a> {
         }
     }
 
+    /// Turns what is tried on or off, or restores it when somebody stops the watch.
+    fn try_changes(&mut self, stop: &AtomicBool) {
+        let Some(course) = &mut self.course else { return };
+        if stop.load(Ordering::Relaxed) {
+            course.stop("it was interrupted");
+            return;
+        }
+        let seen: Vec<Seen<'_>> = self
+            .watched
+            .values()
+            .map(|one| Seen {
+                local: one.local,
+                inode: one.socket.inode,
+                cookie: one.cookie,
+                congestion_control: &one.congestion_control,
+                track: &one.track,
+                ended: one.ended || one.socket.inode == 0,
+            })
+            .collect();
+        let at = clock::monotonic() - self.begin;
+        course.step(at, &seen, self.programs.list.iter().map(|process| process.id));
+    }
+
     /// Looks at everything that is followed.
     fn look(&mut self) {
         self.looks += 1;
         let at = self.now();
         self.told_of_ends(at);
         for watched in self.watched.values_mut().filter(|watched| !watched.ended) {
-            match self.diag.again(&watched.socket) {
-                Ok(socket) if socket.cookie == watched.cookie => {
-                    let at = clock::monotonic() - self.begin;
-                    if let Some(sample) = ConnectionSample::new(at, &socket) {
-                        watched.track.observe(sample);
-                    }
-                    watched.socket.state = socket.state;
-                    // A program, or the route, may change it while or after the connection is made.
-                    if socket.congestion_control != watched.congestion_control
-                        && !socket.congestion_control.is_empty()
-                    {
-                        watched.congestion_control.clone_from(&socket.congestion_control);
-                    }
-                }
-                _ => watched.ended = true,
-            }
+            watched.look(&mut self.diag, self.begin);
         }
         if !self.programs.list.is_empty() {
             let sample = job_sample(at, &self.programs, self.throttling.as_ref());
@@ -337,14 +425,7 @@ impl<'a> Watcher<'a> {
         };
         for socket in destroyed.drain().unwrap_or_default() {
             if let Some(watched) = self.watched.get_mut(&socket.cookie) {
-                if let Some(mut sample) = ConnectionSample::new(at, &socket)
-                    && sample.info.bytes_acked >= watched.track.last().info.bytes_acked
-                {
-                    // What was written and what memory it took is gone by now.
-                    sample.memory = watched.track.last().memory;
-                    watched.track.observe(sample);
-                }
-                watched.ended = true;
+                watched.end(at, &socket);
             } else if let (Target::Port(_) | Target::Peer(_), Some(info)) = (&self.spec.target, socket.info) {
                 let meant = match &self.spec.target {
                     Target::Port(port) => socket.local.port() == *port || socket.remote.port() == *port,
@@ -362,6 +443,10 @@ impl<'a> Watcher<'a> {
     fn finish(mut self, status: Option<ExitStatus>) -> Outcome {
         let at = self.now();
         self.told_of_ends(at);
+        let trials = self.course.take().map_or_else(Vec::new, |mut course| {
+            course.stop("the transfer ended");
+            course.into_trials()
+        });
         let mut connections: Vec<Watched> = self.watched.into_values().collect();
         connections.sort_by_key(|watched| std::cmp::Reverse(moved(watched)));
         share_least_rtt(&mut connections);
@@ -375,6 +460,8 @@ impl<'a> Watcher<'a> {
             udp_peers: self.udp_peers.into_iter().collect(),
             looks: self.looks,
             own_processor_s: (clock::process_cpu() - self.cpu_begin) as f64 / 1e9,
+            trials,
+            host: self.host.map_or_else(Vec::new, HostCounters::end),
         }
     }
 }
@@ -396,11 +483,22 @@ const fn moved(watched: &Watched) -> u64 {
     watched.track.sent() + watched.track.received()
 }
 
-fn open_diagnostics(root: Option<u32>) -> Result<(SockDiag, Option<Destroyed>), WhyError> {
-    let open = || -> io::Result<(SockDiag, Option<Destroyed>)> {
+/// What is asked while watching, of one network namespace.
+struct Opened {
+    diag: SockDiag,
+    destroyed: Option<Destroyed>,
+    host: Option<HostCounters>,
+}
+
+fn open_diagnostics(root: Option<u32>) -> Result<Opened, WhyError> {
+    let open = || -> io::Result<Opened> {
         let mut diag = SockDiag::open()?;
         diag.tcp_sockets()?;
-        Ok((diag, Destroyed::open().ok()))
+        Ok(Opened {
+            diag,
+            destroyed: Destroyed::open().ok(),
+            host: HostCounters::begin(),
+        })
     };
     let Some(pid) = root else {
         return open().map_err(WhyError::Diagnostics);

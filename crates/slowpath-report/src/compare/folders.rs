@@ -8,6 +8,7 @@ use slowpath_record::HealthState;
 use slowpath_verdict::Limit;
 
 use super::sentence;
+use crate::ledger;
 use crate::quantity::{RateUnit, byte_rate};
 use crate::results::{Results, Variant};
 use crate::text::{Style, Tone, Warning, columns, left, right, wrap};
@@ -172,6 +173,18 @@ impl VariantChange {
             ),
             None => format!("{}: no valid run on one side, nothing can be said.", a.name),
         };
+        let held = |v: &Variant| {
+            v.runs
+                .iter()
+                .find_map(|run| Some((run.ledger.clone()?, run.bytes)))
+        };
+        let grown = match (held(a), held(b)) {
+            (Some((good, before)), Some((bad, now))) => ledger::grown([&good, &bad], [before, now]),
+            _ => None,
+        };
+        let grown = grown.map_or_else(String::new, |grown| {
+            format!(" {}{}.", grown[..1].to_uppercase(), &grown[1..])
+        });
         let changed = match limits {
             [Some(x), Some(y)] if x != y => format!(" The limit changed from {x} to {y}."),
             _ => String::new(),
@@ -180,7 +193,7 @@ impl VariantChange {
             name: a.name.clone(),
             goodput,
             limits,
-            sentence: said + &changed,
+            sentence: said + &changed + &grown,
         }
     }
 

@@ -1,4 +1,4 @@
-//! Netlink, as far as a lab needs it: links, addresses, routes, and the message layer below them.
+//! Netlink, as far as a lab needs it: links, their queues, addresses, routes, and the message layer below them.
 //!
 //! Requests are synchronous: one message out, all answers in. A [`Netlink`] belongs to the network namespace
 //! in which it was opened, wherever its thread goes later.
@@ -8,10 +8,12 @@
 mod address;
 mod link;
 mod message;
+mod queue;
 mod route;
 
 pub use address::Address;
 pub use link::{Link, LinkChange, LinkStats, index_of};
+pub use queue::Queue;
 pub use route::{Route, RouteMetrics};
 
 pub(crate) use message::{Attributes, Message, Socket};

@@ -1,0 +1,81 @@
+//! `slowpath why --try`: a change is tried on the living transfer, on a path where its effect is known.
+
+use crate::support::{lab_or_skip, run, slowpath, text};
+
+/// A transfer of so many seconds between the shell's hosts, with a change tried on it; gives the trials.
+fn tried(path: &str, change: &str, seconds: u32) -> Result<Vec<serde_json::Value>, String> {
+    let binary = env!("CARGO_BIN_EXE_slowpath");
+    let far = format!("{binary} serve --address $SLOWPATH_FAR --max-tests 1");
+    let near = format!(
+        "sleep 1; {binary} -q why --try '{change}' --format json -- {binary} measure iperf3://$SLOWPATH_FAR -q -t {seconds}"
+    );
+    let output = run(&["shell", path, "--far", &far, "--", "sh", "-c", &near]);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    if output.status.code() == Some(125) {
+        return Err(err);
+    }
+    let answer: serde_json::Value =
+        serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}"));
+    Ok(answer["trials"].as_array().cloned().unwrap_or_default())
+}
+
+#[test]
+fn bbr_is_found_faster_than_cubic_where_packets_are_lost_by_chance() {
+    let test = "bbr_is_found_faster_than_cubic_where_packets_are_lost_by_chance";
+    if !lab_or_skip(test) {
+        return;
+    }
+    match tried(
+        "rate 20 Mbit/s, delay 15 ms, loss 1 %",
+        "congestion-control=bbr",
+        16,
+    ) {
+        Err(why) => eprintln!("skipped: {test}: {}", why.trim()),
+        Ok(trials) => {
+            let [trial] = &trials[..] else {
+                panic!("{trials:?}")
+            };
+            assert_eq!(trial["change"], "congestion-control=bbr");
+            assert_eq!(trial["outcome"], "faster", "{trial}");
+            let effect = |end: &str| trial["effect"][end].as_f64().unwrap();
+            assert!(effect("low95") > 1.2, "{trial}");
+            let on: Vec<bool> = trial["blocks"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|block| block["on"].as_bool().unwrap())
+                .collect();
+            assert!(on.len() >= 5 && on.iter().enumerate().all(|(place, on)| *on == (place % 2 == 1)));
+        }
+    }
+}
+
+#[test]
+fn a_change_needs_a_command_of_its_own() {
+    for (arguments, said) in [
+        (&["why", "--try", "mark=cs1", "--port", "9"][..], "-- <COMMAND>"),
+        (&["why", "--try", "mark", "--", "true"], "it has no value"),
+        (
+            &["why", "--try", "speed=9", "--", "true"],
+            "there is no change \"speed\"",
+        ),
+    ] {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let err = text(&output.stderr);
+        assert!(err.contains(said), "{arguments:?}: {err}");
+    }
+    let output = slowpath()
+        .args(["why", "--try", "receive-buffer=1 MiB", "mark=cs1", "--", "true"])
+        .output()
+        .unwrap();
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{err}");
+    for part in [
+        "trying receive-buffer=1 MiB, mark=cs1 on the program's own connections",
+        "not given back whole: after it the same buffer",
+        "mark=cs1: not tried",
+    ] {
+        assert!(err.contains(part), "{part}: {err}");
+    }
+}

@@ -1,0 +1,293 @@
+//! When what is on: blocks off, on, off, on ... of which the first part is not counted.
+//!
+//! Pure: time and bytes are passed in.
+
+use serde::Serialize;
+use slowpath_diagnose::alternation::Effect;
+
+/// How long the blocks are, and how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// Begin of each block in which the change takes hold, nanoseconds; not counted.
+    pub settle: u64,
+    /// The rest of it, which counts, nanoseconds.
+    pub measure: u64,
+    /// Number of blocks; in turns odd: the first and the last are off.
+    pub blocks: usize,
+    /// Whether the change is turned on once, for the second half of the blocks, because it is not given back whole.
+    pub once: bool,
+}
+
+impl Plan {
+    /// Blocks for a connection with this round trip, and seconds between its losses where it has some.
+    ///
+    /// A congestion control finds its window in a dozen round trips where it searches, and in a few losses where losses tell it.
+    pub fn new(rtt_s: f64, between_losses_s: Option<f64>) -> Self {
+        let losses = between_losses_s.unwrap_or(0.0) * LOSSES;
+        let settle = (rtt_s * ROUND_TRIPS).max(losses).clamp(LEAST_S, MOST_S);
+        Self {
+            settle: (settle * 1e9) as u64,
+            measure: ((settle * MEASURED).max(LEAST_MEASURED_S) * 1e9) as u64,
+            blocks: BLOCKS,
+            once: false,
+        }
+    }
+
+    /// The same blocks before and after the change is made once.
+    pub const fn once(self) -> Self {
+        Self {
+            blocks: BLOCKS_ONCE,
+            once: true,
+            ..self
+        }
+    }
+
+    const fn is_on(&self, block: usize) -> bool {
+        if self.once {
+            block >= self.blocks / 2
+        } else {
+            block % 2 == 1
+        }
+    }
+
+    /// Seconds of one block.
+    pub const fn block_s(&self) -> f64 {
+        (self.settle + self.measure) as f64 / 1e9
+    }
+}
+
+/// The part of a block that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Block {
+    /// Whether the change was on.
+    pub on: bool,
+    /// Nanoseconds since the watch began.
+    pub from: u64,
+    /// Likewise.
+    pub to: u64,
+    /// Payload bytes that reached their receiver in it.
+    pub bytes: u64,
+}
+
+impl Block {
+    /// Bytes per second; one in which nothing arrived counts as one segment, since its logarithm is needed.
+    pub fn rate(&self) -> f64 {
+        self.bytes.max(1_448) as f64 / ((self.to - self.from).max(1) as f64 / 1e9)
+    }
+}
+
+/// What is to be done at a look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Nothing.
+    Stay,
+    /// The change on.
+    On,
+    /// The change off.
+    Off,
+    /// All blocks are there; the change is off.
+    Done,
+}
+
+/// Follows the blocks of one change.
+#[derive(Debug, Clone)]
+pub struct Turns {
+    plan: Plan,
+    begin: u64,
+    settle: u64,
+    counted: Option<(u64, u64)>,
+    on: bool,
+    blocks: Vec<Block>,
+}
+
+impl Turns {
+    /// Begins with a block without the change, at `at` nanoseconds.
+    pub const fn new(plan: Plan, at: u64) -> Self {
+        Self {
+            plan,
+            begin: at,
+            settle: plan.settle,
+            counted: None,
+            on: false,
+            blocks: Vec::new(),
+        }
+    }
+
+    /// Takes a look: `bytes` is what has reached its receiver so far, `queued` how long packets wait on the path now, nanoseconds.
+    ///
+    /// A queue that a block leaves behind is still being delivered in the next one: while it drains, nothing counts.
+    pub fn step(&mut self, at: u64, bytes: u64, queued: u64) -> Step {
+        let age = at.saturating_sub(self.begin);
+        if age >= self.settle && self.counted.is_none() {
+            self.counted = Some((at, bytes));
+        }
+        let Some((from, before)) = self.counted else {
+            return Step::Stay;
+        };
+        if at < from + self.plan.measure {
+            return Step::Stay;
+        }
+        self.blocks.push(Block {
+            on: self.on,
+            from,
+            to: at,
+            bytes: bytes.saturating_sub(before),
+        });
+        if self.blocks.len() >= self.plan.blocks {
+            return Step::Done;
+        }
+        let on = self.plan.is_on(self.blocks.len());
+        if on == self.on {
+            // Nothing changes, so nothing has to take hold.
+            (self.begin, self.counted) = (at, Some((at, bytes)));
+            return Step::Stay;
+        }
+        (self.begin, self.counted, self.on) = (at, None, on);
+        self.settle = (self.plan.settle + DRAINS * queued).min(self.plan.settle.max((MOST_S * 1e9) as u64));
+        if self.on { Step::On } else { Step::Off }
+    }
+
+    /// The blocks so far.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// What they show; `None` while there are too few.
+    pub fn effect(&self) -> Option<Effect> {
+        let rates: Vec<(bool, f64)> = self.blocks.iter().map(|block| (block.on, block.rate())).collect();
+        if self.plan.once {
+            Effect::before_and_after(&rates)
+        } else {
+            Effect::of_blocks(&rates)
+        }
+    }
+}
+
+/// A queue drains in twice its own length where a change halves what comes in.
+const DRAINS: u64 = 2;
+/// Round trips in which a change takes hold.
+const ROUND_TRIPS: f64 = 16.0;
+/// Losses after which a window that they make is what they make it: each takes three tenths of what is too much.
+const LOSSES: f64 = 6.0;
+/// The part that counts, against the begin that does not.
+const MEASURED: f64 = 0.75;
+/// Shortest and longest begin of a block that is not counted, seconds.
+const LEAST_S: f64 = 0.4;
+const MOST_S: f64 = 8.0;
+/// Shortest part that counts, seconds: looks are 10 ms apart, and BBR's least-delay probe takes 0.2 s.
+const LEAST_MEASURED_S: f64 = 0.6;
+/// Blocks of each change: seven without, six with it.
+const BLOCKS: usize = 13;
+/// Blocks of one that is made once: half of them before it.
+const BLOCKS_ONCE: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks every 10 ms at a transfer of so many bytes a look, off and on.
+    fn run(plan: Plan, off: u64, on: u64, looks: u64) -> (Turns, Vec<(u64, Step)>) {
+        let mut turns = Turns::new(plan, 0);
+        let (mut bytes, mut is_on, mut steps) = (0, false, Vec::new());
+        for look in 1..=looks {
+            bytes += if is_on { on } else { off };
+            let step = turns.step(look * 10_000_000, bytes, 0);
+            match step {
+                Step::Stay => continue,
+                Step::On => is_on = true,
+                Step::Off => is_on = false,
+                Step::Done => {
+                    steps.push((look, step));
+                    break;
+                }
+            }
+            steps.push((look, step));
+        }
+        (turns, steps)
+    }
+
+    #[test]
+    fn blocks_take_turns_and_their_begin_is_not_counted() {
+        let plan = Plan {
+            settle: 100_000_000,
+            measure: 200_000_000,
+            blocks: 5,
+            once: false,
+        };
+        let (turns, steps) = run(plan, 1_000, 3_000, 1_000);
+        let (on, off, done) = (Step::On, Step::Off, Step::Done);
+        assert_eq!(steps, [(30, on), (60, off), (90, on), (120, off), (150, done)]);
+        assert!(
+            turns
+                .blocks()
+                .iter()
+                .all(|block| block.bytes == if block.on { 60_000 } else { 20_000 })
+        );
+        let effect = turns.effect().unwrap();
+        assert!((effect.ratio - 3.0).abs() < 1e-9 && effect.low95 > 2.9);
+    }
+
+    #[test]
+    fn what_is_not_given_back_is_made_once() {
+        let plan = Plan {
+            settle: 100_000_000,
+            measure: 200_000_000,
+            blocks: 6,
+            once: true,
+        };
+        let (turns, steps) = run(plan, 1_000, 3_000, 1_000);
+        assert_eq!(steps, [(70, Step::On), (140, Step::Done)]);
+        let on: Vec<bool> = turns.blocks().iter().map(|block| block.on).collect();
+        assert_eq!(on, [false, false, false, true, true, true]);
+        assert!((turns.effect().unwrap().ratio - 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_a_queue_still_delivers_does_not_count() {
+        let plan = Plan {
+            settle: 100_000_000,
+            measure: 200_000_000,
+            blocks: 5,
+            once: false,
+        };
+        let mut turns = Turns::new(plan, 0);
+        let step =
+            |turns: &mut Turns, at: u64, queued: u64| turns.step(at * 1_000_000, at, queued * 1_000_000);
+        assert_eq!(step(&mut turns, 100, 300), Step::Stay);
+        assert_eq!(step(&mut turns, 300, 150), Step::On);
+        // 100 ms and twice 150.
+        assert_eq!(step(&mut turns, 690, 0), Step::Stay);
+        assert_eq!(step(&mut turns, 700, 0), Step::Stay);
+        assert_eq!(step(&mut turns, 900, 0), Step::Off);
+        let counted: Vec<(u64, u64)> = turns
+            .blocks()
+            .iter()
+            .map(|block| (block.from, block.to))
+            .collect();
+        assert_eq!(counted, [(100_000_000, 300_000_000), (700_000_000, 900_000_000)]);
+    }
+
+    #[test]
+    fn a_transfer_that_ends_early_leaves_its_whole_blocks() {
+        let plan = Plan {
+            settle: 100_000_000,
+            measure: 200_000_000,
+            blocks: 5,
+            once: false,
+        };
+        let (turns, _) = run(plan, 1_000, 3_000, 100);
+        assert_eq!(turns.blocks().len(), 3);
+        assert_eq!(turns.effect(), None);
+    }
+
+    #[test]
+    fn blocks_are_as_long_as_the_path_needs() {
+        let near = Plan::new(0.001, None);
+        assert_eq!((near.settle, near.measure), (400_000_000, 600_000_000));
+        let far = Plan::new(0.2, None);
+        assert_eq!((far.settle, far.measure), (3_200_000_000, 2_400_000_000));
+        assert_eq!(Plan::new(0.02, Some(0.5)).settle, 3_000_000_000);
+        assert_eq!(Plan::new(10.0, None).settle, 8_000_000_000);
+        assert!(near.blocks % 2 == 1);
+    }
+}
