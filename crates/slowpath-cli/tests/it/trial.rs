@@ -28,7 +28,7 @@ fn bbr_is_found_faster_than_cubic_where_packets_are_lost_by_chance() {
     match tried(
         "rate 20 Mbit/s, delay 15 ms, loss 1 %",
         "congestion-control=bbr",
-        16,
+        26,
     ) {
         Err(why) => eprintln!("skipped: {test}: {}", why.trim()),
         Ok(trials) => {
