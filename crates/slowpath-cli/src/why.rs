@@ -45,7 +45,7 @@ pub(crate) struct WhyArgs {
     /// Also try changes on the command's own connections, in turns with none, and say what each gives: congestion-control=NAME,
     /// pacing-rate=RATE (or off), mark=DSCP, send-buffer=SIZE, receive-buffer=SIZE, window-clamp=SIZE, unsent-lowat=SIZE;
     /// without any, what the limit suggests. What a connection had is given back
-    #[arg(long = "try", value_name = "CHANGE", num_args = 0.., requires = "command")]
+    #[arg(long = "try", value_name = "CHANGE", num_args = 0..)]
     trials: Option<Vec<Change>>,
     /// A command to start and watch
     #[arg(last = true, group = "target")]
@@ -65,6 +65,13 @@ enum Form {
 
 /// Watches transfers that run now and says why they are slow.
 pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
+    if args.trials.is_some() && args.command.is_empty() {
+        return Err(Failure::usage(
+            "trying changes with --try: no command is given, and connections of programs that slowpath did not start are never \
+             changed; write the command behind --, such as `slowpath why --try -- scp FILE HOST:`"
+                .to_owned(),
+        ));
+    }
     let target = target(args)?;
     if args.watch {
         let duration = args.duration.map(|seconds| Duration::from_secs(seconds.into()));

@@ -109,10 +109,10 @@ fn role_of_a_container() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (mut reader, _) = listener.accept().unwrap();
-    std::thread::spawn(move || while reader.read(&mut [0; 65_536]).is_ok_and(|count| count > 0) {});
+    std::thread::spawn(move || while reader.read(&mut [0; 8_192]).is_ok_and(|count| count > 0) {});
     let end = Instant::now() + Duration::from_secs(6);
     while Instant::now() < end {
-        stream.write_all(&[7; 32_768]).unwrap();
+        stream.write_all(&vec![7; 32_768]).unwrap();
         std::thread::sleep(Duration::from_millis(10));
     }
 }

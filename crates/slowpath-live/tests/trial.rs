@@ -63,7 +63,7 @@ fn role_of_a_writer() {
     let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
     sockopt::set_congestion_control(&stream, "reno").unwrap();
     let end = Instant::now() + Duration::from_secs_f64(seconds);
-    while Instant::now() < end && stream.write_all(&[7; 65_536]).is_ok() {
+    while Instant::now() < end && stream.write_all(&vec![7; 65_536]).is_ok() {
         std::thread::sleep(Duration::from_millis(10));
     }
 }

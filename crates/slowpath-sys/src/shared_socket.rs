@@ -113,9 +113,8 @@ pub fn send_with_descriptor(
             (*message).cmsg_level = libc::SOL_SOCKET;
             (*message).cmsg_type = libc::SCM_RIGHTS;
             (*message).cmsg_len = libc::CMSG_LEN(size) as _;
-            libc::CMSG_DATA(message)
-                .cast::<libc::c_int>()
-                .write_unaligned(descriptor.as_raw_fd());
+            let number = descriptor.as_raw_fd().to_ne_bytes();
+            std::ptr::copy_nonoverlapping(number.as_ptr(), libc::CMSG_DATA(message), number.len());
         }
     }
     // SAFETY: every pointer in `header` is to a live local or to `bytes`, which the kernel only reads.
@@ -149,14 +148,11 @@ pub fn receive_with_descriptor(socket: impl AsFd, buffer: &mut [u8]) -> io::Resu
         let mut message = libc::CMSG_FIRSTHDR(&raw const header);
         while !message.is_null() {
             if (*message).cmsg_level == libc::SOL_SOCKET && (*message).cmsg_type == libc::SCM_RIGHTS {
-                let count = ((*message).cmsg_len as usize).saturating_sub(libc::CMSG_LEN(0) as usize)
-                    / size_of::<libc::c_int>();
-                for at in 0..count {
-                    let fd = libc::CMSG_DATA(message)
-                        .cast::<libc::c_int>()
-                        .add(at)
-                        .read_unaligned();
-                    descriptor = Some(OwnedFd::from_raw_fd(fd));
+                let length = ((*message).cmsg_len as usize).saturating_sub(libc::CMSG_LEN(0) as usize);
+                let numbers = std::slice::from_raw_parts(libc::CMSG_DATA(message), length);
+                for number in numbers.chunks_exact(size_of::<libc::c_int>()) {
+                    let number = libc::c_int::from_ne_bytes(number.try_into().unwrap_or_default());
+                    descriptor = Some(OwnedFd::from_raw_fd(number));
                 }
             }
             message = libc::CMSG_NXTHDR(&raw const header, message);

@@ -88,10 +88,10 @@ impl Kept {
         let folder = job.join(format!("{time}{kind}"));
         keep::add_judged(&folder, &over.record, over.judged.as_ref())?;
         slowpath_live::why::record::write(&folder, &over.answer).map_err(|source| self.failed(source))?;
-        let runs = self.runs(&job);
+        let all = runs(&job);
         let of = |kind: &str| -> Vec<PathBuf> {
             let is = |path: &&PathBuf| path.to_string_lossy().ends_with(kind);
-            runs.iter().filter(is).cloned().collect()
+            all.iter().filter(is).cloned().collect()
         };
         let (slow, usual) = (of(SLOW), of(USUAL));
         for (kept, most) in [(&slow, MOST_SLOW), (&usual, MOST_USUAL)] {
@@ -106,26 +106,14 @@ impl Kept {
 
     /// Lets go of the oldest runs of all jobs while there are too many.
     fn limit(&self) -> Result<(), KeptError> {
-        let jobs = self.runs(&self.root);
-        let mut runs: Vec<PathBuf> = jobs.iter().flat_map(|job| self.runs(job)).collect();
+        let jobs = runs(&self.root);
+        let mut all: Vec<PathBuf> = jobs.iter().flat_map(|job| runs(job)).collect();
         // By their time, whatever the job.
-        runs.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
-        for old in &runs[..runs.len().saturating_sub(MOST_RUNS)] {
+        all.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
+        for old in &all[..all.len().saturating_sub(MOST_RUNS)] {
             self.remove(old)?;
         }
         Ok(())
-    }
-
-    /// The folders in a folder by name; those of runs are named by their time.
-    fn runs(&self, folder: &Path) -> Vec<PathBuf> {
-        let Ok(entries) = std::fs::read_dir(folder) else {
-            return Vec::new();
-        };
-        let mut runs: Vec<PathBuf> = entries
-            .filter_map(|entry| Some(entry.ok()?.path()).filter(|path| path.is_dir()))
-            .collect();
-        runs.sort();
-        runs
     }
 
     fn remove(&self, run: &Path) -> Result<(), KeptError> {
@@ -147,6 +135,18 @@ impl Kept {
             source,
         }
     }
+}
+
+/// The folders in a folder by name; those of runs are named by their time.
+fn runs(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut runs: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()).filter(|path| path.is_dir()))
+        .collect();
+    runs.sort();
+    runs
 }
 
 /// What of a job's name any file system takes.

@@ -122,7 +122,7 @@ const WHY: &[Case] = &[
     ("slowpath why --for 3 -- true", 2, ["error:", "'--for <SECONDS>'", "cannot be used with", "Usage: slowpath why"]),
     ("slowpath why --try speed=9 -- true", 2, ["error:", "reading the change \"speed=9\"", "there is no change \"speed\"", "write congestion-control=NAME"]),
     ("slowpath why --try pacing-rate=20 -- true", 2, ["error:", "reading the change \"pacing-rate=20\"", "20", "write congestion-control=NAME"]),
-    ("slowpath why --try", 2, ["error:", "required arguments", "-- <COMMAND>", "Usage: slowpath why"]),
+    ("slowpath why --try mark=cs1 --port 22", 2, ["trying changes with --try", "no command is given", "never changed", "write the command behind --"]),
     ("slowpath why --watch --for 1 --out /dev/null/x", 3, ["keeping runs in", "/dev/null/x", "Not a directory", "--out"]),
     ("slowpath why --watch -- true", 2, ["error:", "'--watch'", "cannot be used with", "Usage: slowpath why"]),
     ("slowpath why --pid 1 --port 2", 2, ["error:", "'--pid <PID>'", "cannot be used with", "Usage: slowpath why"]),

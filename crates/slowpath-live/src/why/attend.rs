@@ -15,7 +15,7 @@ use slowpath_sys::sock_diag::{Destroyed, SockDiag, TcpSocket};
 use slowpath_verdict::Judged;
 
 use super::answer::{Answer, answer};
-use super::baseline::{Baselines, Expected};
+use super::baseline::{Baseline, Baselines, Expected};
 use super::busiest::owners;
 use super::error::WhyError;
 use super::record::record;
@@ -266,7 +266,7 @@ impl Attendant<'_> {
             let Some(run) = self.runs.remove(&job) else {
                 continue;
             };
-            let expected = baselines.jobs.get(&job).and_then(|known| known.expected());
+            let expected = baselines.jobs.get(&job).and_then(Baseline::expected);
             let Some(over) = run.over(&job, expected) else {
                 continue;
             };
@@ -282,7 +282,7 @@ impl Attendant<'_> {
                 continue;
             }
             run.next_judged = at + JUDGED;
-            let Some(expected) = baselines.jobs.get(job).and_then(|known| known.expected()) else {
+            let Some(expected) = baselines.jobs.get(job).and_then(Baseline::expected) else {
                 continue;
             };
             let seconds = (at - run.begin) as f64 / 1e9;

@@ -194,7 +194,7 @@ impl Message {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
     }
 
-    fn finish(mut self, flags: u16, sequence: u32) -> Vec<u8> {
+    pub(super) fn finish(mut self, flags: u16, sequence: u32) -> Vec<u8> {
         let length = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
         self.bytes[..4].copy_from_slice(&length.to_ne_bytes());
         self.bytes[6..8].copy_from_slice(&flags.to_ne_bytes());

@@ -62,7 +62,7 @@ enum State {
     /// Nothing is changed yet: too little is known.
     Waiting,
     /// One change is tried.
-    Running(Running),
+    Running(Box<Running>),
     /// Everything is said.
     Over,
 }
@@ -131,7 +131,7 @@ impl Course {
             }
             State::Running(mut running) => {
                 self.restore(&mut running);
-                self.say(running, Some(why));
+                self.say(&running, Some(why));
                 self.leave(why);
             }
             State::Over => {}
@@ -252,14 +252,14 @@ impl Course {
             return;
         };
         let plan = plan(&change, seen);
-        self.state = State::Running(Running {
+        self.state = State::Running(Box::new(Running {
             turns: Turns::new(plan, at),
             plan,
             is_on: false,
             applied: Vec::new(),
             notes: not_given_back(&change).map(str::to_owned).into_iter().collect(),
             change,
-        });
+        }));
     }
 
     /// Why a change cannot be tried on these connections, a clause.
@@ -283,7 +283,7 @@ impl Course {
         Ok(())
     }
 
-    fn turn(&mut self, mut running: Running, at: u64, seen: &[Seen<'_>]) {
+    fn turn(&mut self, mut running: Box<Running>, at: u64, seen: &[Seen<'_>]) {
         let step = running.turns.step(at, moved(seen, self.receiving), queued(seen));
         let changed = match step {
             Step::On => {
@@ -303,11 +303,11 @@ impl Course {
             if running.turns.blocks().len() < 2 {
                 self.done.push(Trial::not_tried(running.change.to_string(), &why));
             } else {
-                self.say(running, Some(&why));
+                self.say(&running, Some(&why));
             }
             self.next(at, seen);
         } else if step == Step::Done {
-            self.say(running, None);
+            self.say(&running, None);
             self.next(at, seen);
         } else {
             self.state = State::Running(running);
@@ -321,9 +321,8 @@ impl Course {
                 continue;
             }
             match self.apply_to(running, one) {
-                Ok(()) => {}
-                // Closed between two looks: the others have theirs.
-                Err(Refused::Reach(ReachError::Closed)) => {}
+                // One that closed between two looks: the others have theirs.
+                Ok(()) | Err(Refused::Reach(ReachError::Closed)) => {}
                 Err(error) => return Err(error.words(&running.change)),
             }
         }
@@ -374,9 +373,9 @@ impl Course {
         }
     }
 
-    fn say(&mut self, running: Running, ended: Option<&str>) {
+    fn say(&mut self, running: &Running, ended: Option<&str>) {
         let change = running.change.to_string();
-        let trial = Trial::of_blocks(change, running.plan, &running.turns, ended, running.notes);
+        let trial = Trial::of_blocks(change, running.plan, &running.turns, ended, running.notes.clone());
         self.done.push(trial);
     }
 

@@ -34,6 +34,7 @@ impl Plan {
     }
 
     /// The same blocks before and after the change is made once.
+    #[must_use]
     pub const fn once(self) -> Self {
         Self {
             blocks: BLOCKS_ONCE,
