@@ -22,7 +22,7 @@ cuts! {
     /// The fastest arrivals at the receiver over the bucket's rate from which no link of that rate is before them.
     ARRIVES: 1.1 between 1.00, 1.15;
     /// Share of the losses with the delay at its longest from which a queue drops them.
-    AT_FULL_QUEUE: 0.67 between NONE, NONE;
+    AT_FULL_QUEUE: 0.67 between 0.188, NONE;
     /// Episodes of losses that leave no doubt.
     EPISODES: 3.0 between 1.00, 4.00;
 }

@@ -14,14 +14,14 @@ cuts! {
     /// Losses behind a queue from which delay and rate can be compared.
     LOSSES: 3.0 between 2.00, 3.00;
     /// Their share of all losses.
-    MOSTLY: 0.7 between 0.667, 0.857;
+    MOSTLY: 0.7 between 0.375, 0.929;
     /// How far the rates at these are apart, standard deviation of their logarithm.
     APART: 0.2 between 0.199, 0.281;
     /// By which power of the rate the delay falls, from which it follows the rate: one behind a link of one's own, none
     /// behind one that others share.
-    POWER: 0.5 between 0.011_5, 0.846;
+    POWER: 0.5 between -0.001_20, 0.847;
     /// Correlation of the two logarithms from which that is no accident.
-    AGREE: 0.7 between NONE, 0.876;
+    AGREE: 0.7 between NONE, 0.911;
 }
 
 /// Lowest and highest rate of payload at losses, bytes per second, where the link's rate varies and nobody shares it.
