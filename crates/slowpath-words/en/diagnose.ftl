@@ -1,0 +1,42 @@
+### Changes and what they would gain.
+
+
+## What a change makes of the transfer, as a noun.
+
+change_window = a receiver's window of { $window } bytes
+change_send-buffer = a send buffer of { $buffer } bytes
+change_reader = a receiving program that never waits
+change_writer = a sending program that never waits
+change_no-loss = a path without loss of its own
+change_no-policer = a path without the policer
+change_no-device-limit = devices on the path without their limit
+change_streams = { $count } connections at once
+change_control = { $control } as the sender's congestion control
+change_rate = a bottleneck of { $percent } % of its rate
+change_no-mark = no mark from OpenSSH (IPQoS none)
+change_remark = every mark taken off by the first router
+change_other = { $words }
+
+## Why a rate is predicted.
+
+because_window = { $window } bytes of window once every { $rtt }
+because_flight = { $flight } bytes in flight once every { $rtt }
+because_reader = the receiving program takes { $rate }
+because_reader-whatever = the receiving program takes { $rate } whatever the window is
+because_reader-waits = the receiving program takes { $rate } whatever the window is; it waits for data at most { $wait } in each { $step } bytes, and only this wait can be saved
+because_source = the sending program gives { $rate }
+because_fills = it fills the bottleneck, { $rate } of payload
+because_carries = the bottleneck carries { $rate } of payload
+because_policer = the policer lets { $rate } of payload through
+because_loss = one segment in { $segments } is lost at { $rtt }
+because_untreated = transfers whose marks are not treated reach { $rate } over this path
+because_unbounded = nothing that was seen bounds the transfer after the change
+because_start = { $because }, but { $size } bytes are sent before that is reached
+because_same = nothing changes for what limits it now: { $because }
+because_beyond = { $because }; what the path itself carries was not seen and may hold it earlier
+because_given-back = what it takes away costs { $share } of the time
+because_waits-shared = requests and the start of each connection take { $share } of the time, and more connections share it
+because_link-shrinks = the link takes { $share } of the time, and what it takes shrinks
+because_offered = no more than { $rate } is sent
+because_arrives = what drops all but { $rate } stays in place
+because_queue = { $because }; a larger buffer only lengthens the full queue

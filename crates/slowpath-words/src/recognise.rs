@@ -1,0 +1,221 @@
+//! Texts of a document, told in the language that is spoken.
+//!
+//! Documents are English. A text from one is compared with the English catalogue: the message whose words it has, and what
+//! stands where that has arguments. Messages with more words are asked first, so that a sentence is never
+//! taken for a looser one. What no message has (a name, what another program said) stays as it is.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use crate::catalogue::{self, Piece};
+use crate::language::{Language, spoken};
+use crate::spelling::tight;
+
+/// A text of a document in the language that is spoken; in English the text itself.
+pub fn told(text: &str) -> Cow<'_, str> {
+    match spoken() {
+        Language::English => Cow::Borrowed(text),
+        Language::Japanese => Cow::Owned(tell(text, 0)),
+    }
+}
+
+/// Tells a text in Japanese: as a whole, else sentence by sentence, else clause by clause.
+fn tell(text: &str, depth: usize) -> String {
+    let inner = text.trim();
+    if depth > DEEPEST || !inner.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+        return tight(text);
+    }
+    if inner.len() != text.len() {
+        let before = &text[..text.len() - text.trim_start().len()];
+        let after = &text[text.trim_end().len()..];
+        return format!("{before}{}{after}", tell(inner, depth + 1));
+    }
+    if let Some(said) = whole(text, depth) {
+        return said;
+    }
+    if let Some(said) = parts(text, depth) {
+        return said;
+    }
+    tight(text)
+}
+
+/// A text that one message says, with or without its full stop, and with or without a capital letter.
+fn whole(text: &str, depth: usize) -> Option<String> {
+    if let Some(said) = exactly(text, depth) {
+        return Some(said);
+    }
+    if let Some(bare) = text.strip_suffix('.')
+        && let Some(said) = exactly(bare, depth)
+    {
+        return Some(format!("{said}。"));
+    }
+    let first = text.chars().next()?;
+    if first.is_ascii_uppercase() {
+        let small = format!("{}{}", first.to_ascii_lowercase(), &text[1..]);
+        if let Some(said) = exactly(&small, depth) {
+            return Some(said);
+        }
+        let said = exactly(small.strip_suffix('.')?, depth)?;
+        return Some(format!("{said}。"));
+    }
+    None
+}
+
+fn exactly(text: &str, depth: usize) -> Option<String> {
+    let recogniser = &*RECOGNISER;
+    if let Ok(place) = recogniser.words.binary_search_by(|(words, _)| words.as_str().cmp(text)) {
+        return Some(catalogue::of(Language::Japanese).format(&recogniser.words[place].1, &[]));
+    }
+    for pattern in &recogniser.patterns {
+        if let Some(found) = pattern.matches(text) {
+            let arguments: Vec<(&str, String)> = found
+                .into_iter()
+                .map(|(name, value)| (name, tell(value, depth + 1)))
+                .collect();
+            return Some(catalogue::of(Language::Japanese).format(&pattern.key, &arguments));
+        }
+    }
+    None
+}
+
+/// A text of several messages: sentences, clauses, or what follows a name and a colon.
+fn parts(text: &str, depth: usize) -> Option<String> {
+    for (mark, joint) in [(". ", "。"), ("; ", "; "), (", ", "、"), (": ", ": "), (" (", "(")] {
+        let mut changed = false;
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find(mark) {
+            let (piece, more) = (&rest[..at], &rest[at + mark.len()..]);
+            let sentence = mark == ". ";
+            let piece_told = if sentence {
+                whole(&rest[..=at], depth).or_else(|| whole(piece, depth))
+            } else {
+                whole(piece, depth)
+            };
+            let said = piece_told.unwrap_or_else(|| tell(piece, depth + 1));
+            changed |= said != tight(piece);
+            let ended = sentence && said.ends_with('。');
+            out.push_str(&said);
+            out.push_str(match () {
+                () if ended => "",
+                () if said.is_ascii() && mark == ". " => mark,
+                () => joint,
+            });
+            rest = more;
+        }
+        if out.is_empty() {
+            continue;
+        }
+        let last = if mark == " (" && rest.ends_with(')') {
+            format!("{})", tell(&rest[..rest.len() - 1], depth + 1))
+        } else {
+            tell(rest, depth + 1)
+        };
+        changed |= last != tight(rest);
+        out.push_str(&last);
+        if changed {
+            return Some(out);
+        }
+    }
+    None
+}
+
+/// A message with arguments, as its English looks.
+struct Pattern {
+    key: String,
+    pieces: Vec<Piece>,
+    /// Letters of its own words.
+    letters: usize,
+}
+
+impl Pattern {
+    /// What stands where the message has arguments, where the text has its words.
+    fn matches<'t>(&self, text: &'t str) -> Option<Vec<(&str, &'t str)>> {
+        if let Some(Piece::Text(end)) = self.pieces.last()
+            && !text.ends_with(end.as_str())
+        {
+            return None;
+        }
+        let mut found = Vec::new();
+        fill(&self.pieces, text, &mut found).then_some(found)
+    }
+}
+
+/// Fills arguments with the shortest texts that let the rest fit.
+fn fill<'p, 't>(pieces: &'p [Piece], text: &'t str, found: &mut Vec<(&'p str, &'t str)>) -> bool {
+    match pieces {
+        [] => text.is_empty(),
+        [Piece::Text(words), more @ ..] => {
+            text.strip_prefix(words.as_str()).is_some_and(|rest| fill(more, rest, found))
+        }
+        [Piece::Argument(name), more @ ..] => {
+            let ends: Box<dyn Iterator<Item = usize>> = match more {
+                [] => Box::new(std::iter::once(text.len())),
+                [Piece::Text(next), ..] => Box::new(text.match_indices(next.as_str()).map(|(at, _)| at)),
+                [Piece::Argument(_), ..] => Box::new(
+                    text.char_indices()
+                        .map(|(at, _)| at)
+                        .chain(std::iter::once(text.len())),
+                ),
+            };
+            for end in ends {
+                let value = &text[..end];
+                if is_two_sentences(value) {
+                    return false;
+                }
+                found.push((name, value));
+                if fill(more, &text[end..], found) {
+                    return true;
+                }
+                found.pop();
+            }
+            false
+        }
+    }
+}
+
+/// Whether a text goes on behind the end of a sentence: no argument does.
+fn is_two_sentences(text: &str) -> bool {
+    text.match_indices(". ")
+        .any(|(at, mark)| text[at + mark.len()..].starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
+struct Recogniser {
+    /// Messages without arguments, in order of their words, with their keys.
+    words: Vec<(String, String)>,
+    /// Messages with arguments, those with more words first.
+    patterns: Vec<Pattern>,
+}
+
+static RECOGNISER: LazyLock<Recogniser> = LazyLock::new(|| {
+    let mut words = Vec::new();
+    let mut patterns = Vec::new();
+    for (key, pieces) in catalogue::entries(Language::English) {
+        match pieces.as_slice() {
+            [] => {}
+            [Piece::Text(text)] => words.push((text.trim().to_owned(), key)),
+            _ => {
+                let letters = pieces
+                    .iter()
+                    .map(|piece| match piece {
+                        Piece::Text(text) => text.bytes().filter(u8::is_ascii_alphabetic).count(),
+                        Piece::Argument(_) => 0,
+                    })
+                    .sum();
+                if letters >= FEWEST_LETTERS {
+                    patterns.push(Pattern { key, pieces, letters });
+                }
+            }
+        }
+    }
+    words.sort();
+    words.dedup_by(|later, earlier| later.0 == earlier.0);
+    patterns.sort_by_key(|pattern| std::cmp::Reverse(pattern.letters));
+    Recogniser { words, patterns }
+});
+
+/// Letters of its own from which a message can be told from others.
+const FEWEST_LETTERS: usize = 5;
+
+/// Messages inside each other; texts that no message has are not taken apart for ever.
+const DEEPEST: usize = 12;
