@@ -35,6 +35,9 @@ pub(crate) struct Cli {
     /// Do not show this kind of warning; its name stands before it. May be given several times
     #[arg(long, global = true, value_name = "WARNING", value_parser = warning())]
     pub(crate) hide: Vec<Warning>,
+    /// Language of what people read; without it that of the locale (LC_ALL, LC_MESSAGES, LANG). JSON stays English
+    #[arg(long, global = true, value_name = "LANGUAGE", value_parser = crate::language::parser())]
+    pub(crate) lang: Option<slowpath::words::Language>,
 }
 
 /// Reads a warning's name; the list is the one from which warnings take their names.

@@ -40,3 +40,27 @@ because_link-shrinks = the link takes { $share } of the time, and what it takes 
 because_offered = no more than { $rate } is sent
 because_arrives = what drops all but { $rate } stays in place
 because_queue = { $because }; a larger buffer only lengthens the full queue
+
+## investigation
+
+investigation-cannot-tried-here = { $change } cannot be tried here.
+investigation-there-no-change-would-test = There is no change that would test the limit { $limit }.
+investigation-network-treats-packets-mark-how = The network treats the packets' mark, and { $limit } is how: { $words } ends that.
+investigation-limit-removes = The limit is { $limit }: { $words } removes it.
+investigation-limit-leaves-place = The limit is { $limit }: { $words } leaves it in place.
+investigation-to = { $low } to { $high }
+investigation-least = at least { $low }
+investigation-then-limited-by = , then limited by { $l }
+investigation-with-no-real-gain-predicted = With { $change } no real gain was predicted ({ $most } %: { $range }{ $next }), because { $because }
+investigation-with-predicted-because = With { $change } { $range } were predicted{ $next }, because { $because }
+investigation-no-valid-run-came = { $head }. No valid run came.
+investigation-times-as-fast = , { $ratio } times as fast
+investigation-mb-s = { $value } MB/s
+investigation-kb-s = { $value } kB/s
+investigation-no-valid-run-base-with = No valid run of the base with a readable capture; nothing can be tested.
+investigation-no-difference-shown = , no difference shown
+investigation-gave = It gave
+investigation-against-gave = Against this it gave
+investigation-range-too-wide-decide-anything = That range is too wide to decide anything; it gave
+investigation-then-another-limit-held-than = Then another limit held it than predicted; it gave
+investigation-more-runs-needed-gave = More runs are needed: it gave

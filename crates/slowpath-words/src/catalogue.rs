@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use fluent_bundle::concurrent::FluentBundle;
 use fluent_bundle::{FluentArgs, FluentResource};
 use fluent_syntax::ast;
+use fluent_syntax::unicode::unescape_unicode_to_string;
 use unic_langid::LanguageIdentifier;
 
 use crate::language::{Language, spoken};
@@ -30,7 +31,28 @@ pub fn english(key: &str, arguments: &[Argument<'_>]) -> String {
 
 /// A message without arguments in the language that is spoken.
 pub fn word(key: &'static str) -> &'static str {
-    of(spoken()).words.get(key).map_or(key, String::as_str)
+    of(spoken()).words.get(&id(key)).map_or(key, String::as_str)
+}
+
+/// A message without arguments in English.
+pub fn english_word(key: &'static str) -> &'static str {
+    ENGLISH.words.get(&id(key)).map_or(key, String::as_str)
+}
+
+/// A message without arguments in the language that is spoken, by a key that is put together; `None` where no catalogue of
+/// it has one.
+pub fn lookup(key: &str) -> Option<&'static str> {
+    of(spoken()).words.get(&id(key)).map(String::as_str)
+}
+
+/// Whether the catalogue of a language has a key.
+pub fn has(language: Language, key: &str) -> bool {
+    of(language).bundle.has_message(&id(key))
+}
+
+/// The keys of a language, in the order of its files.
+pub fn keys(language: Language) -> Vec<String> {
+    entries(language).into_iter().map(|(key, _)| key).collect()
 }
 
 /// The message `key` in a language, its arguments told in it.
@@ -156,7 +178,7 @@ fn pieces(pattern: &ast::Pattern<&str>) -> Vec<Piece> {
             ast::PatternElement::TextElement { value } => Piece::Text((*value).to_owned()),
             ast::PatternElement::Placeable {
                 expression: ast::Expression::Inline(ast::InlineExpression::StringLiteral { value }),
-            } => Piece::Text((*value).to_owned()),
+            } => Piece::Text(unescape_unicode_to_string(value).into_owned()),
             ast::PatternElement::Placeable {
                 expression: ast::Expression::Inline(ast::InlineExpression::VariableReference { id }),
             } => Piece::Argument(id.name.to_owned()),
@@ -194,8 +216,13 @@ static JAPANESE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::new("ja", JAP
 macro_rules! files {
     ($($name:literal),+ $(,)?) => {
         const ENGLISH_FILES: &[&str] = &[$(include_str!(concat!("../en/", $name, ".ftl"))),+];
-        const JAPANESE_FILES: &[&str] = &[$(include_str!(concat!("../ja/", $name, ".ftl"))),+];
+        // The English of help stands beside the arguments, that of arguments that are refused in the library that reads them.
+        const JAPANESE_FILES: &[&str] = &[
+            $(include_str!(concat!("../ja/", $name, ".ftl"))),+,
+            include_str!("../ja/help.ftl"),
+            include_str!("../ja/parse.ftl"),
+        ];
     };
 }
 
-files!["verdict"];
+files!["verdict", "diagnose", "answers", "report", "live"];

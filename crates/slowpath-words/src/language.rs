@@ -74,7 +74,10 @@ mod tests {
             })
         };
         assert_eq!(of(&[("LANG", "ja_JP.UTF-8")]), Language::Japanese);
-        assert_eq!(of(&[("LANG", "ja_JP.UTF-8"), ("LC_MESSAGES", "C")]), Language::English);
+        assert_eq!(
+            of(&[("LANG", "ja_JP.UTF-8"), ("LC_MESSAGES", "C")]),
+            Language::English
+        );
         assert_eq!(of(&[("LC_ALL", "ja"), ("LC_MESSAGES", "C")]), Language::Japanese);
         assert_eq!(of(&[("LC_ALL", ""), ("LANG", "ja_JP")]), Language::Japanese);
         assert_eq!(of(&[("LANG", "de_DE.UTF-8")]), Language::English);

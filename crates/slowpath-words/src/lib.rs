@@ -23,7 +23,7 @@ mod language;
 mod recognise;
 mod spelling;
 
-pub use catalogue::{Argument, english, say, word};
+pub use catalogue::{Argument, english, english_word, lookup, say, word};
 pub use language::{Language, speak, spoken};
 pub use recognise::told;
 pub use spelling::tight;
@@ -52,5 +52,13 @@ macro_rules! english {
 macro_rules! word {
     ($key:literal) => {
         $crate::word($key)
+    };
+}
+
+/// A message without arguments in English, for what is kept in a document, as a `&'static str`.
+#[macro_export]
+macro_rules! english_word {
+    ($key:literal) => {
+        $crate::english_word($key)
     };
 }

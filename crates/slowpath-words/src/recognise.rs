@@ -63,7 +63,10 @@ fn whole(text: &str, depth: usize) -> Option<String> {
 
 fn exactly(text: &str, depth: usize) -> Option<String> {
     let recogniser = &*RECOGNISER;
-    if let Ok(place) = recogniser.words.binary_search_by(|(words, _)| words.as_str().cmp(text)) {
+    if let Ok(place) = recogniser
+        .words
+        .binary_search_by(|(words, _)| words.as_str().cmp(text))
+    {
         return Some(catalogue::of(Language::Japanese).format(&recogniser.words[place].1, &[]));
     }
     for pattern in &recogniser.patterns {
@@ -80,7 +83,13 @@ fn exactly(text: &str, depth: usize) -> Option<String> {
 
 /// A text of several messages: sentences, clauses, or what follows a name and a colon.
 fn parts(text: &str, depth: usize) -> Option<String> {
-    for (mark, joint) in [(". ", "。"), ("; ", "; "), (", ", "、"), (": ", ": "), (" (", "(")] {
+    for (mark, joint) in [
+        (". ", "。"),
+        ("; ", "; "),
+        (", ", "、"),
+        (": ", ": "),
+        (" (", "("),
+    ] {
         let mut changed = false;
         let mut out = String::new();
         let mut rest = text;
@@ -145,9 +154,9 @@ impl Pattern {
 fn fill<'p, 't>(pieces: &'p [Piece], text: &'t str, found: &mut Vec<(&'p str, &'t str)>) -> bool {
     match pieces {
         [] => text.is_empty(),
-        [Piece::Text(words), more @ ..] => {
-            text.strip_prefix(words.as_str()).is_some_and(|rest| fill(more, rest, found))
-        }
+        [Piece::Text(words), more @ ..] => text
+            .strip_prefix(words.as_str())
+            .is_some_and(|rest| fill(more, rest, found)),
         [Piece::Argument(name), more @ ..] => {
             let ends: Box<dyn Iterator<Item = usize>> = match more {
                 [] => Box::new(std::iter::once(text.len())),
@@ -162,6 +171,9 @@ fn fill<'p, 't>(pieces: &'p [Piece], text: &'t str, found: &mut Vec<(&'p str, &'
                 let value = &text[..end];
                 if is_two_sentences(value) {
                     return false;
+                }
+                if name == TIME && !is_quantity(value) {
+                    continue;
                 }
                 found.push((name, value));
                 if fill(more, &text[end..], found) {
@@ -178,6 +190,11 @@ fn fill<'p, 't>(pieces: &'p [Piece], text: &'t str, found: &mut Vec<(&'p str, &'
 fn is_two_sentences(text: &str) -> bool {
     text.match_indices(". ")
         .any(|(at, mark)| text[at + mark.len()..].starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
+/// Whether a text is a number with a unit.
+fn is_quantity(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit()) && tight(text) != text && text.split(' ').count() == 2
 }
 
 struct Recogniser {
@@ -202,7 +219,8 @@ static RECOGNISER: LazyLock<Recogniser> = LazyLock::new(|| {
                         Piece::Argument(_) => 0,
                     })
                     .sum();
-                if letters >= FEWEST_LETTERS {
+                let timed = pieces.contains(&Piece::Argument(TIME.to_owned()));
+                if letters >= FEWEST_LETTERS || timed {
                     patterns.push(Pattern { key, pieces, letters });
                 }
             }
@@ -213,6 +231,9 @@ static RECOGNISER: LazyLock<Recogniser> = LazyLock::new(|| {
     patterns.sort_by_key(|pattern| std::cmp::Reverse(pattern.letters));
     Recogniser { words, patterns }
 });
+
+/// The name of arguments that are quantities: they tell a message from others even where it has no words of its own.
+const TIME: &str = "time";
 
 /// Letters of its own from which a message can be told from others.
 const FEWEST_LETTERS: usize = 5;

@@ -71,4 +71,5 @@ pub use slowpath_scenario::Clock;
 pub use slowpath_scenario::diagnostic::suggestion;
 pub use slowpath_stage::{captures, effect, folder, input, network, real_time, simulated, worker};
 pub use slowpath_units::{BitRate, ByteCount, Duration, ParseError};
+pub use slowpath_words as words;
 pub use slowpath_workload::{Cancel, SocketOptions};

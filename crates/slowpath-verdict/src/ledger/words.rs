@@ -55,7 +55,12 @@ pub(super) fn sentence(ledger: &Ledger) -> String {
         .capacity_bit_per_s
         .filter(|_| ledger.capacity_is == CapacityIs::AtLeast)
     {
-        Some(rate) => english!("ledger.sentence-at-least", duration = duration, parts = parts, rate = bits(rate)),
+        Some(rate) => english!(
+            "ledger.sentence-at-least",
+            duration = duration,
+            parts = parts,
+            rate = bits(rate)
+        ),
         None => english!("ledger.sentence", duration = duration, parts = parts),
     }
 }
