@@ -19,6 +19,7 @@ use crate::args::{Clock, DiagnoseArgs, ExperimentArgs, OneClock, RunArgs};
 use crate::exit::{self, Failure};
 use crate::form::ResultsFormat;
 use crate::{progress, terminal};
+use slowpath_words::{say, word};
 
 /// Runs an experiment and prints its table.
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
@@ -427,7 +428,7 @@ fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
         .unwrap_or_else(|| Path::new("results").join(format!("{name}-sweep")));
     let folder = slowpath::folder::Folder::create(&out).map_err(|error| Failure::usage(error.to_string()))?;
     let cancel = interrupt_flag();
-    let bar = progress::is_shown().then(|| progress::bar(0, progress::COMPUTED));
+    let bar = progress::is_shown().then(|| progress::bar(0, progress::computed()));
     let swept = sweep::run(&options, &cancel, &|done, all| {
         if let Some(bar) = &bar {
             // The place first: a bar without a place has no time left.
@@ -443,7 +444,7 @@ fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
         Error::Run { .. } => Failure::machine(error.to_string()),
         error => Failure::usage(error.to_string()),
     })?;
-    let mut table = Vec::new();
+    let mut table = sweep::mark().to_vec();
     sweep::write_csv(&swept, &mut table).expect("writing to memory does not fail");
     let mut document = Vec::new();
     sweep::write_json(&swept, &mut document).expect("writing to memory does not fail");
@@ -555,12 +556,12 @@ impl Display {
             Event::Again { name, record } => {
                 self.running.remove(*name);
                 let line = terminal::run_line(name, record);
-                self.say(&format!("{line}; done again, alone, at the end"));
+                self.say(&say!("run-again", line = line));
             }
             Event::Failed { name, error } => {
                 self.running.remove(*name);
                 self.finished += 1;
-                self.say(&format!("{name}: failed: {error}"));
+                self.say(&say!("run-failed", name = name, error = error));
             }
         }
         self.draw();
@@ -582,11 +583,11 @@ impl Display {
             .map(|(bytes, of)| bytes * 1_000 / (*of).max(1))
             .sum();
         bar.set_position((self.finished as u64 * 1_000 + under_way) / (self.total.max(1) as u64));
-        bar.set_message(format!(
-            "{} of {} runs, {}",
-            self.finished,
-            self.total,
-            self.left()
+        bar.set_message(say!(
+            "run-progress",
+            finished = self.finished,
+            total = self.total,
+            left = self.left()
         ));
     }
 
@@ -600,12 +601,9 @@ impl Display {
             .map(|(bytes, of)| elapsed / *bytes as f64 * (of - bytes) as f64)
             .fold(0.0, f64::max);
         if longest > 0.0 {
-            format!(
-                "about {} s left for those running",
-                Duration::from_secs_f64(longest).as_secs()
-            )
+            say!("run-left", seconds = Duration::from_secs_f64(longest).as_secs())
         } else {
-            "starting".to_owned()
+            word!("run-starting").to_owned()
         }
     }
 

@@ -9,7 +9,7 @@ use crate::facts::{facts, parameters, tap_words};
 use crate::quantity::{bit_rate, bytes, grouped, percent, seconds};
 use crate::text::{Style, Tone, Warning, columns, left, wrap};
 use crate::verdict::{flag_name, limit_words};
-use slowpath_words::{say, word};
+use slowpath_words::{lookup, say, told, word};
 
 /// How much the text says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -241,7 +241,7 @@ fn answer(
     }
     let figures: Vec<String> = parameters(&v.parameters)
         .into_iter()
-        .map(|(n, t)| format!("{n} {t}"))
+        .map(|(n, t)| format!("{} {}", label(n), value(&t)))
         .collect();
     if !figures.is_empty() {
         parts.push((figures.join(", "), word!("explain-figures"), Tone::Plain));
@@ -276,6 +276,24 @@ fn answer(
         }
     }
     Ok(())
+}
+
+/// The label of a fact or a figure in the language that is spoken.
+fn label(name: &str) -> String {
+    let key = format!("figure-{}", name.replace(' ', "-"));
+    lookup(&key).map_or_else(|| told(name).into_owned(), str::to_owned)
+}
+
+/// The value of a fact in the language that is spoken: one word for each end, or a text.
+fn value(text: &str) -> String {
+    let one = |text: &str| {
+        if text == "none" {
+            word!("figure-none").to_owned()
+        } else {
+            told(text).into_owned()
+        }
+    };
+    text.split(" / ").map(one).collect::<Vec<_>>().join(" / ")
 }
 
 /// Place of the line about the transfer among those of an answer.
@@ -328,7 +346,7 @@ fn connection(
     )?;
     let figures: Vec<String> = parameters(&v.parameters)
         .into_iter()
-        .map(|(n, t)| format!("{n} {t}"))
+        .map(|(n, t)| format!("{} {}", label(n), value(&t)))
         .collect();
     if !figures.is_empty() {
         style.paragraph(
@@ -446,9 +464,15 @@ fn connection(
             style.paragraph(&text, word!("explain-when"), "             ", Tone::Plain, out)?;
         }
     }
-    for (name, value) in facts(&explained.connection) {
-        let first = format!("  {} ", left(name, 20));
-        style.paragraph(&value, &first, &" ".repeat(first.len()), Tone::Plain, out)?;
+    for (name, text) in facts(&explained.connection) {
+        let first = format!("  {} ", left(&label(name), 20));
+        style.paragraph(
+            &value(&text),
+            &first,
+            &" ".repeat(columns(&first)),
+            Tone::Plain,
+            out,
+        )?;
     }
     Ok(())
 }

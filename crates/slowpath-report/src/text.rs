@@ -192,12 +192,15 @@ pub enum Tone {
 /// The text is told in the language that is spoken. English breaks at spaces; a text with wide characters also between those,
 /// as UAX #14 has it, but never inside a word, behind a hyphen or between a number and its unit.
 pub fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
-    let text = told(text);
-    let (first, rest) = (&*told(first), rest);
+    kept(&told(text), width, &told(first), rest)
+}
+
+/// As [`wrap`], for what is never translated: a line of a configuration, a name.
+pub fn kept(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = first.to_owned();
     let mut empty = true;
-    for (piece, spaced) in pieces(&text) {
+    for (piece, spaced) in pieces(text) {
         let gap = usize::from(spaced && !empty);
         if !empty && columns(&line) + gap + columns(piece) > width {
             lines.push(std::mem::replace(&mut line, rest.to_owned()));

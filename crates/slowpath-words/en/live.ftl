@@ -177,3 +177,5 @@ single-ended-text-from = From
 single-ended-text-nothing-tried-end-made-faster = { " " }Nothing that was tried at this end made it faster.
 single-ended-text-as-fast-as-before = as fast as before
 single-ended-text-no-difference-shown = no difference shown
+why-text-from = from
+why-text-to = to

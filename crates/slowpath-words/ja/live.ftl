@@ -177,3 +177,5 @@ single-ended-text-from = 送信元
 single-ended-text-nothing-tried-end-made-faster = この端で試したものは、どれも速くなりませんでした。
 single-ended-text-as-fast-as-before = 速さは同じ
 single-ended-text-no-difference-shown = 差は判定できず
+why-text-from = 送信元{ " " }
+why-text-to = 送信先{ " " }

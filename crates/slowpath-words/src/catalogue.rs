@@ -202,15 +202,27 @@ fn constant(pieces: &[Piece]) -> Option<String> {
     }
 }
 
-const fn sources(language: Language) -> &'static [&'static str] {
+fn sources(language: Language) -> &'static [&'static str] {
+    if let Ok(root) = std::env::var("DEV_WORDS") {
+        let mut v: Vec<&'static str> = Vec::new();
+        for f in std::fs::read_dir(format!("{root}/{}", language.code()))
+            .unwrap()
+            .flatten()
+        {
+            v.push(Box::leak(
+                std::fs::read_to_string(f.path()).unwrap().into_boxed_str(),
+            ));
+        }
+        return Box::leak(v.into_boxed_slice());
+    }
     match language {
         Language::English => ENGLISH_FILES,
         Language::Japanese => JAPANESE_FILES,
     }
 }
 
-static ENGLISH: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::new("en", ENGLISH_FILES));
-static JAPANESE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::new("ja", JAPANESE_FILES));
+static ENGLISH: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::new("en", sources(Language::English)));
+static JAPANESE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::new("ja", sources(Language::Japanese)));
 
 /// The files of both languages.
 macro_rules! files {
@@ -225,4 +237,16 @@ macro_rules! files {
     };
 }
 
-files!["verdict", "diagnose", "answers", "report", "live"];
+files![
+    "verdict",
+    "diagnose",
+    "answers",
+    "report",
+    "live",
+    "config",
+    "errors",
+    "stage",
+    "labels",
+    "experiments",
+    "page"
+];

@@ -25,7 +25,7 @@ mod spelling;
 
 pub use catalogue::{Argument, english, english_word, lookup, say, word};
 pub use language::{Language, speak, spoken};
-pub use recognise::told;
+pub use recognise::{told, told_on_page};
 pub use spelling::tight;
 
 /// A message in the language that is spoken, as a `String`: `say!("explain-more", count = 3)`.

@@ -11,6 +11,18 @@ use crate::catalogue::{self, Piece};
 use crate::language::{Language, spoken};
 use crate::spelling::tight;
 
+/// A text of a page: as [`told`], and the single words of headings and buttons as well.
+pub fn told_on_page(text: &str) -> Cow<'_, str> {
+    if spoken() == Language::English {
+        return Cow::Borrowed(text);
+    }
+    let page = &RECOGNISER.page;
+    match page.binary_search_by(|(words, _)| words.as_str().cmp(text)) {
+        Ok(place) => Cow::Owned(catalogue::of(Language::Japanese).format(&page[place].1, &[])),
+        Err(_) => told(text),
+    }
+}
+
 /// A text of a document in the language that is spoken; in English the text itself.
 pub fn told(text: &str) -> Cow<'_, str> {
     match spoken() {
@@ -83,6 +95,12 @@ fn exactly(text: &str, depth: usize) -> Option<String> {
 
 /// A text of several messages: sentences, clauses, or what follows a name and a colon.
 fn parts(text: &str, depth: usize) -> Option<String> {
+    // A name, and a whole sentence behind it.
+    for (at, mark) in text.match_indices(": ") {
+        if let Some(said) = whole(&text[at + mark.len()..], depth) {
+            return Some(format!("{}: {said}", tell(&text[..at], depth + 1)));
+        }
+    }
     for (mark, joint) in [
         (". ", "。"),
         ("; ", "; "),
@@ -200,14 +218,26 @@ fn is_quantity(text: &str) -> bool {
 struct Recogniser {
     /// Messages without arguments, in order of their words, with their keys.
     words: Vec<(String, String)>,
+    /// Texts of pages.
+    page: Vec<(String, String)>,
     /// Messages with arguments, those with more words first.
     patterns: Vec<Pattern>,
 }
 
 static RECOGNISER: LazyLock<Recogniser> = LazyLock::new(|| {
     let mut words = Vec::new();
+    let mut page = Vec::new();
     let mut patterns = Vec::new();
     for (key, pieces) in catalogue::entries(Language::English) {
+        if let [Piece::Text(text)] = pieces.as_slice()
+            && key.starts_with("page-")
+        {
+            page.push((text.trim().to_owned(), key));
+            continue;
+        }
+        if LOOKED_UP.iter().any(|begin| key.starts_with(begin)) {
+            continue;
+        }
         match pieces.as_slice() {
             [] => {}
             [Piece::Text(text)] => words.push((text.trim().to_owned(), key)),
@@ -227,9 +257,14 @@ static RECOGNISER: LazyLock<Recogniser> = LazyLock::new(|| {
         }
     }
     words.sort();
+    page.sort();
     words.dedup_by(|later, earlier| later.0 == earlier.0);
     patterns.sort_by_key(|pattern| std::cmp::Reverse(pattern.letters));
-    Recogniser { words, patterns }
+    Recogniser {
+        words,
+        page,
+        patterns,
+    }
 });
 
 /// The name of arguments that are quantities: they tell a message from others even where it has no words of its own.
@@ -237,6 +272,9 @@ const TIME: &str = "time";
 
 /// Letters of its own from which a message can be told from others.
 const FEWEST_LETTERS: usize = 5;
+
+/// Keys of single words that are looked up where they are meant: elsewhere they may be a name.
+const LOOKED_UP: [&str; 2] = ["head-", "figure-"];
 
 /// Messages inside each other; texts that no message has are not taken apart for ever.
 const DEEPEST: usize = 12;

@@ -65,7 +65,7 @@ pub use slowpath_live::{measure, single_ended, told, why};
 pub use slowpath_packet::mark::{Dscp, InvalidDscp};
 pub use slowpath_record::{HealthState, RunRecord};
 pub use slowpath_report::results::ProofOutcome;
-pub use slowpath_report::text::{Hidden, Tone, Warning, wrap};
+pub use slowpath_report::text::{Hidden, Tone, Warning, columns, right, wrap};
 pub use slowpath_report::{Results, Style};
 pub use slowpath_scenario::Clock;
 pub use slowpath_scenario::diagnostic::suggestion;

@@ -9,7 +9,7 @@ use slowpath_report::{quantity, verdict};
 use super::answer::{Diagnosis, Support, Trial, Way};
 use super::change::Change;
 use super::run::Stage;
-use slowpath_words::{say, word};
+use slowpath_words::{say, told, word};
 
 /// What is being done, in a few words.
 pub fn stage(stage: &Stage) -> String {
@@ -32,7 +32,7 @@ pub fn stage(stage: &Stage) -> String {
 /// Those of `out`.
 pub fn write(diagnosis: &Diagnosis, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let base = &diagnosis.base.connection;
-    let sentence = style.bold(&base.verdict.sentence);
+    let sentence = style.bold(&told(&base.verdict.sentence));
     style.paragraph(&sentence, "", "", Tone::Plain, out)?;
     style.paragraph(&what_follows(diagnosis), "", "", tone(diagnosis), out)?;
     writeln!(out)?;
@@ -166,7 +166,7 @@ const fn tone(diagnosis: &Diagnosis) -> Tone {
 fn row(name: &str, rates: &Summary, said: &str, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let line = format!(
         "  {} {}  {said}",
-        left(&fit(name, 26), 26),
+        left(&fit(&told(name), 26), 26),
         right(&quantity::byte_rate(rates.mean), 12)
     );
     writeln!(out, "{}", fit(&line, style.rows.max(60)))

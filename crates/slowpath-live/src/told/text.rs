@@ -13,7 +13,13 @@ use slowpath_words::{say, word};
 /// # Errors
 /// Those of `out`.
 pub fn write(told: &Told, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    style.paragraph(&style.bold(&told.sentence), "", "", Tone::Plain, out)?;
+    style.paragraph(
+        &style.bold(&slowpath_words::told(&told.sentence)),
+        "",
+        "",
+        Tone::Plain,
+        out,
+    )?;
     let plural = if told.streams == 1 { "" } else { "s" };
     let about = say!(
         "told-text-stream-sent-by",

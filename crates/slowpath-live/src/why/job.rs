@@ -53,7 +53,7 @@ impl JobPart {
     ];
 
     /// In words.
-    pub const fn words(self) -> &'static str {
+    pub fn words(self) -> &'static str {
         match self {
             Self::Source => english_word!("why-job-reading-source"),
             Self::Processor => "computing",

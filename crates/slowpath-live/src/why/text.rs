@@ -9,7 +9,7 @@ use super::answer::{Answer, ConnectionAnswer, JobAnswer};
 use super::busiest::Transfer;
 use super::watch::Tick;
 use super::words;
-use slowpath_words::{say, word};
+use slowpath_words::{say, told, word};
 
 /// The whole answer: the verdict first, then where the time went.
 ///
@@ -146,12 +146,12 @@ pub fn write_busiest(transfers: &[Transfer], style: Style, out: &mut dyn Write) 
 }
 
 fn write_connection(connection: &ConnectionAnswer, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let sentence = style.bold(&connection.verdict.sentence);
+    let sentence = style.bold(&told(&connection.verdict.sentence));
     style.paragraph(&sentence, "", "", Tone::Plain, out)?;
     let arrow = if connection.direction == "in" {
-        "from"
+        word!("why-text-from")
     } else {
-        "to"
+        word!("why-text-to")
     };
     let program = connection
         .program
@@ -214,7 +214,7 @@ fn bar(name: &str, seconds: f64, share: f64) -> String {
     let filled = (share * BAR).round() as usize;
     format!(
         "  {} {}{} {} {}",
-        left(&fit(name, 34), 34),
+        left(&fit(&told(name), 34), 34),
         "█".repeat(filled.min(BAR as usize)),
         "·".repeat((BAR as usize).saturating_sub(filled)),
         right(&quantity::percent(share), 6),

@@ -33,9 +33,9 @@ pub(super) fn write_twins(results: &Results, style: Style, out: &mut dyn Write) 
     };
     let head = line([
         unit.name,
-        "published",
-        "lab",
-        "simulated",
+        word!("head-published"),
+        word!("head-lab"),
+        word!("head-simulated"),
         word!("beside-sim-lab-ci"),
     ]);
     writeln!(out, "{}", style.bold(&head))?;
@@ -99,13 +99,13 @@ pub(super) fn write_flows(results: &Results, style: Style, out: &mut dyn Write) 
         })
         .collect();
     let head = [
-        "variant",
-        "flow",
-        "published",
-        "sent",
-        "received",
-        "lost",
-        "delivered",
+        word!("head-variant"),
+        word!("head-flow"),
+        word!("head-published"),
+        word!("head-sent"),
+        word!("head-received"),
+        word!("head-lost"),
+        word!("head-delivered"),
     ]
     .map(str::to_owned);
     let told = rows.iter().any(|row| row[2] != NOTHING);

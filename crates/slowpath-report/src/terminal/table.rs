@@ -9,7 +9,7 @@ use super::label::{figure_mark, health_cell, health_tone, short_label};
 use super::unit::Units;
 use crate::results::{Figure, NEVER, Results, RunResult, SENDER, Variant};
 use crate::text::{Style, Tone, columns, left, right};
-use slowpath_words::{say, word};
+use slowpath_words::{say, told, word};
 
 /// Writes the table alone: published, measured with its 95 % interval, ratio, limit, health.
 ///
@@ -37,21 +37,21 @@ pub fn write_table(results: &Results, style: Style, out: &mut dyn Write) -> io::
         .collect();
     let head = Row {
         cells: [
-            "variant".into(),
+            word!("head-variant").into(),
             say!("table-published", heading = units.heading())
                 .trim_end()
                 .to_owned(),
             say!(
                 "table-ci",
                 is_simulated = if results.is_simulated() {
-                    "simulated"
+                    word!("head-simulated")
                 } else {
-                    "measured"
+                    word!("head-measured")
                 }
             ),
-            "ratio".into(),
+            word!("head-ratio").into(),
             word!("table-limited-by").into(),
-            "health".into(),
+            word!("head-health").into(),
         ],
         tones: [Tone::Plain; 6],
     };
@@ -205,9 +205,9 @@ impl Row {
             health_tone(variant.health())
         };
         let limit = match (&variant.verdict, &variant.instead) {
-            (_, Some(_)) => NO_TRANSFER.to_owned(),
+            (_, Some(_)) => told(NO_TRANSFER).into_owned(),
             (Some(verdict), None) => limit_cell(variant, verdict),
-            (None, None) if is_without_packets(variant) => NOT_CAPTURED.to_owned(),
+            (None, None) if is_without_packets(variant) => told(NOT_CAPTURED).into_owned(),
             (None, None) => "-".to_owned(),
         };
         Self {
@@ -279,7 +279,7 @@ fn rate(variant: &Variant, units: Units) -> String {
             )
         }
         Some((g, None, None)) => show(g.mean),
-        None if variant.without_rate() == NEVER => return NEVER.to_owned(),
+        None if variant.without_rate() == NEVER => return told(NEVER).into_owned(),
         None => return "-".to_owned(),
     };
     format!("{figure}{}", units.behind(printed))
