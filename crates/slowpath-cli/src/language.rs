@@ -154,9 +154,10 @@ fn local(command: Command, place: &str) -> Command {
             help.push_str(&words::say!("help-default", value = default.join(" ")));
         }
         let heading = match argument.get_help_heading() {
-            Some(heading) => words::told(heading).into_owned(),
-            None if argument.is_positional() => words::word("help-arguments").to_owned(),
-            None => words::word("help-options").to_owned(),
+            // Headings are the parser's for the rest of the process.
+            Some(heading) => &*words::told(heading).into_owned().leak(),
+            None if argument.is_positional() => words::word("help-arguments"),
+            None => words::word("help-options"),
         };
         let help = StyledStr::from(help);
         argument

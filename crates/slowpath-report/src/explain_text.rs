@@ -105,7 +105,7 @@ pub fn write_explanation(
         let line = format!(
             "{} {} {} > {}",
             left(name, 20),
-            left(&bit_rate(c.goodput_bit_per_s), 13),
+            left(&told(&bit_rate(c.goodput_bit_per_s)), 13),
             c.client,
             c.server
         );
@@ -244,7 +244,11 @@ fn answer(
         .map(|(n, t)| format!("{} {}", label(n), value(&t)))
         .collect();
     if !figures.is_empty() {
-        parts.push((figures.join(", "), word!("explain-figures"), Tone::Plain));
+        parts.push((
+            figures.join(word!("config-comma")),
+            word!("explain-figures"),
+            Tone::Plain,
+        ));
     }
     // Where the seconds went stands below the transfer, unless that leaves no line for what helps.
     let brief = crate::ledger::brief(&c.ledger, style);
@@ -271,7 +275,7 @@ fn answer(
     if depth.configuration {
         for lines in explained.remedies.iter().flat_map(|remedy| &remedy.configuration) {
             for line in lines.text.lines() {
-                writeln!(out, "               {}: {line}", lines.system)?;
+                writeln!(out, "               {}: {}", lines.system, told(line))?;
             }
         }
     }
@@ -350,7 +354,7 @@ fn connection(
         .collect();
     if !figures.is_empty() {
         style.paragraph(
-            &figures.join(", "),
+            &figures.join(word!("config-comma")),
             word!("explain-figures"),
             "             ",
             Tone::Plain,
@@ -414,7 +418,7 @@ fn connection(
         style.paragraph(&text, label, "             ", tone, out)?;
         for lines in &remedy.configuration {
             for line in lines.text.lines() {
-                writeln!(out, "               {}: {line}", lines.system)?;
+                writeln!(out, "               {}: {}", lines.system, told(line))?;
             }
         }
     }

@@ -7,7 +7,7 @@ use slowpath_verdict::ledger::{CapacityIs, Entry, Ledger};
 
 use crate::quantity::{bit_rate, seconds};
 use crate::text::{Style, Tone, columns, left};
-use slowpath_words::{english, say, word};
+use slowpath_words::{english, say, told, word};
 
 /// One part of a bar.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,7 +104,7 @@ pub fn write(ledger: &Ledger, style: Style, out: &mut dyn Write) -> io::Result<(
         return Ok(());
     }
     let width = style.width.saturating_sub(INDENT.len() + 2).clamp(20, 100);
-    writeln!(out, "{LABEL}[{}]", bar(ledger, width))?;
+    writeln!(out, "{}[{}]", told(LABEL), bar(ledger, width))?;
     let capacity = ledger.capacity_bit_per_s.map(|rate| {
         let how = match ledger.capacity_is {
             CapacityIs::Known => word!("ledger-as-told"),
@@ -166,7 +166,7 @@ pub fn brief(ledger: &Ledger, style: Style) -> Vec<String> {
         line.push_str(gap);
         line.push_str(name);
     }
-    vec![format!("{LABEL}[{}]", bar(ledger, width)), line]
+    vec![format!("{}[{}]", told(LABEL), bar(ledger, width)), line]
 }
 
 /// The entries of each cause, the costliest cause first, with the letter that stands for it in the bar.

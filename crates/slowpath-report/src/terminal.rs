@@ -144,10 +144,13 @@ fn compose(results: &Results, style: Style, report: Option<&str>, out: &mut dyn 
                 format!("{}, ", short_label(results, variant))
             };
             style.paragraph(
-                &format!(
-                    "{whose}{}: {found}, {} {wanted}",
-                    figure.name,
-                    figure.label.origin()
+                &say!(
+                    "terminal-figure",
+                    whose = whose,
+                    name = figure.name,
+                    found = found,
+                    origin = figure.label.origin(),
+                    wanted = wanted
                 ),
                 "  ! ",
                 "    ",

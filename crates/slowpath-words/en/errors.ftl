@@ -105,7 +105,6 @@ errors-sweep-there-no-such-setting-known = --sweep { $key }=...: there is no suc
 errors-failed = { $place } failed: { $error }
 errors-interrupted-sweep-not-resumed-starts-again = interrupted; a sweep is not resumed, it starts again
 errors-did-you-mean-2 = { " " }(did you mean `{ $meant }`?)
-errors-ci = 95 % CI
 errors-none-complete = none complete
 errors-of-2 = { $complete } of { $a }
 errors-to-2 = { $a } to { $b }

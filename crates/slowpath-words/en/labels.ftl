@@ -52,15 +52,11 @@ figure-DSCP = DSCP
 value-yes = yes
 value-no = no
 figure-none = none
-value-not-seen = not seen
-value-segments = { $count } segments
-value-segment = { $count } segment
 
 ## Outcomes and states
 
 outcome-held = held
 outcome-refuted = refuted
-outcome-not-decided = not decided
 outcome-undecided = undecided
 state-valid = valid
 state-degraded = degraded
@@ -110,3 +106,17 @@ run-left = about { $seconds } s left for those running
 run-starting = starting
 progress-reading = { "{decimal_bytes}" } of { "{decimal_total_bytes}" } read, { "{eta}" } left
 progress-runs = { "{pos}" } of { "{len}" } runs, { "{eta}" } left
+
+## Where a figure comes from, what there is not, comments of commands
+
+origin-published = published
+origin-derived = derived
+kind-command = command
+kind-tool = tool
+line-comment-receiver = # on the receiver
+line-comment-sender = # on the sender
+line-comment-receive-buffer = # only for programs that set SO_RCVBUF themselves
+line-comment-send-buffer = # only for programs that set SO_SNDBUF themselves
+line-comment-client = # on a client that sends
+line-comment-server = # on a server that sends; then reload it
+line-comment-router = # on a router that runs Linux

@@ -77,7 +77,7 @@ why-answer-probably-quic-http = , probably QUIC (HTTP/3)
 
 ## why-judge
 
-why-judge-time-2 = { $limit } of the time
+why-judge-time-2 = { $time } of the time
 why-judge-receivers-window-always-had-room = the receiver's window always had room
 why-judge-nothing-sent-again-while-i = nothing was sent again while I looked
 why-judge-losses-follow-load-too-few = the losses follow the load, or are too few to tell

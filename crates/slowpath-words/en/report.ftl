@@ -242,3 +242,4 @@ compare-folders-in-a = { $a } in A
 compare-folders-b = { $b } in B
 compare-folders-no-valid-run-on-one = { $a }: no valid run on one side, nothing can be said.
 compare-folders-limit-changed-from = { " " }The limit changed from { $x } to { $y }.
+terminal-figure = { $whose }{ $name }: { $found }, { $origin } { $wanted }

@@ -51,7 +51,6 @@ stage-does-not-start-with-number = "{ $a }" does not start with a number
 stage-has-no-unit = "{ $a }" has no unit
 stage-not-unit-quantity = "{ $unit }" is not a unit of this quantity
 stage-out-range = "{ $a }" is out of range
-stage-packets = { $n } packets
 stage-not-figure-with-unit = "{ $a }" is not a figure with a unit
 stage-figure-declared-as-missed-has-no = this figure is declared as missed and has no tolerance to miss
 stage-figure-given-twice = the figure "{ $id }" is given twice
@@ -126,7 +125,6 @@ stage-both-directions = in both directions
 stage-sender = the sender
 stage-receiver = the receiver
 stage-there-no-change-there = there is no change `{ $key }`; there are { $a }
-stage-add-table-network-with-both-both = add a table [network] with both = [{ rate = "50 Mbit/s" }, { delay = "50 ms" }]; both = [] is a direct line
 stage-network-both-contradicts-network-up-network = `network.both` contradicts `network.up` and `network.down`
 stage-write-both-alone-up-down = write `both` alone, or `up` and `down`
 stage-element-does-nothing = this element does nothing

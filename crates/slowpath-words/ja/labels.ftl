@@ -25,7 +25,7 @@ noun-unknown = 判定不能
 head-variant = 条件
 head-ratio = 比
 head-health = 状態
-head-simulated = シミュレーション
+head-simulated = 計算値
 head-measured = 実測
 head-published = 公表値
 head-lab = ラボ
@@ -52,15 +52,11 @@ figure-DSCP = DSCP
 value-yes = あり
 value-no = なし
 figure-none = なし
-value-not-seen = 不明
-value-segments = { $count }セグメント
-value-segment = { $count }セグメント
 
 ## Outcomes and states
 
 outcome-held = 成立
 outcome-refuted = 不成立
-outcome-not-decided = 判定保留
 outcome-undecided = 判定保留
 state-valid = 有効
 state-degraded = 精度低下
@@ -110,3 +106,17 @@ run-left = 残り約{ $seconds }秒
 run-starting = 開始中
 progress-reading = { "{decimal_total_bytes}" }中{ "{decimal_bytes}" }を読み取り、残り{ "{eta}" }
 progress-runs = { "{len}" }回中{ "{pos}" }回、残り{ "{eta}" }
+
+## Where a figure comes from, what there is not, comments of commands
+
+origin-published = 公表値
+origin-derived = 算出値
+kind-command = コマンド
+kind-tool = ツール
+line-comment-receiver = # 受信側で
+line-comment-sender = # 送信側で
+line-comment-receive-buffer = # SO_RCVBUFを自分で指定するアプリケーションだけ
+line-comment-send-buffer = # SO_SNDBUFを自分で指定するアプリケーションだけ
+line-comment-client = # 送信するクライアントで
+line-comment-server = # 送信するサーバで(その後に再読み込み)
+line-comment-router = # Linuxのルータで

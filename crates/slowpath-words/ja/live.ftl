@@ -77,7 +77,7 @@ why-answer-probably-quic-http = (おそらくQUIC、HTTP/3)
 
 ## why-judge
 
-why-judge-time-2 = { $limit }の時間
+why-judge-time-2 = { $time }の時間
 why-judge-receivers-window-always-had-room = 受信ウィンドウには常に空きあり
 why-judge-nothing-sent-again-while-i = 観測中の再送なし
 why-judge-losses-follow-load-too-few = ロスは負荷に伴うか、少なすぎて不明

@@ -242,3 +242,4 @@ compare-folders-in-a = Aの{ $a }
 compare-folders-b = Bの{ $b }
 compare-folders-no-valid-run-on-one = { $a }: 一方に有効な実行がなく、比較できません。
 compare-folders-limit-changed-from = 制限要因は{ $x }から{ $y }に変わりました。
+terminal-figure = { $whose }{ $name }: { $found }({ $origin }{ $wanted })

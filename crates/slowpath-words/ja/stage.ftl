@@ -51,7 +51,6 @@ stage-does-not-start-with-number = "{ $a }"は数値で始まっていません
 stage-has-no-unit = "{ $a }"に単位がありません
 stage-not-unit-quantity = "{ $unit }"はこの値の単位ではありません
 stage-out-range = "{ $a }"は範囲外です
-stage-packets = { $n }パケット
 stage-not-figure-with-unit = "{ $a }"は単位付きの値ではありません
 stage-figure-declared-as-missed-has-no = 不一致と宣言された値に許容範囲がありません
 stage-figure-given-twice = 値"{ $id }"が2つあります
@@ -126,7 +125,6 @@ stage-both-directions = 両方向
 stage-sender = 送信側
 stage-receiver = 受信側
 stage-there-no-change-there = `{ $key }`という変更はありません。指定できるもの: { $a }
-stage-add-table-network-with-both-both = 表[network]にboth = [{ rate = "50 Mbit/s" }, { delay = "50 ms" }]のように追加してください。both = []は直結です
 stage-network-both-contradicts-network-up-network = `network.both`は`network.up`、`network.down`と矛盾します
 stage-write-both-alone-up-down = `both`だけか、`up`と`down`を書いてください
 stage-element-does-nothing = この要素は何もしません

@@ -202,19 +202,7 @@ fn constant(pieces: &[Piece]) -> Option<String> {
     }
 }
 
-fn sources(language: Language) -> &'static [&'static str] {
-    if let Ok(root) = std::env::var("DEV_WORDS") {
-        let mut v: Vec<&'static str> = Vec::new();
-        for f in std::fs::read_dir(format!("{root}/{}", language.code()))
-            .unwrap()
-            .flatten()
-        {
-            v.push(Box::leak(
-                std::fs::read_to_string(f.path()).unwrap().into_boxed_str(),
-            ));
-        }
-        return Box::leak(v.into_boxed_slice());
-    }
+const fn sources(language: Language) -> &'static [&'static str] {
     match language {
         Language::English => ENGLISH_FILES,
         Language::Japanese => JAPANESE_FILES,
@@ -248,5 +236,6 @@ files![
     "stage",
     "labels",
     "experiments",
-    "page"
+    "page",
+    "fit",
 ];

@@ -42,6 +42,17 @@ fn tell(text: &str, depth: usize) -> String {
         let after = &text[text.trim_end().len()..];
         return format!("{before}{}{after}", tell(inner, depth + 1));
     }
+    for mark in ["* ", "- ", "! ", ": "] {
+        if let Some(rest) = text.strip_prefix(mark) {
+            return format!("{mark}{}", tell(rest, depth + 1));
+        }
+    }
+    if let Some((low, high)) = text.split_once(" to ")
+        && is_number(low)
+        && is_number(high)
+    {
+        return format!("{}〜{}", tight(low), tight(high));
+    }
     if let Some(said) = whole(text, depth) {
         return said;
     }
@@ -49,6 +60,15 @@ fn tell(text: &str, depth: usize) -> String {
         return said;
     }
     tight(text)
+}
+
+/// Whether a text is a number, with or without a unit.
+fn is_number(text: &str) -> bool {
+    is_quantity(text)
+        || (!text.is_empty()
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b'.')))
 }
 
 /// A text that one message says, with or without its full stop, and with or without a capital letter.
@@ -61,7 +81,23 @@ fn whole(text: &str, depth: usize) -> Option<String> {
     {
         return Some(format!("{said}。"));
     }
+    if let Some(noun) = text.strip_prefix("the ")
+        && let Some(said) = single(noun)
+    {
+        return Some(said);
+    }
+    // A clause that begins with what joins it to another one.
+    for joint in ["; ", ", "] {
+        if let Some(said) = single(&format!("{joint}{text}")) {
+            return Some(said.trim_start_matches(['。', '、']).to_owned());
+        }
+    }
     let first = text.chars().next()?;
+    if first.is_ascii_lowercase()
+        && let Some(said) = single(&format!("{}{}", first.to_ascii_uppercase(), &text[1..]))
+    {
+        return Some(said);
+    }
     if first.is_ascii_uppercase() {
         let small = format!("{}{}", first.to_ascii_lowercase(), &text[1..]);
         if let Some(said) = exactly(&small, depth) {
@@ -73,15 +109,20 @@ fn whole(text: &str, depth: usize) -> Option<String> {
     None
 }
 
-fn exactly(text: &str, depth: usize) -> Option<String> {
-    let recogniser = &*RECOGNISER;
-    if let Ok(place) = recogniser
-        .words
+/// A text that a message without arguments says.
+fn single(text: &str) -> Option<String> {
+    let words = &RECOGNISER.words;
+    let place = words
         .binary_search_by(|(words, _)| words.as_str().cmp(text))
-    {
-        return Some(catalogue::of(Language::Japanese).format(&recogniser.words[place].1, &[]));
+        .ok()?;
+    Some(catalogue::of(Language::Japanese).format(&words[place].1, &[]))
+}
+
+fn exactly(text: &str, depth: usize) -> Option<String> {
+    if let Some(said) = single(text) {
+        return Some(said);
     }
-    for pattern in &recogniser.patterns {
+    for pattern in &RECOGNISER.patterns {
         if let Some(found) = pattern.matches(text) {
             let arguments: Vec<(&str, String)> = found
                 .into_iter()
@@ -95,56 +136,60 @@ fn exactly(text: &str, depth: usize) -> Option<String> {
 
 /// A text of several messages: sentences, clauses, or what follows a name and a colon.
 fn parts(text: &str, depth: usize) -> Option<String> {
+    if let Some(said) = split(text, ". ", "。", depth) {
+        return Some(said);
+    }
     // A name, and a whole sentence behind it.
     for (at, mark) in text.match_indices(": ") {
         if let Some(said) = whole(&text[at + mark.len()..], depth) {
             return Some(format!("{}: {said}", tell(&text[..at], depth + 1)));
         }
     }
-    for (mark, joint) in [
-        (". ", "。"),
-        ("; ", "; "),
-        (", ", "、"),
-        (": ", ": "),
-        (" (", "("),
-    ] {
-        let mut changed = false;
-        let mut out = String::new();
-        let mut rest = text;
-        while let Some(at) = rest.find(mark) {
-            let (piece, more) = (&rest[..at], &rest[at + mark.len()..]);
-            let sentence = mark == ". ";
-            let piece_told = if sentence {
-                whole(&rest[..=at], depth).or_else(|| whole(piece, depth))
-            } else {
-                whole(piece, depth)
-            };
-            let said = piece_told.unwrap_or_else(|| tell(piece, depth + 1));
-            changed |= said != tight(piece);
-            let ended = sentence && said.ends_with('。');
-            out.push_str(&said);
-            out.push_str(match () {
-                () if ended => "",
-                () if said.is_ascii() && mark == ". " => mark,
-                () => joint,
-            });
-            rest = more;
-        }
-        if out.is_empty() {
-            continue;
-        }
-        let last = if mark == " (" && rest.ends_with(')') {
-            format!("{})", tell(&rest[..rest.len() - 1], depth + 1))
-        } else {
-            tell(rest, depth + 1)
-        };
-        changed |= last != tight(rest);
-        out.push_str(&last);
-        if changed {
-            return Some(out);
+    // A whole clause, and more behind it.
+    for mark in ["; ", ", "] {
+        for (at, _) in text.rmatch_indices(mark) {
+            if let Some(said) = whole(&text[..at], depth) {
+                let joint = if mark == "; " { "。" } else { "、" };
+                return Some(format!(
+                    "{said}{joint}{}",
+                    tell(&text[at + mark.len()..], depth + 1)
+                ));
+            }
         }
     }
-    None
+    [("; ", "。"), (", ", "、"), (": ", ": "), (" (", "(")]
+        .into_iter()
+        .find_map(|(mark, joint)| split(text, mark, joint, depth))
+}
+
+/// A text told piece by piece; `None` where no piece is known.
+fn split(text: &str, mark: &str, joint: &str, depth: usize) -> Option<String> {
+    let mut changed = false;
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(mark) {
+        let piece = &rest[..at];
+        let whole_sentence = (mark == ". ").then(|| whole(&rest[..=at], depth)).flatten();
+        let said = whole_sentence.unwrap_or_else(|| tell(piece, depth + 1));
+        changed |= said != tight(piece);
+        out.push_str(&said);
+        if !said.ends_with('。') {
+            out.push_str(if mark == ". " && said.is_ascii() {
+                mark
+            } else {
+                joint
+            });
+        }
+        rest = &rest[at + mark.len()..];
+    }
+    let bracket = rest.strip_suffix(')').filter(|_| mark == " (");
+    let last = match bracket {
+        Some(inner) => format!("{})", tell(inner, depth + 1)),
+        None => tell(rest, depth + 1),
+    };
+    changed |= last != tight(rest);
+    out.push_str(&last);
+    (changed && out.len() > last.len()).then_some(out)
 }
 
 /// A message with arguments, as its English looks.
@@ -153,6 +198,8 @@ struct Pattern {
     pieces: Vec<Piece>,
     /// Letters of its own words.
     letters: usize,
+    /// The longest of its own words in a row: a text without them needs no closer look.
+    longest: String,
 }
 
 impl Pattern {
@@ -163,8 +210,17 @@ impl Pattern {
         {
             return None;
         }
+        if !text.contains(self.longest.as_str()) {
+            return None;
+        }
         let mut found = Vec::new();
-        fill(&self.pieces, text, &mut found).then_some(found)
+        fill(&self.pieces, text, &mut found)
+            .then_some(found)
+            .filter(|found| {
+                // A name before a colon belongs to whoever put it there.
+                let first = matches!(self.pieces.first(), Some(Piece::Argument(_)));
+                !(first && found.first().is_some_and(|(_, value)| value.contains(": ")))
+            })
     }
 }
 
@@ -190,7 +246,7 @@ fn fill<'p, 't>(pieces: &'p [Piece], text: &'t str, found: &mut Vec<(&'p str, &'
                 if is_two_sentences(value) {
                     return false;
                 }
-                if name == TIME && !is_quantity(value) {
+                if !fits(name, value) {
                     continue;
                 }
                 found.push((name, value));
@@ -208,6 +264,19 @@ fn fill<'p, 't>(pieces: &'p [Piece], text: &'t str, found: &mut Vec<(&'p str, &'
 fn is_two_sentences(text: &str) -> bool {
     text.match_indices(". ")
         .any(|(at, mark)| text[at + mark.len()..].starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
+/// Whether a value is of the kind that an argument's name stands for.
+fn fits(name: &str, value: &str) -> bool {
+    if QUANTITIES.contains(&name) {
+        is_quantity(value)
+    } else if name == COUNT {
+        value
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b'.'))
+    } else {
+        true
+    }
 }
 
 /// Whether a text is a number with a unit.
@@ -249,9 +318,24 @@ static RECOGNISER: LazyLock<Recogniser> = LazyLock::new(|| {
                         Piece::Argument(_) => 0,
                     })
                     .sum();
-                let timed = pieces.contains(&Piece::Argument(TIME.to_owned()));
-                if letters >= FEWEST_LETTERS || timed {
-                    patterns.push(Pattern { key, pieces, letters });
+                let kind = |piece: &Piece| matches!(piece, Piece::Argument(name) if QUANTITIES.contains(&name.as_str()));
+                let few = key.starts_with("answer_") && letters > 1;
+                if letters >= FEWEST_LETTERS || few || pieces.iter().any(kind) {
+                    let longest = pieces
+                        .iter()
+                        .filter_map(|piece| match piece {
+                            Piece::Text(text) => Some(text.as_str()),
+                            Piece::Argument(_) => None,
+                        })
+                        .max_by_key(|text| text.len())
+                        .unwrap_or_default()
+                        .to_owned();
+                    patterns.push(Pattern {
+                        key,
+                        pieces,
+                        letters,
+                        longest,
+                    });
                 }
             }
         }
@@ -267,8 +351,11 @@ static RECOGNISER: LazyLock<Recogniser> = LazyLock::new(|| {
     }
 });
 
-/// The name of arguments that are quantities: they tell a message from others even where it has no words of its own.
-const TIME: &str = "time";
+/// The names of arguments that are quantities: they tell a message from others even where it has few words of its own.
+const QUANTITIES: [&str; 3] = ["time", "share", "less"];
+
+/// The name of arguments that are numbers.
+const COUNT: &str = "count";
 
 /// Letters of its own from which a message can be told from others.
 const FEWEST_LETTERS: usize = 5;

@@ -69,6 +69,7 @@ const UNITS: &[(&str, &str)] = &[
     ("packets", "パケット"),
     ("packet", "パケット"),
     ("segments", "セグメント"),
+    ("segment", "セグメント"),
     ("frames", "フレーム"),
 ];
 

@@ -371,7 +371,7 @@ fn rejected(
     let share = |limit: Limit| ledger.of(limit) / facts.seconds.max(1e-9);
     for (limit, time) in ledger.by_cause() {
         if time > 0.0 && limit != chosen {
-            let text = english!("why-judge-time-2", limit = words::percent(share(limit)));
+            let text = english!("why-judge-time-2", time = words::percent(share(limit)));
             no(limit, Reason::SmallerShare, &text);
         }
     }

@@ -7,7 +7,7 @@ use super::unit::Unit;
 use crate::quantity::{grouped, loss};
 use crate::results::{Results, RunResult, Variant};
 use crate::text::{Style, Tone, Warning, columns, left, right};
-use slowpath_words::{say, word};
+use slowpath_words::{say, told, word};
 
 /// Writes published, lab and simulated figures side by side, one line a variant.
 pub(super) fn write_twins(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -92,8 +92,8 @@ pub(super) fn write_flows(results: &Results, style: Style, out: &mut dyn Write) 
                     published(variant, &flow.name),
                     grouped(flow.sent_packets as f64, 0),
                     grouped(flow.received_packets as f64, 0),
-                    loss(flow.loss_fraction),
-                    results.rate_unit.show(flow.goodput_byte_per_s),
+                    told(&loss(flow.loss_fraction)).into_owned(),
+                    told(&results.rate_unit.show(flow.goodput_byte_per_s)).into_owned(),
                 ]
             })
         })

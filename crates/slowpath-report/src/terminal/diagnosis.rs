@@ -9,7 +9,7 @@ use super::label::{short_label, write_title};
 use super::unit::Unit;
 use crate::results::{Proof, ProofOutcome, Results, Variant};
 use crate::text::{Style, Tone, columns, left, wrap};
-use slowpath_words::{say, word};
+use slowpath_words::{say, told, word};
 
 /// Writes a block for each variant: its rate and limit, a line for each change that was tested, and the lines of the
 /// device's configuration that make a change which helped. Then how many predictions held.
@@ -120,7 +120,7 @@ fn write_proof(proof: &Proof, unit: Unit, style: Style, out: &mut dyn Write) -> 
     );
     style.paragraph(
         &text,
-        &format!("  {}", left(proof.outcome.word(), 10)),
+        &format!("  {}", left(&told(proof.outcome.word()), 10)),
         "            ",
         tone,
         out,

@@ -259,7 +259,7 @@ fn shown(figure: &Figure) -> String {
     } else if figure.name.ends_with(SENDER) {
         say!("table-sent", measured = measured)
     } else {
-        measured
+        told(&measured).into_owned()
     }
 }
 
@@ -282,7 +282,7 @@ fn rate(variant: &Variant, units: Units) -> String {
         None if variant.without_rate() == NEVER => return told(NEVER).into_owned(),
         None => return "-".to_owned(),
     };
-    format!("{figure}{}", units.behind(printed))
+    told(&format!("{figure}{}", units.behind(printed))).into_owned()
 }
 
 struct Layout<'a> {

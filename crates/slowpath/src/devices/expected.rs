@@ -353,7 +353,10 @@ pub fn write_text(expected: &Expected, style: Style, out: &mut dyn Write) -> io:
                 .map(|goodput| goodput.map_or("-".to_owned(), |bits| significant(bits / 1e6))),
         );
         if voice {
-            cells.push(row.voice_loss_fraction.map_or("-".to_owned(), percent));
+            cells.push(
+                row.voice_loss_fraction
+                    .map_or("-".to_owned(), |loss| told(&percent(loss)).into_owned()),
+            );
         }
         table.push(cells);
     }
