@@ -164,6 +164,9 @@ fn parts(text: &str, depth: usize) -> Option<String> {
 
 /// A text told piece by piece; `None` where no piece is known.
 fn split(text: &str, mark: &str, joint: &str, depth: usize) -> Option<String> {
+    if !text.contains(mark) {
+        return None;
+    }
     let mut changed = false;
     let mut out = String::new();
     let mut rest = text;
