@@ -7,6 +7,7 @@ use std::process::Command;
 ///
 /// The order is bottom to top; `ARCHITECTURE.md` explains it.
 pub(crate) const ALLOWED: &[(&str, &[&str])] = &[
+    ("slowpath-words", &[]),
     ("slowpath-units", &[]),
     ("slowpath-sys", &[]),
     ("slowpath-packet", &["slowpath-units"]),
@@ -16,7 +17,7 @@ pub(crate) const ALLOWED: &[(&str, &[&str])] = &[
     ("slowpath-capture", &["slowpath-record"]),
     ("slowpath-workload", &["slowpath-record", "slowpath-sys"]),
     ("slowpath-facts", &["slowpath-record"]),
-    ("slowpath-verdict", &["slowpath-facts"]),
+    ("slowpath-verdict", &["slowpath-facts", "slowpath-words"]),
     ("slowpath-scenario", &["slowpath-path", "slowpath-endpoint"]),
     ("slowpath-sim", &["slowpath-scenario"]),
     ("slowpath-lab", &["slowpath-scenario", "slowpath-sys"]),

@@ -8,6 +8,7 @@ use super::{circles, words};
 
 /// Crates that may not fetch time, chance, files, sockets or the environment.
 const SANS_IO: &[&str] = &[
+    "slowpath-words",
     "slowpath-units",
     "slowpath-packet",
     "slowpath-record",

@@ -38,6 +38,9 @@ pub(crate) struct Cli {
     /// End with the process of this number, which started this one (not for people)
     #[arg(long, global = true, hide = true, value_name = "PID")]
     pub(crate) end_with_parent: Option<u32>,
+    /// Language of what people read; without it that of the locale (LC_ALL, LC_MESSAGES, LANG). JSON stays English
+    #[arg(long, global = true, value_name = "LANGUAGE", value_parser = crate::language::parser())]
+    pub(crate) lang: Option<slowpath::words::Language>,
 }
 
 /// Reads a warning's name; the list is the one from which warnings take their names.

@@ -11,6 +11,7 @@ mod exit;
 mod explain;
 mod fit;
 mod form;
+mod language;
 mod list;
 mod measure;
 mod numbers;
@@ -25,17 +26,26 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
 use args::{Cli, Command};
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse_from(measure::spell_out(std::env::args_os())) {
+    let typed = language::behind_the_command(std::env::args_os().collect());
+    language::choose(&typed);
+    let arguments = measure::spell_out(typed.into_iter());
+    let parsed = language::localised(Cli::command())
+        .try_get_matches_from(arguments)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
             match unknown(&error) {
                 Some(text) => terminal::note(&text),
-                None => drop(error.print()),
+                None => match language::refusal(&error) {
+                    Some(text) => terminal::note(&text),
+                    None => drop(error.print()),
+                },
             }
             return ExitCode::from(if error.use_stderr() {
                 exit::USAGE

@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use slowpath::reading::Reading;
 
 use crate::terminal;
+use slowpath_words::word;
 
 /// Whether progress is shown at all.
 pub(crate) fn is_shown() -> bool {
@@ -68,7 +69,11 @@ pub(crate) fn while_reading<R>(reading: &Reading, work: impl FnOnce() -> R) -> R
                 == Err(RecvTimeoutError::Timeout)
             {
                 let (done, all) = reading.so_far();
-                let begun = || bar(all, READING).with_position(done).with_elapsed(PATIENCE);
+                let begun = || {
+                    bar(all, word!("progress-reading"))
+                        .with_position(done)
+                        .with_elapsed(PATIENCE)
+                };
                 let bar = shown.get_or_insert_with(begun);
                 bar.set_position(done);
                 bar.set_length(all);
@@ -86,7 +91,7 @@ pub(crate) fn while_reading<R>(reading: &Reading, work: impl FnOnce() -> R) -> R
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Time from one look to the next.
 const STEP: Duration = Duration::from_millis(200);
-/// What stands behind the bar of a file.
-const READING: &str = "{decimal_bytes} of {decimal_total_bytes} read, {eta} left";
 /// What stands behind the bar of runs in simulated time.
-pub(crate) const COMPUTED: &str = "{pos} of {len} runs, {eta} left";
+pub(crate) fn computed() -> &'static str {
+    word!("progress-runs")
+}

@@ -19,6 +19,7 @@ use crate::args::{Clock, DiagnoseArgs, ExperimentArgs, OneClock, ProgressFormat,
 use crate::exit::{self, Failure};
 use crate::form::ResultsFormat;
 use crate::{progress, terminal};
+use slowpath_words::{say, word};
 
 /// Runs an experiment and prints its table.
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
@@ -433,7 +434,7 @@ fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
         .unwrap_or_else(|| Path::new("results").join(format!("{name}-sweep")));
     let folder = slowpath::folder::Folder::create(&out).map_err(|error| Failure::usage(error.to_string()))?;
     let cancel = interrupt_flag();
-    let bar = progress::is_shown().then(|| progress::bar(0, progress::COMPUTED));
+    let bar = progress::is_shown().then(|| progress::bar(0, progress::computed()));
     let swept = sweep::run(&options, &cancel, &|done, all| {
         if let Some(bar) = &bar {
             // The place first: a bar without a place has no time left.
@@ -449,7 +450,7 @@ fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
         Error::Run { .. } => Failure::machine(error.to_string()),
         error => Failure::usage(error.to_string()),
     })?;
-    let mut table = Vec::new();
+    let mut table = sweep::mark().to_vec();
     sweep::write_csv(&swept, &mut table).expect("writing to memory does not fail");
     let mut document = Vec::new();
     sweep::write_json(&swept, &mut document).expect("writing to memory does not fail");
@@ -569,12 +570,12 @@ impl Display {
             Event::Again { name, record } => {
                 self.running.remove(*name);
                 let line = terminal::run_line(name, record);
-                self.say(&format!("{line}; done again, alone, at the end"));
+                self.say(&say!("run-again", line = line));
             }
             Event::Failed { name, error } => {
                 self.running.remove(*name);
                 self.finished += 1;
-                self.say(&format!("{name}: failed: {error}"));
+                self.say(&say!("run-failed", name = name, error = error));
             }
         }
         self.draw();
@@ -619,11 +620,11 @@ impl Display {
         self.tell(false);
         let Some(bar) = &self.bar else { return };
         bar.set_position(self.thousandths());
-        bar.set_message(format!(
-            "{} of {} runs, {}",
-            self.finished,
-            self.total,
-            self.left()
+        bar.set_message(say!(
+            "run-progress",
+            finished = self.finished,
+            total = self.total,
+            left = self.left()
         ));
     }
 
@@ -641,11 +642,8 @@ impl Display {
 
     fn left(&self) -> String {
         match self.left_s() {
-            Some(left) => format!(
-                "about {} s left for those running",
-                Duration::from_secs_f64(left).as_secs()
-            ),
-            None => "starting".to_owned(),
+            Some(left) => say!("run-left", seconds = Duration::from_secs_f64(left).as_secs()),
+            None => word!("run-starting").to_owned(),
         }
     }
 

@@ -11,6 +11,7 @@ use slowpath::{Hidden, Results, RunRecord, Style, Warning};
 
 use crate::exit::Failure;
 use crate::form::ResultsFormat;
+use slowpath_words::{say, told};
 
 /// Takes over how much the user wants to read.
 pub(crate) fn set(verbose: bool, quiet: bool, hide: &[Warning]) {
@@ -48,6 +49,7 @@ pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
 /// Says something beside the answer, on standard error. That it cannot be said there is no reason to stop.
 pub(crate) fn note(line: &str) {
     let line = without_numbers(line.trim_end());
+    let line = slowpath::words::told(&line);
     let mut err = io::stderr().lock();
     let _ = if err.is_terminal() {
         let width = errors_width();
@@ -60,7 +62,7 @@ pub(crate) fn note(line: &str) {
 
 /// A line in parts of at most `width` columns; one that is indented is a drawing, which stays as it is.
 fn folded(line: &str, width: usize) -> impl Iterator<Item = String> {
-    let drawn = line.starts_with(' ') || line.chars().count() <= width;
+    let drawn = line.starts_with(' ') || slowpath::columns(line) <= width;
     let parts = if drawn {
         vec![line.to_owned()]
     } else {
@@ -96,7 +98,7 @@ pub(crate) fn remark(line: &str) {
 /// Says what should be read before an answer is trusted, on standard error, unless it is not wanted.
 pub(crate) fn warn(warning: Warning, text: &str) {
     if !hidden().holds(warning) {
-        remark(&format!("slowpath: {}: {text}", warning.name()));
+        remark(&format!("slowpath: {}: {}", warning.name(), told(text)));
     }
 }
 
@@ -139,8 +141,8 @@ pub(crate) fn run_line(name: &str, record: &RunRecord) -> String {
     if record.transfers.is_empty() && !record.flows.is_empty() {
         let sent: u64 = record.flows.iter().map(|flow| flow.sent_packets).sum();
         let received: u64 = record.flows.iter().map(|flow| flow.received_packets).sum();
-        let counted = format!("{received} of {sent} packets");
-        return format!("{counted:>30}  {name}{state}");
+        let counted = say!("run-line-packets", received = received, sent = sent);
+        return format!("{}  {name}{state}", slowpath::right(&counted, 30));
     }
     // Figures first: names are of any length, and the figures stand below each other.
     let failed = if failed.is_empty() {
@@ -148,7 +150,14 @@ pub(crate) fn run_line(name: &str, record: &RunRecord) -> String {
     } else {
         format!(" {failed}")
     };
-    format!("{bytes:>12} bytes in {seconds:>8.2} s  {name}{state}{failed}")
+    say!(
+        "run-line",
+        bytes = format_args!("{bytes:>12}"),
+        seconds = format_args!("{seconds:>8.2}"),
+        name = name,
+        state = state,
+        failed = failed
+    )
 }
 
 /// The results of an experiment in the form that was asked for.
@@ -182,7 +191,7 @@ pub(crate) fn first_answer(results: &Results) -> Result<(), Failure> {
 pub(crate) fn swept(swept: &slowpath::sweep::Swept, folder: &Path) -> Result<(), Failure> {
     print(|out| {
         slowpath::sweep::write_text(swept, style(), out)?;
-        writeln!(out, "\nTables: {0}/sweep.csv, {0}/sweep.json", folder.display())
+        writeln!(out, "\n{}", say!("sweep-tables", folder = folder.display()))
     })
 }
 

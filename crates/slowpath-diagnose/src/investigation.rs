@@ -14,6 +14,7 @@ use crate::change::{self, Control};
 use crate::gain::{A_JOB, Prediction, predict, useful_window};
 use crate::situation::{Cost, PathEvidence, Situation};
 use crate::stats::{Comparison, Outcome as Difference, Summary, mean};
+use slowpath_words::{english, english_word};
 
 /// How an investigation goes about its work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -204,7 +205,8 @@ impl Investigation {
     pub fn cannot_change(&mut self) {
         if let Some((prediction, _)) = self.current.take() {
             let change = change::words(&prediction.change);
-            self.notes.push(format!("{change} cannot be tried here."));
+            self.notes
+                .push(english!("investigation-cannot-tried-here", change = change));
         } else {
             self.planned = true;
             self.base.invalid = self.settings.spare + 1;
@@ -225,7 +227,7 @@ impl Investigation {
         self.planned = true;
         let Some(situation) = typical(&self.base.situations) else {
             self.notes
-                .push("No valid run of the base with a readable capture; nothing can be tested.".into());
+                .push(english_word!("investigation-no-valid-run-base-with").into());
             return;
         };
         for s in &self.base.situations {
@@ -243,8 +245,10 @@ impl Investigation {
         }
         if changes.is_empty() {
             let limit = situation.limit;
-            self.notes
-                .push(format!("There is no change that would test the limit {limit}."));
+            self.notes.push(english!(
+                "investigation-there-no-change-would-test",
+                limit = limit
+            ));
         }
         self.pending = changes
             .into_iter()
@@ -412,7 +416,11 @@ fn hypothesis(situation: &Situation, change: &Intervention) -> String {
     let limit = situation.limit;
     let words = change::words(change);
     if change::is_of_marks(change) {
-        return format!("The network treats the packets' mark, and {limit} is how: {words} ends that.");
+        return english!(
+            "investigation-network-treats-packets-mark-how",
+            limit = limit,
+            words = words
+        );
     }
     let removes = matches!(
         (limit, change),
@@ -433,9 +441,9 @@ fn hypothesis(situation: &Situation, change: &Intervention) -> String {
             | (Limit::ProtocolWindow, Intervention::SetStreams { .. })
     );
     if removes {
-        format!("The limit is {limit}: {words} removes it.")
+        english!("investigation-limit-removes", limit = limit, words = words)
     } else {
-        format!("The limit is {limit}: {words} leaves it in place.")
+        english!("investigation-limit-leaves-place", limit = limit, words = words)
     }
 }
 
@@ -447,42 +455,56 @@ fn sentence(
     outcome: Outcome,
 ) -> String {
     let range = match prediction.high {
-        Some(high) => format!("{} to {}", rate(prediction.low), rate(high)),
-        None => format!("at least {}", rate(prediction.low)),
+        Some(high) => english!("investigation-to", low = rate(prediction.low), high = rate(high)),
+        None => english!("investigation-least", low = rate(prediction.low)),
     };
-    let next = prediction
-        .next_limit
-        .map_or(String::new(), |l| format!(", then limited by {l}"));
+    let next = prediction.next_limit.map_or(String::new(), |l| {
+        english!("investigation-then-limited-by", l = l)
+    });
     let change = change::words(&prediction.change);
     let head = if prediction.is_no_gain(0.1) {
         let most = (prediction.expected / prediction.before - 1.0) * 100.0;
-        format!(
-            "With {change} no real gain was predicted ({most:+.0} %: {range}{next}), because {}",
-            prediction.because
+        english!(
+            "investigation-with-no-real-gain-predicted",
+            change = change,
+            most = format_args!("{:+.0}", most),
+            range = range,
+            next = next,
+            because = prediction.because
         )
     } else {
-        format!(
-            "With {change} {range} were predicted{next}, because {}",
-            prediction.because
+        english!(
+            "investigation-with-predicted-because",
+            change = change,
+            range = range,
+            next = next,
+            because = prediction.because
         )
     };
     let Some(measured) = measured else {
-        return format!("{head}. No valid run came.");
+        return english!("investigation-no-valid-run-came", head = head);
     };
     let shown = match comparison {
-        Some(c) if c.outcome == Difference::NotShown => ", no difference shown".to_owned(),
-        Some(c) if c.ratio >= 2.0 => format!(", {:.1} times as fast", c.ratio),
+        Some(c) if c.outcome == Difference::NotShown => {
+            english_word!("investigation-no-difference-shown").to_owned()
+        }
+        Some(c) if c.ratio >= 2.0 => english!(
+            "investigation-times-as-fast",
+            ratio = format_args!("{:.1}", c.ratio)
+        ),
         Some(c) => format!(", {:+.1} %", c.percent()),
         None => String::new(),
     };
     let verb = match outcome {
-        Outcome::Held => "It gave",
-        Outcome::Refuted => "Against this it gave",
-        Outcome::Undecided if prediction.is_vague() => "That range is too wide to decide anything; it gave",
-        Outcome::Undecided if !prediction.foresaw(limits) => {
-            "Then another limit held it than predicted; it gave"
+        Outcome::Held => english_word!("investigation-gave"),
+        Outcome::Refuted => english_word!("investigation-against-gave"),
+        Outcome::Undecided if prediction.is_vague() => {
+            english_word!("investigation-range-too-wide-decide-anything")
         }
-        Outcome::Undecided => "More runs are needed: it gave",
+        Outcome::Undecided if !prediction.foresaw(limits) => {
+            english_word!("investigation-then-another-limit-held-than")
+        }
+        Outcome::Undecided => english_word!("investigation-more-runs-needed-gave"),
     };
     format!("{head}. {verb} {}{shown}.", rate(measured.mean))
 }
@@ -499,9 +521,9 @@ const WORTH_TESTING: f64 = 0.1;
 
 fn rate(value: f64) -> String {
     if value >= 1e6 {
-        format!("{:.2} MB/s", value / 1e6)
+        english!("investigation-mb-s", value = format_args!("{:.2}", value / 1e6))
     } else {
-        format!("{:.1} kB/s", value / 1e3)
+        english!("investigation-kb-s", value = format_args!("{:.1}", value / 1e3))
     }
 }
 

@@ -2,6 +2,12 @@
 (() => {
 "use strict";
 
+// ---------------------------------------------------------------- words
+
+// What this script shows, in the page's language; a page in English has no table.
+const WORDS = JSON.parse((document.getElementById("words") || {}).textContent || "{}");
+const told = english => WORDS[english] || english;
+
 // ---------------------------------------------------------------- colours
 
 const root = document.documentElement;
@@ -277,9 +283,9 @@ function ioPlot(s, own, wide) {
   const at = values => values.filter((_, i) => resent[i] > 0);
   const level = at(bytes).map(v => v * rate);
   return { unit: "bit/s", zero: true, series: [
-    line({ name: "data", colour: "--c-data", kind: "area", bin: wide }, [x, bytes], rate),
-    line({ name: "the other way", colour: "--c-ack", kind: "step", width: 1 }, [x, back], rate),
-    ...(some ? [new Series({ kind: "dots", name: "retransmissions", colour: "--c-again", width: 5, unit: "", count: true }, at(x), level, level)] : []),
+    line({ name: told("data"), colour: "--c-data", kind: "area", bin: wide }, [x, bytes], rate),
+    line({ name: told("the other way"), colour: "--c-ack", kind: "step", width: 1 }, [x, back], rate),
+    ...(some ? [new Series({ kind: "dots", name: told("retransmissions"), colour: "--c-again", width: 5, unit: "", count: true }, at(x), level, level)] : []),
   ]};
 }
 
@@ -288,23 +294,23 @@ function plots(s, bin) {
   const segments = ([x, from, size], spec) => new Series({ kind: "segment", ...spec }, x, from, sum(from, size));
   return {
     sequence: { unit: "B", zero: false, series: [
-      line({ name: "window edge", colour: "--c-window", kind: "step", loose: true }, s.edge),
-      line({ name: "acknowledged", colour: "--c-ack", kind: "step" }, s.acks),
-      segments(s.segments, { name: "sent", colour: "--c-data", width: 1.5 }),
-      segments(s.retransmissions, { name: "sent again", colour: "--c-again", width: 3, mark: true, sparse: true }),
-      ...(s.sack ? [segments(s.sack, { name: "selectively acknowledged", colour: "--c-sack", width: 2, sparse: true })] : []),
+      line({ name: told("window edge"), colour: "--c-window", kind: "step", loose: true }, s.edge),
+      line({ name: told("acknowledged"), colour: "--c-ack", kind: "step" }, s.acks),
+      segments(s.segments, { name: told("sent"), colour: "--c-data", width: 1.5 }),
+      segments(s.retransmissions, { name: told("sent again"), colour: "--c-again", width: 3, mark: true, sparse: true }),
+      ...(s.sack ? [segments(s.sack, { name: told("selectively acknowledged"), colour: "--c-sack", width: 2, sparse: true })] : []),
     ]},
     io: ioPlot(s, bin, bin),
     throughput: { unit: "bit/s", zero: true, series: [
-      line({ name: "sent", colour: "--c-data", width: 1, dash: [4, 3] }, s.throughput, 8),
-      line({ name: "delivered", colour: "--c-window", width: 2 }, s.goodput, 8),
+      line({ name: told("sent"), colour: "--c-data", width: 1, dash: [4, 3] }, s.throughput, 8),
+      line({ name: told("delivered"), colour: "--c-window", width: 2 }, s.goodput, 8),
     ]},
     rtt: { unit: "s", zero: true, series: [
-      line({ name: "round trip", colour: "--c-data", kind: "dots", width: 2 }, s.rtt, 1e-9),
+      line({ name: told("round trip"), colour: "--c-data", kind: "dots", width: 2 }, s.rtt, 1e-9),
     ]},
     window: { unit: "B", zero: true, series: [
-      line({ name: "advertised window", colour: "--c-window", kind: "step", width: 2 }, s.window),
-      line({ name: "in flight", colour: "--c-data", kind: "step", width: 1 }, s.flight),
+      line({ name: told("advertised window"), colour: "--c-window", kind: "step", width: 2 }, s.window),
+      line({ name: told("in flight"), colour: "--c-data", kind: "step", width: 1 }, s.flight),
     ]},
   };
 }
@@ -327,7 +333,7 @@ class Chart {
     this.take(plot);
     for (const button of element.querySelectorAll("[data-save]")) button.disabled = !this.series.length;
     if (!this.series.length) {
-      this.box.innerHTML = '<p class="nothing">Nothing to draw: the capture does not show this.</p>';
+      this.box.innerHTML = `<p class="nothing">${told("Nothing to draw: the capture does not show this.")}</p>`;
       return;
     }
     this.make();
@@ -361,7 +367,7 @@ class Chart {
       item.type = "button";
       item.className = "key";
       item.setAttribute("aria-pressed", "true");
-      item.title = "Show or hide";
+      item.title = told("Show or hide");
       const swatch = document.createElement("span");
       swatch.className = "swatch " + s.kind + (s.dash ? " dashed" : "");
       swatch.style.setProperty("--c", `var(${s.colour})`);
@@ -512,7 +518,7 @@ class Chart {
 
   listen() {
     if (this.lens) {
-      this.plot.over.title = "Click to show these ten round trips in all graphs";
+      this.plot.over.title = told("Click to show these ten round trips in all graphs");
       this.plot.over.addEventListener("click", () => this.group.whole.show(this.group.x0, this.group.x1));
       return;
     }
@@ -630,7 +636,7 @@ class Group {
       this.tell(null);
     } catch (error) {
       for (const box of this.element.querySelectorAll(".plot"))
-        box.innerHTML = '<p class="nothing">This browser cannot unpack the data; it needs DecompressionStream (2023 or newer).</p>';
+        box.innerHTML = `<p class="nothing">${told("This browser cannot unpack the data; it needs DecompressionStream (2023 or newer).")}</p>`;
       console.error(error);
     }
   }
@@ -677,7 +683,7 @@ class Group {
       const main = this.charts.find(c => c.element.dataset.plot === "sequence");
       main.plot.redraw(false, false);
       this.element.querySelector(".lens-where").textContent =
-        "10 round trips at " + clock(this.lensAt, this.x1 - this.x0);
+        told("10 round trips at") + " " + clock(this.lensAt, this.x1 - this.x0);
     });
   }
 
@@ -843,7 +849,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     const text = button.dataset.copy
       ? document.getElementById(button.dataset.copy).content.textContent
       : button.closest(".code").querySelector("code").textContent;
-    button.textContent = await copy(text) ? "copied" : "select and copy";
+    button.textContent = await copy(text) ? told("copied") : told("select and copy");
     setTimeout(() => { button.textContent = label; }, 1500);
   });
 }
@@ -935,7 +941,7 @@ function ticks(a, b, count) {
 function picture(chart) {
   const { group, series, yRange: [y0, y1] } = chart, { x0, x1 } = group;
   const W = 960, left = 76, right = 24, inner = W - left - right;
-  const font = 'font-family="system-ui, -apple-system, &quot;Segoe UI&quot;, Roboto, &quot;Noto Sans&quot;, &quot;Liberation Sans&quot;, &quot;DejaVu Sans&quot;, Arial, sans-serif"';
+  const font = 'font-family="system-ui, -apple-system, &quot;Segoe UI&quot;, Roboto, &quot;Noto Sans&quot;, &quot;Liberation Sans&quot;, &quot;DejaVu Sans&quot;, Arial, &quot;Hiragino Sans&quot;, &quot;Yu Gothic UI&quot;, Meiryo, &quot;Noto Sans CJK JP&quot;, &quot;Noto Sans JP&quot;, sans-serif"';
   const measure = document.createElement("canvas").getContext("2d");
   measure.font = "13px system-ui, sans-serif";
   const parts = [];

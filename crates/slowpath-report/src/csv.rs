@@ -1,7 +1,8 @@
 //! Results as comma-separated values: one table for runs, one for figures, one for each graph's points.
 //!
 //! Fields are quoted where RFC 4180 asks for it; the first line names the columns; numbers have a point and no
-//! thousands separators, units stand in the column's name.
+//! thousands separators, units stand in the column's name. Where Japanese is spoken a mark of order stands before them
+//! ([`mark`]).
 
 use std::io::{self, Write};
 
@@ -9,6 +10,16 @@ use slowpath_facts::Point;
 
 use crate::graphs::GraphSet;
 use crate::results::Results;
+use slowpath_words::{Language, spoken};
+
+/// What stands before a table: where Japanese is spoken the mark of the byte order, without which Excel reads Japanese text in
+/// an encoding of its own; else nothing.
+pub fn mark() -> &'static [u8] {
+    match spoken() {
+        Language::English => b"",
+        Language::Japanese => b"\xef\xbb\xbf",
+    }
+}
 
 /// Writes one line for each run.
 ///

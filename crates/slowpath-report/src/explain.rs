@@ -12,6 +12,7 @@ use slowpath_scenario::Intervention;
 use slowpath_verdict::{Analysis, Connection, Limit};
 
 use crate::quantity::bit_rate;
+use slowpath_words::{english, english_word};
 
 /// What one capture says, and what would help.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -125,9 +126,9 @@ impl RemedyView {
     /// The outcome in words: `about 16 Mbit/s`, `at most 200 Mbit/s`.
     pub fn outcome(&self) -> String {
         match (self.predicted_goodput_bit_per_s, self.at_most_bit_per_s) {
-            (Some(rate), _) => format!("about {}", bit_rate(rate)),
-            (None, Some(most)) => format!("at most {}", bit_rate(most)),
-            (None, None) => "a gain that cannot be told".to_owned(),
+            (Some(rate), _) => english!("explain-about", rate = bit_rate(rate)),
+            (None, Some(most)) => english!("explain-most", most = bit_rate(most)),
+            (None, None) => english_word!("explain-gain-cannot-told").to_owned(),
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::facts::{facts, parameters, tap_words};
 use crate::quantity::{bit_rate, bytes, grouped, percent, seconds};
 use crate::text::{Style, Tone, Warning, columns, left, wrap};
 use crate::verdict::{flag_name, limit_words};
+use slowpath_words::{lookup, say, told, word};
 
 /// How much the text says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +62,7 @@ pub fn write_explanation(
         writeln!(
             out,
             "{}",
-            style.bold("No TCP connection with data is in this capture.")
+            style.bold(word!("explain-no-tcp-connection-with-data"))
         )?;
     }
     let largest = explanation
@@ -96,7 +97,7 @@ pub fn write_explanation(
     let mut heading = false;
     for explained in rest.clone().take(20) {
         if !heading {
-            writeln!(out, "\n{}", style.bold("Other connections"))?;
+            writeln!(out, "\n{}", style.bold(word!("explain-other-connections")))?;
             heading = true;
         }
         let c = &explained.connection;
@@ -104,7 +105,7 @@ pub fn write_explanation(
         let line = format!(
             "{} {} {} > {}",
             left(name, 20),
-            left(&bit_rate(c.goodput_bit_per_s), 13),
+            left(&told(&bit_rate(c.goodput_bit_per_s)), 13),
             c.client,
             c.server
         );
@@ -117,31 +118,32 @@ pub fn write_explanation(
     }
     let more = rest.count().saturating_sub(20);
     if more > 0 {
-        writeln!(out, "  and {more} more")?;
+        writeln!(out, "{}", say!("explain-more", more = more))?;
     }
-    writeln!(out, "\n{}", style.bold("Capture"))?;
+    writeln!(out, "\n{}", style.bold(word!("explain-capture")))?;
     let quality = &capture.quality;
     let name = if capture.file.is_empty() {
         "capture"
     } else {
         capture.file.as_str()
     };
-    let summary = format!(
-        "{name}: {} ({}), {} packets, {}, {}; taken {}.",
-        capture.format,
-        capture.link_types.join(", "),
-        grouped(capture.packets as f64, 0),
-        bytes(capture.bytes as f64),
-        seconds(capture.duration_s),
-        tap_words(quality.tap)
+    let summary = say!(
+        "explain-packets-taken",
+        name = name,
+        format = capture.format,
+        link_types = capture.link_types.join(", "),
+        packets = grouped(capture.packets as f64, 0),
+        capture = bytes(capture.bytes as f64),
+        duration_s = seconds(capture.duration_s),
+        tap = tap_words(quality.tap)
     );
     style.paragraph(&summary, "  ", "  ", Tone::Plain, out)?;
     // What it comes to is among the warnings where it matters.
     let told = |warning: &String| warning.contains("acknowledged bytes");
     if quality.capture_loss_fraction > 0.0 && !quality.warnings.iter().any(told) {
-        let text = format!(
-            "{} of the acknowledged bytes are missing.",
-            percent(quality.capture_loss_fraction)
+        let text = say!(
+            "explain-acknowledged-bytes-missing",
+            capture_loss_fraction = percent(quality.capture_loss_fraction)
         );
         style.warn(Warning::Capture, &text, "  ! ", Tone::Care, out)?;
     }
@@ -150,7 +152,7 @@ pub fn write_explanation(
     }
     if !depth.evidence && !explanation.connections.is_empty() {
         style.paragraph(
-            "-v gives the evidence, what was rejected and why, and all figures.",
+            word!("explain-v-gives-evidence-what-rejected"),
             "\n",
             "",
             Tone::Plain,
@@ -176,11 +178,11 @@ fn overview(said: &[&ExplainedConnection]) -> String {
         .map(|(name, count)| format!("{count} {name}"))
         .collect();
     let delivered: u64 = said.iter().map(|e| e.connection.bytes_delivered).sum();
-    format!(
-        "{} transfers, {} in all: {}.",
-        said.len(),
-        bytes(delivered as f64),
-        limits.join(", ")
+    say!(
+        "explain-transfers-all",
+        said = said.len(),
+        delivered = bytes(delivered as f64),
+        limits = limits.join(", ")
     )
 }
 
@@ -203,39 +205,50 @@ fn answer(
     for line in sentence {
         writeln!(out, "{}", style.tone(tone, &style.bold(&line)))?;
     }
-    let limit = format!(
-        "{}, {} of the time, confidence {}",
-        v.limit,
-        percent(v.share),
-        percent(v.confidence)
+    let limit = say!(
+        "explain-time-confidence",
+        limit = v.limit,
+        share = percent(v.share),
+        confidence = percent(v.confidence)
     );
-    let transfer = format!(
-        "{} in {}, {}",
-        bytes(c.bytes_delivered as f64),
-        seconds(c.duration_s),
-        bit_rate(c.goodput_bit_per_s)
+    let transfer = say!(
+        "explain-in",
+        bytes_delivered = bytes(c.bytes_delivered as f64),
+        duration_s = seconds(c.duration_s),
+        goodput_bit_per_s = bit_rate(c.goodput_bit_per_s)
     );
     let mut parts: Vec<(String, &str, Tone)> = vec![
-        (limit, "  limit      ", Tone::Plain),
-        (transfer, "  transfer   ", Tone::Plain),
+        (limit, word!("explain-limit"), Tone::Plain),
+        (transfer, word!("explain-transfer"), Tone::Plain),
     ];
     if let Some(next) = &v.next_step {
-        parts.push((next.clone(), "  to learn   ", Tone::Care));
+        parts.push((next.clone(), word!("explain-learn"), Tone::Care));
     }
     for remedy in explained.remedies.iter().filter(|remedy| !remedy.in_vain()) {
-        let then = remedy.next_limit.map_or(String::new(), |l| format!(", then {l}"));
-        let text = format!("{} gives {}{then}", remedy.change, remedy.outcome());
-        parts.push((text, "  would help ", Tone::Good));
+        let then = remedy
+            .next_limit
+            .map_or(String::new(), |l| say!("explain-then", l = l));
+        let text = say!(
+            "explain-gives",
+            change = remedy.change,
+            outcome = remedy.outcome(),
+            then = then
+        );
+        parts.push((text, word!("explain-would-help"), Tone::Good));
     }
     for remedy in explained.remedies.iter().filter(|remedy| remedy.in_vain()) {
-        parts.push((remedy.change.clone(), "  in vain    ", Tone::Plain));
+        parts.push((remedy.change.clone(), word!("explain-vain"), Tone::Plain));
     }
     let figures: Vec<String> = parameters(&v.parameters)
         .into_iter()
-        .map(|(n, t)| format!("{n} {t}"))
+        .map(|(n, t)| format!("{} {}", label(n), value(&t)))
         .collect();
     if !figures.is_empty() {
-        parts.push((figures.join(", "), "  figures    ", Tone::Plain));
+        parts.push((
+            figures.join(word!("config-comma")),
+            word!("explain-figures"),
+            Tone::Plain,
+        ));
     }
     // Where the seconds went stands below the transfer, unless that leaves no line for what helps.
     let brief = crate::ledger::brief(&c.ledger, style);
@@ -262,11 +275,29 @@ fn answer(
     if depth.configuration {
         for lines in explained.remedies.iter().flat_map(|remedy| &remedy.configuration) {
             for line in lines.text.lines() {
-                writeln!(out, "               {}: {line}", lines.system)?;
+                writeln!(out, "               {}: {}", lines.system, told(line))?;
             }
         }
     }
     Ok(())
+}
+
+/// The label of a fact or a figure in the language that is spoken.
+fn label(name: &str) -> String {
+    let key = format!("figure-{}", name.replace(' ', "-"));
+    lookup(&key).map_or_else(|| told(name).into_owned(), str::to_owned)
+}
+
+/// The value of a fact in the language that is spoken: one word for each end, or a text.
+fn value(text: &str) -> String {
+    let one = |text: &str| {
+        if text == "none" {
+            word!("figure-none").to_owned()
+        } else {
+            told(text).into_owned()
+        }
+    };
+    text.split(" / ").map(one).collect::<Vec<_>>().join(" / ")
 }
 
 /// Place of the line about the transfer among those of an answer.
@@ -303,38 +334,50 @@ fn connection(
         writeln!(out, "{}", style.tone(tone, &style.bold(&line)))?;
     }
     let words = std::iter::once(limit_words(v.limit).to_owned()).chain(v.flags.iter().map(|f| flag_name(*f)));
-    let summary = format!(
-        "{} ({}), {} of the time, confidence {}",
-        v.limit,
-        words.collect::<Vec<_>>().join(", "),
-        percent(v.share),
-        percent(v.confidence)
+    let summary = say!(
+        "explain-time-confidence-2",
+        limit = v.limit,
+        value = words.collect::<Vec<_>>().join(", "),
+        share = percent(v.share),
+        confidence = percent(v.confidence)
     );
-    style.paragraph(&summary, "  limit      ", "             ", Tone::Plain, out)?;
+    style.paragraph(
+        &summary,
+        word!("explain-limit"),
+        "             ",
+        Tone::Plain,
+        out,
+    )?;
     let figures: Vec<String> = parameters(&v.parameters)
         .into_iter()
-        .map(|(n, t)| format!("{n} {t}"))
+        .map(|(n, t)| format!("{} {}", label(n), value(&t)))
         .collect();
     if !figures.is_empty() {
         style.paragraph(
-            &figures.join(", "),
-            "  figures    ",
+            &figures.join(word!("config-comma")),
+            word!("explain-figures"),
             "             ",
             Tone::Plain,
             out,
         )?;
     }
-    let transfer = format!(
-        "{} in {}, {}",
-        bytes(c.bytes_delivered as f64),
-        seconds(c.duration_s),
-        bit_rate(c.goodput_bit_per_s)
+    let transfer = say!(
+        "explain-in",
+        bytes_delivered = bytes(c.bytes_delivered as f64),
+        duration_s = seconds(c.duration_s),
+        goodput_bit_per_s = bit_rate(c.goodput_bit_per_s)
     );
-    style.paragraph(&transfer, "  transfer   ", "             ", Tone::Plain, out)?;
+    style.paragraph(
+        &transfer,
+        word!("explain-transfer"),
+        "             ",
+        Tone::Plain,
+        out,
+    )?;
     if !c.ledger.sentence.is_empty() {
         style.paragraph(
             &c.ledger.sentence,
-            "  ledger     ",
+            word!("explain-ledger"),
             "             ",
             Tone::Plain,
             out,
@@ -342,10 +385,12 @@ fn connection(
         crate::ledger::write(&c.ledger, style, out)?;
     }
     if let Some(next) = &v.next_step {
-        style.paragraph(next, "  to learn more: ", "    ", Tone::Care, out)?;
+        style.paragraph(next, word!("explain-learn-more"), "    ", Tone::Care, out)?;
     }
     for remedy in &explained.remedies {
-        let then = remedy.next_limit.map_or(String::new(), |l| format!(", then {l}"));
+        let then = remedy
+            .next_limit
+            .map_or(String::new(), |l| say!("explain-then", l = l));
         let because = if remedy.because.is_empty() {
             String::new()
         } else {
@@ -354,20 +399,26 @@ fn connection(
         let (text, label, tone) = if remedy.in_vain() {
             (
                 format!("{}{because}", remedy.change),
-                "  in vain    ",
+                word!("explain-vain"),
                 Tone::Plain,
             )
         } else {
             (
-                format!("{} gives {}{then}{because}", remedy.change, remedy.outcome()),
-                "  would help ",
+                say!(
+                    "explain-gives-2",
+                    change = remedy.change,
+                    outcome = remedy.outcome(),
+                    then = then,
+                    because = because
+                ),
+                word!("explain-would-help"),
                 Tone::Good,
             )
         };
         style.paragraph(&text, label, "             ", tone, out)?;
         for lines in &remedy.configuration {
             for line in lines.text.lines() {
-                writeln!(out, "               {}: {line}", lines.system)?;
+                writeln!(out, "               {}: {}", lines.system, told(line))?;
             }
         }
     }
@@ -379,38 +430,53 @@ fn connection(
         let shown = if packets.is_empty() {
             evidence.text.clone()
         } else {
-            format!("{} (packets {})", evidence.text, packets.join(", "))
+            say!(
+                "explain-packets",
+                text = evidence.text,
+                packets = packets.join(", ")
+            )
         };
         let label = if speaks_against(v.limit, evidence) {
-            "  against    "
+            word!("explain-against")
         } else {
-            "  because    "
+            word!("explain-because")
         };
         style.paragraph(&shown, label, "             ", Tone::Plain, out)?;
     }
     let beyond = |r: &&Rejected| matches!(r.reason, Reason::NotInPackets | Reason::NeedsComparison);
     for rejected in v.rejected.iter().filter(|r| !beyond(r)) {
         let text = format!("{}: {}", rejected.limit, rejected.text);
-        style.paragraph(&text, "  not        ", "             ", Tone::Plain, out)?;
+        style.paragraph(&text, word!("explain-not"), "             ", Tone::Plain, out)?;
     }
     let untold: Vec<&str> = v.rejected.iter().filter(beyond).map(|r| r.limit.name()).collect();
     if !untold.is_empty() {
-        let text = format!("{}: one capture cannot show them", untold.join(", "));
-        style.paragraph(&text, "  untold     ", "             ", Tone::Plain, out)?;
+        let text = say!("explain-one-capture-cannot-show-them", untold = untold.join(", "));
+        style.paragraph(&text, word!("explain-untold"), "             ", Tone::Plain, out)?;
     }
     if c.intervals.len() > 1 {
         for i in c.intervals.iter().take(12) {
-            let text = format!("{} to {}: {}", seconds(i.from_s), seconds(i.to_s), i.limit);
-            style.paragraph(&text, "  when       ", "             ", Tone::Plain, out)?;
+            let text = say!(
+                "explain-to",
+                from_s = seconds(i.from_s),
+                to_s = seconds(i.to_s),
+                limit = i.limit
+            );
+            style.paragraph(&text, word!("explain-when"), "             ", Tone::Plain, out)?;
         }
         if c.intervals.len() > 12 {
-            let text = format!("and {} more intervals", c.intervals.len() - 12);
-            style.paragraph(&text, "  when       ", "             ", Tone::Plain, out)?;
+            let text = say!("explain-more-intervals", intervals = c.intervals.len() - 12);
+            style.paragraph(&text, word!("explain-when"), "             ", Tone::Plain, out)?;
         }
     }
-    for (name, value) in facts(&explained.connection) {
-        let first = format!("  {} ", left(name, 20));
-        style.paragraph(&value, &first, &" ".repeat(first.len()), Tone::Plain, out)?;
+    for (name, text) in facts(&explained.connection) {
+        let first = format!("  {} ", left(&label(name), 20));
+        style.paragraph(
+            &value(&text),
+            &first,
+            &" ".repeat(columns(&first)),
+            Tone::Plain,
+            out,
+        )?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::quantity::{grouped, significant};
+use slowpath_words::english;
 
 /// The label of a reference figure: what stands beside it wherever it is shown.
 ///
@@ -48,21 +49,23 @@ impl Label {
     pub fn sentences(&self) -> Vec<String> {
         let mut all = Vec::new();
         if let Some(formula) = &self.formula {
-            all.push(format!("Derived: {formula}."));
+            all.push(english!("label-derived", formula = formula));
         }
         if !self.fitted.is_empty() {
-            all.push(format!("Fitted to it: {}.", self.fitted.join("; ")));
+            all.push(english!("label-fitted", fitted = self.fitted.join("; ")));
         }
         if let Some((parameters, figures)) = self.together.filter(|_| self.is_curve_fitting()) {
             let plural = |count: usize| if count == 1 { "" } else { "s" };
-            all.push(format!(
-                "Curve fitting, explains nothing: {parameters} parameter{} for {figures} figure{}.",
-                plural(parameters),
-                plural(figures)
+            all.push(english!(
+                "label-curve-fitting-explains-nothing-parameter",
+                parameters = parameters,
+                plural = plural(parameters),
+                figures = figures,
+                plural2 = plural(figures)
             ));
         }
         if let Some(reason) = &self.missed {
-            all.push(format!("Missed: {reason}"));
+            all.push(english!("label-missed", reason = reason));
         }
         all
     }

@@ -7,6 +7,7 @@ use slowpath_verdict::ledger::{CapacityIs, Entry, Ledger};
 
 use crate::quantity::{bit_rate, seconds};
 use crate::text::{Style, Tone, columns, left};
+use slowpath_words::{english, say, told, word};
 
 /// One part of a bar.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,13 +74,23 @@ pub fn grown(ledgers: [&Ledger; 2], bytes: [u64; 2]) -> Option<String> {
         .map(|cause| (of(bad, cause) - scale * of(good, cause), cause))
         .max_by(|a, b| a.0.total_cmp(&b.0))?;
     (growth >= GROWN * bad.duration_s).then(|| {
-        format!(
-            "ledger: {} {} {} instead of {} for as many bytes",
-            cause.name(),
-            if told { "costs" } else { "holds for" },
-            seconds(of(bad, cause)),
-            seconds(scale * of(good, cause))
-        )
+        let (holds, instead) = (seconds(of(bad, cause)), seconds(scale * of(good, cause)));
+        let cause = cause.name();
+        if told {
+            english!(
+                "ledger-costs-instead",
+                cause = cause,
+                costs = holds,
+                instead = instead
+            )
+        } else {
+            english!(
+                "ledger-holds-instead",
+                cause = cause,
+                holds = holds,
+                instead = instead
+            )
+        }
     })
 }
 
@@ -93,17 +104,21 @@ pub fn write(ledger: &Ledger, style: Style, out: &mut dyn Write) -> io::Result<(
         return Ok(());
     }
     let width = style.width.saturating_sub(INDENT.len() + 2).clamp(20, 100);
-    writeln!(out, "{LABEL}[{}]", bar(ledger, width))?;
+    writeln!(out, "{}[{}]", told(LABEL), bar(ledger, width))?;
     let capacity = ledger.capacity_bit_per_s.map(|rate| {
         let how = match ledger.capacity_is {
-            CapacityIs::Known => "as told",
-            CapacityIs::Measured => "as measured",
-            CapacityIs::AtLeast => "or more",
+            CapacityIs::Known => word!("ledger-as-told"),
+            CapacityIs::Measured => word!("ledger-as-measured"),
+            CapacityIs::AtLeast => word!("ledger-more"),
         };
-        format!("{} of payload, {how}", bit_rate(rate))
+        say!("ledger-payload", rate = bit_rate(rate), how = how)
     });
     if let (Some(floor), Some(capacity)) = (ledger.floor_s, &capacity) {
-        let line = format!("= {} the link itself ({capacity})", left(&seconds(floor), 7));
+        let line = say!(
+            "ledger-link-itself",
+            floor = left(&seconds(floor), 7),
+            capacity = capacity
+        );
         style.paragraph(&line, INDENT, "                       ", Tone::Plain, out)?;
     }
     for (place, (mark, entries)) in marked(ledger).into_iter().enumerate() {
@@ -112,11 +127,12 @@ pub fn write(ledger: &Ledger, style: Style, out: &mut dyn Write) -> io::Result<(
         }
         let (time, lost) = sums(&entries);
         let line = match lost {
-            Some(lost) => format!(
-                "{mark} {} {} (held {})",
-                left(&seconds(lost), 7),
-                words(&entries),
-                seconds(time)
+            Some(lost) => say!(
+                "ledger-held",
+                mark = mark,
+                lost = left(&seconds(lost), 7),
+                entries = words(&entries),
+                time = seconds(time)
             ),
             None => format!("{mark} {} {}", left(&seconds(time), 7), words(&entries)),
         };
@@ -134,7 +150,7 @@ pub fn brief(ledger: &Ledger, style: Style) -> Vec<String> {
     }
     let width = style.width.saturating_sub(INDENT.len() + 2).clamp(20, 60);
     let mut names = ledger.floor_s.map_or_else(Vec::new, |floor| {
-        vec![format!("= {} the link itself", seconds(floor))]
+        vec![say!("ledger-link-itself-2", floor = seconds(floor))]
     });
     names.extend(marked(ledger).into_iter().map(|(mark, entries)| {
         let (time, lost) = sums(&entries);
@@ -150,7 +166,7 @@ pub fn brief(ledger: &Ledger, style: Style) -> Vec<String> {
         line.push_str(gap);
         line.push_str(name);
     }
-    vec![format!("{LABEL}[{}]", bar(ledger, width)), line]
+    vec![format!("{}[{}]", told(LABEL), bar(ledger, width)), line]
 }
 
 /// The entries of each cause, the costliest cause first, with the letter that stands for it in the bar.
@@ -203,8 +219,8 @@ fn words(entries: &[&Entry]) -> String {
     let events = entries.iter().map(|entry| entry.events).max().unwrap_or(0);
     let when = entries.iter().find_map(|entry| entry.event_at_s);
     let events = match (events, when) {
-        (1, Some(at)) => format!("; at {}", seconds(at)),
-        (2.., Some(at)) => format!("; {events} events, the costliest at {}", seconds(at)),
+        (1, Some(at)) => say!("ledger-at", at = seconds(at)),
+        (2.., Some(at)) => say!("ledger-events-costliest", events = events, at = seconds(at)),
         _ => String::new(),
     };
     format!("{}{flags}: {}{events}", first.cause.name(), states.join(", "))

@@ -19,6 +19,7 @@ pub use table::write_table;
 use crate::quantity::byte_rate;
 use crate::results::{Basis, NEVER, Note, NoteKind, ProofOutcome, Results, Variant};
 use crate::text::{Style, Tone, Warning, wrap};
+use slowpath_words::{say, word};
 
 /// Writes everything the terminal gets after a run: title, table, answers, proofs, notes, the place of the
 /// report.
@@ -79,9 +80,9 @@ fn compose(results: &Results, style: Style, report: Option<&str>, out: &mut dyn 
             .iter()
             .any(|run| !run.health.reasons.is_empty() || !run.errors.is_empty());
         let without = match variant.goodput_byte_per_s {
-            None if variant.without_rate() == NEVER => "the transfer never finished.",
-            None => "no valid run.",
-            Some(_) => "what limited it cannot be told here.",
+            None if variant.without_rate() == NEVER => word!("terminal-transfer-never-finished"),
+            None => word!("terminal-no-valid-run"),
+            Some(_) => word!("terminal-what-limited-cannot-told-here"),
         };
         // Where the results answer questions, each variant's own sentence is for who wants everything.
         let sentence = variant.sentence().filter(|_| !twice && says_all(results, style));
@@ -107,9 +108,13 @@ fn compose(results: &Results, style: Style, report: Option<&str>, out: &mut dyn 
             let next = next.trim_end_matches('.');
             // Below its variant's sentence it needs no name.
             let (text, indent) = match said {
-                Some(_) => (format!("What would tell: {next}."), "  "),
+                Some(_) => (say!("terminal-what-would-tell", next = next), "  "),
                 None => (
-                    format!("{}: what would tell: {next}.", short_label(results, variant)),
+                    say!(
+                        "terminal-what-would-tell-2",
+                        variant = short_label(results, variant),
+                        next = next
+                    ),
                     "",
                 ),
             };
@@ -121,7 +126,7 @@ fn compose(results: &Results, style: Style, report: Option<&str>, out: &mut dyn 
         for run in &variant.runs {
             for error in &run.errors {
                 style.paragraph(
-                    &format!("run {}: {error}", run.repeat + 1),
+                    &say!("terminal-run", repeat = run.repeat + 1, error = error),
                     "  ! ",
                     "    ",
                     Tone::Plain,
@@ -131,7 +136,7 @@ fn compose(results: &Results, style: Style, report: Option<&str>, out: &mut dyn 
         }
         for figure in variant.figures.iter().filter(|f| f.met() == Some(false)) {
             let (published, measured) = figure.shown();
-            let found = measured.unwrap_or_else(|| "not measured".to_owned());
+            let found = measured.unwrap_or_else(|| word!("terminal-not-measured").to_owned());
             let wanted = published.unwrap_or_default();
             let whose = if says_all(results, style) {
                 String::new()
@@ -139,10 +144,13 @@ fn compose(results: &Results, style: Style, report: Option<&str>, out: &mut dyn 
                 format!("{}, ", short_label(results, variant))
             };
             style.paragraph(
-                &format!(
-                    "{whose}{}: {found}, {} {wanted}",
-                    figure.name,
-                    figure.label.origin()
+                &say!(
+                    "terminal-figure",
+                    whose = whose,
+                    name = figure.name,
+                    found = found,
+                    origin = figure.label.origin(),
+                    wanted = wanted
                 ),
                 "  ! ",
                 "    ",
@@ -162,7 +170,11 @@ fn compose(results: &Results, style: Style, report: Option<&str>, out: &mut dyn 
             ProofOutcome::Refuted => Tone::Bad,
             ProofOutcome::Undecided => Tone::Care,
         };
-        let head = format!("Prediction {} ({}): ", proof.outcome.word(), proof.variant);
+        let head = say!(
+            "terminal-prediction",
+            outcome = proof.outcome.word(),
+            variant = proof.variant
+        );
         let lines = wrap(&proof.sentence, style.width, &head, "  ");
         for (i, line) in lines.iter().enumerate() {
             let line = if i == 0 {
@@ -195,7 +207,7 @@ fn compose(results: &Results, style: Style, report: Option<&str>, out: &mut dyn 
         write_notes(&notes, style, out)?;
     }
     if let Some(report) = report.filter(|_| !style.quiet) {
-        writeln!(out, "\nReport: {report}")?;
+        writeln!(out, "{}", say!("terminal-report", report = report))?;
     }
     Ok(())
 }
@@ -221,7 +233,7 @@ fn write_notes(notes: &[&Note], style: Style, out: &mut dyn Write) -> io::Result
         .into_iter()
         .map(|(kind, count)| format!("{} ({count})", kind.heading().to_lowercase()))
         .collect();
-    let text = format!("Notes, with -v and in the report: {}.", told.join(", "));
+    let text = say!("terminal-notes-with-v-report", told = told.join(", "));
     style.paragraph(&text, "", "  ", Tone::Plain, out)
 }
 
@@ -246,10 +258,10 @@ fn proven(results: &Results) -> String {
         .filter(|outcome| count(*outcome) > 0)
         .map(words)
         .collect();
-    format!(
-        "{} predictions tested: {} (-v says which).",
-        results.proofs.len(),
-        told.join(", ")
+    say!(
+        "terminal-predictions-tested-v-says-which",
+        proofs = results.proofs.len(),
+        told = told.join(", ")
     )
 }
 
@@ -280,7 +292,10 @@ fn write_question(results: &Results, style: Style, out: &mut dyn Write) -> io::R
 ///
 /// Those of `out`.
 pub fn write_first(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let heading = format!("{} in simulated time; the lab follows:", results.experiment);
+    let heading = say!(
+        "terminal-simulated-time-lab-follows",
+        experiment = results.experiment
+    );
     style.paragraph(&heading, "", "", Tone::Plain, out)?;
     writeln!(out)?;
     write_table(results, style, out)?;
@@ -312,7 +327,11 @@ fn write_health(results: &Results, style: Style, out: &mut dyn Write) -> io::Res
         return Ok(());
     };
     let all = runs().count();
-    let counted = format!("{} of {all} runs", parts.join(" and "));
+    let counted = say!(
+        "terminal-runs",
+        parts = parts.join(word!("terminal-and")),
+        all = all
+    );
     let reason = worst
         .text
         .split(';')
@@ -322,7 +341,7 @@ fn write_health(results: &Results, style: Style, out: &mut dyn Write) -> io::Res
     let more = if style.verbose {
         ""
     } else {
-        " (-v gives all reasons)"
+        word!("terminal-v-gives-all-reasons")
     };
     style.warn(
         Warning::Health,
@@ -355,10 +374,16 @@ fn write_reasons(variant: &Variant, style: Style, out: &mut dyn Write) -> io::Re
             continue;
         };
         let text = if own.len() == 1 {
-            format!("run {number}: {}", worst.text)
+            say!("terminal-run-2", number = number, text = worst.text)
         } else {
             let (some, all) = (own.len(), variant.runs.len());
-            format!("{some} of {all} runs, such as run {number}: {}", worst.text)
+            say!(
+                "terminal-runs-such-as-run",
+                some = some,
+                all = all,
+                number = number,
+                text = worst.text
+            )
         };
         let (mark, tone) = if worst.state == HealthState::Valid {
             ("  - ", Tone::Plain)
@@ -376,22 +401,20 @@ fn legend(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()
     let has = |b: Basis| results.variants.iter().any(|v| mark(v) == b.mark());
     let mut parts = Vec::new();
     if has(Basis::Fitted) {
-        parts.push("f = a model parameter was fitted to this figure, it proves nothing");
+        parts.push(word!("terminal-f-model-parameter-fitted-figure"));
     }
     if results.variants.iter().any(|v| mark(v) == CURVE_FITTING) {
-        parts.push(
-            "f! = as many parameters were fitted as there are figures: curve fitting, explains nothing",
-        );
+        parts.push(word!("terminal-f-as-many-parameters-fitted"));
     }
     if has(Basis::Predicted) {
-        parts.push("p = predicted by a model fitted elsewhere");
+        parts.push(word!("terminal-p-predicted-by-model-fitted"));
     }
     if results.variants.iter().any(|v| short_label(results, v) != v.name) {
-        parts.push("~ = simulated time");
+        parts.push(word!("terminal-simulated-time"));
     }
     // Where the sentence below says which were shortened, it says what the mark means.
     if results.variants.iter().any(|v| v.scaled.is_some()) && results.scaled.is_none() {
-        parts.push("* = shortened transfer");
+        parts.push(word!("terminal-shortened-transfer"));
     }
     if parts.is_empty() {
         return Ok(());

@@ -2,6 +2,10 @@
 
 use std::io::{self, Write};
 
+use slowpath_words::told;
+use unicode_linebreak::linebreaks;
+use unicode_width::UnicodeWidthChar;
+
 /// How text for a terminal is to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
@@ -84,7 +88,8 @@ impl Style {
             return Ok(());
         }
         let rest = " ".repeat(mark.len());
-        self.paragraph(&format!("{}: {text}", warning.name()), mark, &rest, tone, out)
+        let text = format!("{}: {}", warning.name(), told(text));
+        self.paragraph(&text, mark, &rest, tone, out)
     }
 
     fn paint(self, code: &str, text: &str) -> String {
@@ -182,27 +187,60 @@ pub enum Tone {
     Bad,
 }
 
-/// Breaks text at spaces into lines of at most `width` columns; the first line starts with `first`,
-/// the others with `rest`.
+/// Breaks text into lines of at most `width` columns; the first line starts with `first`, the others with `rest`.
+///
+/// The text is told in the language that is spoken. English breaks at spaces; a text with wide characters also between those,
+/// as UAX #14 has it, but never inside a word, behind a hyphen or between a number and its unit.
 pub fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
+    kept(&told(text), width, &told(first), rest)
+}
+
+/// As [`wrap`], for what is never translated: a line of a configuration, a name.
+pub fn kept(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = first.to_owned();
     let mut empty = true;
-    for word in text.split_whitespace() {
-        if !empty && columns(&line) + 1 + columns(word) > width {
+    for (piece, spaced) in pieces(text) {
+        let gap = usize::from(spaced && !empty);
+        if !empty && columns(&line) + gap + columns(piece) > width {
             lines.push(std::mem::replace(&mut line, rest.to_owned()));
             empty = true;
         }
-        if !empty {
+        if !empty && spaced {
             line.push(' ');
         }
-        line.push_str(word);
+        line.push_str(piece);
         empty = false;
     }
     if !empty || lines.is_empty() {
         lines.push(line);
     }
     lines
+}
+
+/// What a text may be broken into: each piece, and whether a space stands before it.
+fn pieces(text: &str) -> Vec<(&str, bool)> {
+    let mut out = Vec::new();
+    for word in text.split_whitespace() {
+        let mut spaced = true;
+        let mut begin = 0;
+        let ends: Vec<usize> = if word.is_ascii() {
+            Vec::new()
+        } else {
+            linebreaks(word).map(|(at, _)| at).collect()
+        };
+        for (at, c) in word.char_indices().skip(1) {
+            let before = word[..at].chars().next_back().unwrap_or(' ');
+            let unit = before.is_ascii_digit() && columns_of(c) == 2;
+            let east_asian = columns_of(before) == 2 || columns_of(c) == 2;
+            if east_asian && !unit && ends.contains(&at) {
+                out.push((&word[begin..at], spaced));
+                (begin, spaced) = (at, false);
+            }
+        }
+        out.push((&word[begin..], spaced));
+    }
+    out
 }
 
 /// Breaks a cell of a table into lines of at most `width` columns, at spaces where there are some near, and inside words
@@ -213,7 +251,7 @@ pub fn fold(text: &str, width: usize) -> Vec<String> {
     for line in wrap(text, width, "", "") {
         let mut piece = String::new();
         for c in line.chars() {
-            let step = if is_wide(c) { 2 } else { 1 };
+            let step = columns_of(c);
             if columns(&piece) + step > width {
                 out.push(std::mem::take(&mut piece));
             }
@@ -226,7 +264,7 @@ pub fn fold(text: &str, width: usize) -> Vec<String> {
 
 /// Columns that a text takes: one per character, two for the wide East Asian ones.
 pub fn columns(text: &str) -> usize {
-    text.chars().map(|c| if is_wide(c) { 2 } else { 1 }).sum()
+    text.chars().map(columns_of).sum()
 }
 
 /// The text cut to `width` columns, the cut marked.
@@ -237,7 +275,7 @@ pub fn fit(text: &str, width: usize) -> String {
     let mut out = String::new();
     let mut used = 0;
     for c in text.chars() {
-        let step = if is_wide(c) { 2 } else { 1 };
+        let step = columns_of(c);
         if used + step + 1 > width {
             break;
         }
@@ -260,8 +298,9 @@ pub fn right(text: &str, width: usize) -> String {
     format!("{}{text}", " ".repeat(pad))
 }
 
-const fn is_wide(c: char) -> bool {
-    matches!(c as u32, 0x1100..=0x115F | 0x2E80..=0xA4CF | 0xAC00..=0xD7A3 | 0xF900..=0xFAFF | 0xFE30..=0xFE6F | 0xFF00..=0xFF60)
+/// Columns that a character takes (UAX #11); one that is not printed counts as one.
+fn columns_of(c: char) -> usize {
+    c.width().unwrap_or(1)
 }
 
 #[cfg(test)]
@@ -274,6 +313,26 @@ mod tests {
         assert_eq!(lines, ["a: one", "   two", "   three", "   four"]);
         assert_eq!(wrap("", 9, "a:", ""), ["a:"]);
         assert_eq!(wrap("averyverylongword b", 5, "", ""), ["averyverylongword", "b"]);
+    }
+
+    #[test]
+    fn japanese_breaks_between_characters_and_not_before_marks() {
+        let text = "受信ウィンドウ42.0kBが96.1%の時間で満杯です。RTT 80.6msでは`receiver-window`(4.17Mbit/s)が上限です。";
+        for width in 34..60 {
+            let lines = wrap(text, width, "", "");
+            for line in &lines {
+                assert!(columns(line) <= width, "{width}: {line}");
+                assert!(!line.starts_with(['。', '、', ')', 'ー', 'ィ', 'ッ']), "{line}");
+                assert!(!line.ends_with('('), "{line}");
+            }
+            let whole = |text: &str| text.replace(' ', "");
+            assert_eq!(whole(&lines.concat()), whole(text));
+            for kept in ["42.0kB", "96.1%", "receiver-window", "4.17Mbit/s"] {
+                assert!(lines.iter().any(|line| line.contains(kept)), "{kept}: {lines:?}");
+            }
+        }
+        let counted: Vec<String> = wrap("12往復で3秒", 5, "", "");
+        assert_eq!(counted, ["12往", "復で", "3秒"]);
     }
 
     #[test]

@@ -84,7 +84,7 @@ function send(file) {
   $("uploads").append(line);
   // fetch does not tell how much has gone.
   const request = new XMLHttpRequest();
-  request.open("POST", `/api/captures?name=${encodeURIComponent(file.name)}`);
+  request.open("POST", `/api/captures?name=${encodeURIComponent(file.name)}&lang=${language}`);
   request.upload.onprogress = (at) => { if (at.total) line.textContent = t("sending")(file.name, Math.floor(100 * at.loaded / at.total)); };
   const fails = (text) => { line.className = "failed"; line.textContent = text; };
   request.onerror = () => fails(`${file.name}: ${t("gone")}`);
@@ -196,7 +196,7 @@ $("language").addEventListener("change", () => speak($("language").value));
 $("run").addEventListener("click", trying(async () => {
   const some = ticked();
   const whole = (id) => ($(id).value === "" ? null : Math.max(0, Math.floor(Number($(id).value))));
-  await tell("/api/experiments", { text: $("text").value, base: chosenBuiltin()?.name ?? null, variants: some.length === all() ? [] : some, quick: $("quick").checked, repeats: whole("repeats"), seed: whole("seed"), clock: $("clock").value });
+  await tell("/api/experiments", { text: $("text").value, base: chosenBuiltin()?.name ?? null, variants: some.length === all() ? [] : some, quick: $("quick").checked, repeats: whole("repeats"), seed: whole("seed"), clock: $("clock").value, lang: language });
   await look();
   $("history").scrollIntoView();
 }));
@@ -261,7 +261,7 @@ function row(entry) {
 $("compare").addEventListener("click", trying(async () => {
   // The older one first.
   const ids = [...document.querySelectorAll("#entries li")].map((li) => li.id.slice("entry-".length)).filter((id) => marked.has(id)).reverse();
-  const compared = await tell("/api/compare", { before: ids[0], after: ids[1] });
+  const compared = await tell("/api/compare", { before: ids[0], after: ids[1], lang: language });
   comparison = { ids, text: compared.text };
   location.hash = `#compare=${ids.join(",")}`;
 }));
@@ -291,7 +291,7 @@ const route = trying(async () => {
       $("view-text").textContent = await answer.text();
     } else {
       const ids = id.split(",");
-      if (comparison?.ids.join() !== ids.join()) comparison = { ids, text: (await tell("/api/compare", { before: ids[0], after: ids[1] })).text };
+      if (comparison?.ids.join() !== ids.join()) comparison = { ids, text: (await tell("/api/compare", { before: ids[0], after: ids[1], lang: language })).text };
       $("view-text").textContent = comparison.text;
     }
   } catch (error) { $("view-text").hidden = false; $("view-text").textContent = error.message; }

@@ -247,6 +247,27 @@ struct Wanted {
     seed: Option<u64>,
     #[serde(default)]
     clock: Clock,
+    #[serde(default)]
+    lang: Lang,
+}
+
+/// The language of an answer.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Lang {
+    #[default]
+    En,
+    Ja,
+}
+
+impl Lang {
+    /// As the command line asks for it.
+    const fn option(self) -> &'static str {
+        match self {
+            Self::En => "--lang=en",
+            Self::Ja => "--lang=ja",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
@@ -291,6 +312,7 @@ async fn run(Shared(ui): Shared<Ui>, Json(wanted): Json<Wanted>) -> Answer<Json<
         Clock::Both => "both",
     };
     entry.call = [
+        wanted.lang.option(),
         "run",
         &file,
         "--clock",
@@ -322,6 +344,8 @@ async fn run(Shared(ui): Shared<Ui>, Json(wanted): Json<Wanted>) -> Answer<Json<
 struct Named {
     #[serde(default)]
     name: String,
+    #[serde(default)]
+    lang: Lang,
 }
 
 async fn capture(
@@ -355,11 +379,12 @@ async fn capture(
         return Err(refused(error));
     }
     let file = format!("./{name}");
+    let lang = named.lang.option();
     if is_json(&folder.join(&name))? {
         entry.kind = Kind::Iperf3;
-        entry.call = vec!["explain".to_owned(), file];
+        entry.call = [lang, "explain", &file].map(str::to_owned).to_vec();
     } else {
-        entry.call = ["explain", &file, "--out", RESULTS, "--format", "html"]
+        entry.call = [lang, "explain", &file, "--out", RESULTS, "--format", "html"]
             .map(str::to_owned)
             .to_vec();
     }
@@ -452,6 +477,8 @@ async fn resume(Shared(ui): Shared<Ui>, Path(id): Path<String>) -> Answer<Status
 struct Two {
     before: String,
     after: String,
+    #[serde(default)]
+    lang: Lang,
 }
 
 #[derive(Debug, Serialize)]
@@ -464,7 +491,7 @@ async fn compare(Shared(ui): Shared<Ui>, Json(two): Json<Two>) -> Answer<Json<Co
     let (before, after) = (found(&ui, &two.before)?, found(&ui, &two.after)?);
     let both = [&before, &after];
     let mut call = Command::new(ui.jobs.program());
-    call.args(ui.jobs.before());
+    call.args(ui.jobs.before()).arg(two.lang.option());
     if both.iter().all(|(entry, _)| entry.kind == Kind::Capture) {
         call.arg("explain");
         call.args(both.map(|(entry, folder)| folder.join(&entry.file)));

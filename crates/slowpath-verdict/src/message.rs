@@ -1,52 +1,44 @@
 //! What is said of a transfer: messages, each a key with typed arguments, and how the arguments read.
 //!
-//! Rules choose a message and fill in its arguments; they write no sentences. The sentences stand in a catalogue, one
-//! entry for each key, and name their arguments, so that another language may put them in another order. The macro
-//! [`messages!`] makes a catalogue. The compiler refuses an entry that leaves an argument out or names one that its key
-//! does not have.
+//! Rules choose a message and fill in its arguments; they write no sentences. The sentences stand in the catalogues of
+//! `slowpath-words`, one for each language with an entry for each key, and name their arguments, so that another language may
+//! put them in another order. The macro [`messages!`] declares keys with their arguments. A test refuses a key whose
+//! entry leaves an argument out or names one that it does not have.
 
 use std::fmt;
 
 use slowpath_facts::words;
+#[doc(hidden)]
+pub use slowpath_words::english;
 
-/// Makes the catalogue of a crate: an enum `Message` with a variant for each entry, its stable key, and its sentence as
-/// `Display`.
+/// Declares the messages of a crate: an enum `Message` with a variant for each key, and its English sentence as `Display`.
 ///
 /// ```
 /// use slowpath_verdict::message::{Share, Size};
 /// slowpath_verdict::messages! {
-///     "window.full" Full { window: Size, held: Share } = "the window of {window} was full {held} of the time";
+///     "receiver-window.not.shrinks" Shrank { from: Size, to: Size };
 /// }
-/// let full = Message::Full { window: Size(65_535.0), held: Share(0.9) };
-/// assert_eq!(full.to_string(), "the window of 65.5 kB was full 90.0 % of the time");
-/// assert_eq!(full.key(), "window.full");
+/// let shrank = Message::Shrank { from: Size(65_535.0), to: Size(9_000.0) };
+/// assert_eq!(shrank.to_string(), "the window shrank from 65.5 kB to 9.00 kB");
+/// assert_eq!(shrank.key(), "receiver-window.not.shrinks");
 /// ```
 ///
-/// An argument that the sentence does not name does not compile:
-///
-/// ```compile_fail
-/// use slowpath_verdict::message::Size;
-/// slowpath_verdict::messages! {
-///     "window.full" Full { window: Size } = "the window was full";
-/// }
-/// ```
-///
-/// Nor does a key that stands twice:
+/// A key that stands twice does not compile:
 ///
 /// ```compile_fail
 /// slowpath_verdict::messages! {
-///     "window.full" Full {} = "the window was full";
-///     "window.full" Open {} = "the window was open";
+///     "not.seen" Unseen {};
+///     "not.seen" NotSeen {};
 /// }
 /// ```
 #[macro_export]
 macro_rules! messages {
-    ($($(#[$note:meta])* $key:literal $name:ident { $($argument:ident: $kind:ty),* $(,)? } = $english:literal;)+) => {
+    ($($(#[$note:meta])* $key:literal $name:ident { $($argument:ident: $kind:ty),* $(,)? };)+) => {
         /// A message: what is said, without the words.
         #[derive(Debug, Clone, PartialEq)]
         pub enum Message {
             $(
-                #[doc = concat!("`", $key, "`: ", $english)]
+                #[doc = concat!("`", $key, "` of the catalogues.")]
                 $(#[$note])*
                 $name {
                     $(#[doc = concat!("`", stringify!($argument), "` of the sentence.")] $argument: $kind,)*
@@ -60,6 +52,9 @@ macro_rules! messages {
             /// The keys of all messages.
             pub const KEYS: &'static [&'static str] = &[$($key),+];
 
+            /// The arguments of all messages, by key, in the order of [`KEYS`](Self::KEYS).
+            pub const ARGUMENTS: &'static [&'static [&'static str]] = &[$(&[$(stringify!($argument)),*]),+];
+
             /// The stable name of what is said.
             pub const fn key(&self) -> &'static str {
                 match self {
@@ -71,7 +66,10 @@ macro_rules! messages {
         impl std::fmt::Display for Message {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 match self {
-                    $(Self::$name { $($argument),* } => write!(f, $english, $($argument = $argument),*),)+
+                    $(Self::$name { $($argument),* } => f.write_str(&$crate::message::english(
+                        $key,
+                        &[$((stringify!($argument), $argument as &dyn std::fmt::Display)),*],
+                    )),)+
                 }
             }
         }

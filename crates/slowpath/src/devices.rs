@@ -9,12 +9,13 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use slowpath_report::text::{Style, Tone, wrap};
+use slowpath_report::text::{Style, Tone, left, wrap};
 use slowpath_scenario::{HostSettings, System};
 
 use self::expected::Expected;
 use self::shown::{place, printable};
 use slowpath_vendor::{Language, Line, LineState, Reading, Remedy, Trap};
+use slowpath_words::{lookup, say, told, word};
 
 /// What the configuration `text` in `file` sets on a host of `system`; `None` if there is no reader for it.
 pub fn host_settings(file: &str, text: &str, system: System) -> Option<HostSettings> {
@@ -67,8 +68,9 @@ pub fn reading(language: Language, model: Option<&str>, name: &str, bytes: &[u8]
 /// Those of `out`.
 pub fn write_text(reading: &Reading, style: Style, out: &mut dyn Write) -> io::Result<()> {
     for line in &reading.lines {
-        let head = format!("{:>4}  {:<12}  ", line.number, line.state);
-        for part in wrap(&printable(&line.text), style.width, &head, CONTINUED) {
+        let state = told_state(line.state);
+        let head = format!("{:>4}  {}  ", line.number, left(&state, 12));
+        for part in slowpath_report::text::kept(&printable(&line.text), style.width, &head, CONTINUED) {
             writeln!(out, "{part}")?;
         }
         if !line.meaning.is_empty() && line.state != LineState::Ignored {
@@ -87,28 +89,41 @@ pub fn write_text(reading: &Reading, style: Style, out: &mut dyn Write) -> io::R
             continue;
         };
         let colon = if remedy.lines.is_empty() { "" } else { ":" };
-        writeln!(out, "  {}{colon}", place(&remedy.lines, &remedy.replaces))?;
+        writeln!(out, "  {}{colon}", told(&place(&remedy.lines, &remedy.replaces)))?;
         // To be copied: never wrapped.
         for line in &remedy.lines {
             writeln!(out, "      {}", printable(line))?;
         }
         if let Some(note) = &remedy.note {
-            style.paragraph(&format!("({note})"), "    ", "     ", Tone::Plain, out)?;
+            style.paragraph(&format!("({})", told(note)), "    ", "     ", Tone::Plain, out)?;
         }
     }
     let counts = reading.counts();
     let states: Vec<String> = LineState::ALL
         .iter()
-        .map(|state| format!("{} {state}", counts.of(*state)))
+        .map(|state| {
+            say!(
+                "config-count",
+                count = counts.of(*state),
+                state = told_state(*state)
+            )
+        })
         .collect();
     writeln!(out)?;
-    let summary = format!(
-        "{} lines read as {}: {}",
-        counts.total(),
-        reading.language.name(),
-        states.join(", ")
+    let summary = say!(
+        "config-summary",
+        lines = counts.total(),
+        system = reading.language.name(),
+        states = states.join(word!("config-comma"))
     );
     style.paragraph(&summary, "", "  ", Tone::Plain, out)
+}
+
+/// What became of a line, in the language that is spoken.
+fn told_state(state: LineState) -> String {
+    let name = state.to_string();
+    let key = format!("line-{}", name.replace(' ', "-"));
+    lookup(&key).map_or(name, str::to_owned)
 }
 
 /// Writes the same for programs, as `slowpath/config/1`.

@@ -10,7 +10,7 @@ use slowpath_report::compare::CaptureComparison;
 use slowpath_report::explain::ConfigurationText;
 pub use slowpath_report::explain::Explanation;
 use slowpath_report::explain_text::{self, Depth};
-use slowpath_report::text::{Tone, wrap};
+use slowpath_report::text::{Tone, left, wrap};
 use slowpath_report::{Style, json};
 use slowpath_units::{BitRate, ParseError};
 use slowpath_vendor::Language;
@@ -23,6 +23,7 @@ use crate::folder::Folder;
 use crate::import::{self, ImportError, ReadCapture};
 use crate::outcome;
 use crate::reading::Reading;
+use slowpath_words::{say, told, word};
 
 /// Explains what the packets of a run say; nothing where none were seen.
 pub fn run(run: &Analyzed) -> Option<Explanation> {
@@ -190,7 +191,13 @@ pub fn write_wireshark(explanation: &Explanation, style: Style, out: &mut dyn Wr
         writeln!(out)?;
         let ends = format!("{} - {}", connection.client, connection.server);
         style.paragraph(&ends, "", "  ", Tone::Plain, out)?;
-        writeln!(out, "  segments  {:<NAME$}  slowpath says", "Wireshark says")?;
+        writeln!(
+            out,
+            "  {}  {}  {}",
+            left(word!("wireshark-segments"), 8),
+            left(word!("wireshark-says"), NAME),
+            word!("wireshark-slowpath")
+        )?;
         for row in &connection.wireshark {
             let start = format!("  {:>8}  {:<NAME$}  ", row.segments, row.wireshark.name());
             let rest = " ".repeat(start.len());
@@ -201,7 +208,12 @@ pub fn write_wireshark(explanation: &Explanation, style: Style, out: &mut dyn Wr
             } else {
                 ""
             };
-            let why = format!("{} (frames {}{more})", row.why, frames.join(", "));
+            let why = say!(
+                "wireshark-frames",
+                why = row.why,
+                frames = frames.join(", "),
+                more = more
+            );
             let rest = " ".repeat(12);
             style.paragraph(&why, &rest, &rest, Tone::Plain, out)?;
         }
@@ -292,9 +304,12 @@ pub fn write_pair(pair: &Pair, style: Style, out: &mut dyn Write) -> io::Result<
             if let Some(verdict) = &transfers.verdict {
                 writeln!(
                     out,
-                    "{} (confidence {:.0} %)",
-                    verdict.limit,
-                    verdict.confidence * 100.0
+                    "{}",
+                    say!(
+                        "pair-confidence",
+                        limit = verdict.limit,
+                        percent = format_args!("{:.0}", verdict.confidence * 100.0)
+                    )
                 )?;
                 for line in slowpath_report::text::wrap(&verdict.sentence, style.width, "  ", "  ") {
                     writeln!(out, "{line}")?;
@@ -303,10 +318,10 @@ pub fn write_pair(pair: &Pair, style: Style, out: &mut dyn Write) -> io::Result<
             }
             transfers.comparison.write(style, out)
         }
-        Pair::Nothing => writeln!(out, "{NOTHING}"),
+        Pair::Nothing => writeln!(out, "{}", told(NOTHING)),
         Pair::Taps(taps) => {
             write_text(&taps.explanation, style, false, out)?;
-            writeln!(out, "\n{}", style.bold("Between the two captures"))?;
+            writeln!(out, "\n{}", style.bold(word!("pair-between")))?;
             for one in &taps.taps {
                 let matched = format!(
                     "{} - {}: {} segments matched",

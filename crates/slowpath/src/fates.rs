@@ -17,6 +17,7 @@ use slowpath_report::text::{Style, Tone, columns, left, right};
 use slowpath_stage::captures::{FATE, NETWORK_TAP};
 
 use crate::import::ImportError;
+use slowpath_words::told;
 
 /// Version of the JSON form.
 pub const SCHEMA: &str = "slowpath/drops/1";
@@ -242,7 +243,7 @@ pub fn write_text(fates: &Fates, style: Style, out: &mut dyn Write) -> io::Resul
     }
     if shown < count {
         let more = grouped((count - shown) as f64, 0);
-        writeln!(out, "  and {more} more (-v lists all)")?;
+        writeln!(out, "{}", told(&format!("  and {more} more (-v lists all)")))?;
     }
     if !fates.hosts.is_empty() {
         let text = format!("What limited the transfer: slowpath explain {}", fates.hosts[0]);

@@ -19,6 +19,7 @@ use slowpath_verdict::Analysis;
 pub use slowpath_verdict::Connection;
 
 use crate::processors;
+use slowpath_words::told;
 
 /// Version of the JSON form of a fit.
 pub const SCHEMA: &str = "slowpath/fit/1";
@@ -238,12 +239,15 @@ pub fn write_text(fit: &Fit, style: Style, out: &mut dyn Write) -> io::Result<()
     }
     writeln!(out)?;
     for interval in &fit.parameters {
-        let (name, value) = (interval.parameter.words(), shown(interval, interval.value));
+        let (name, value) = (
+            told(interval.parameter.words()),
+            told(&shown(interval, interval.value)).into_owned(),
+        );
         let row = format!(
             "  {}  {}  {}",
-            left(name, NAME),
+            left(&name, NAME),
             right(&value, VALUE),
-            fits(interval)
+            told(&fits(interval))
         );
         if columns(&row) > style.rows {
             let words = format!("{name}: {value}, {}", fits(interval));
@@ -254,7 +258,7 @@ pub fn write_text(fit: &Fit, style: Style, out: &mut dyn Write) -> io::Result<()
     }
     if let Loss::Packets(packets) = &fit.model.loss {
         let words = format!("{} packets lost beside full queues", packets.len());
-        writeln!(out, "  {words}")?;
+        writeln!(out, "  {}", told(&words))?;
     }
     writeln!(out)?;
     let words = format!("Congestion control: {}.", congestion(fit));

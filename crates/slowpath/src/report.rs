@@ -62,14 +62,14 @@ fn finish(folder: &Folder, mut results: Results, runs: &[Analyzed]) -> Result<Re
 /// Writes `runs.csv`, `figures.csv` and the points of each run's graphs in `graphs/`.
 fn tables(folder: &Folder, results: &Results, graphs: &[GraphSet]) -> Result<(), FolderError> {
     let written = "writing to memory does not fail";
-    let mut text = Vec::new();
+    let mut text = csv::mark().to_vec();
     csv::write_runs(results, &mut text).expect(written);
     folder.write("runs.csv", &text)?;
-    text.clear();
+    text = csv::mark().to_vec();
     csv::write_figures(results, &mut text).expect(written);
     folder.write("figures.csv", &text)?;
     for set in graphs {
-        text.clear();
+        text = csv::mark().to_vec();
         csv::write_graphs(set, &mut text).expect(written);
         let plain = |letter: char| {
             if letter.is_ascii_alphanumeric() {
@@ -248,7 +248,10 @@ pub fn write_as(results: &Results, folder: &Path, form: Form, out: &mut dyn Writ
     match form {
         Form::Json => json::write_results(results, out),
         Form::JsonLines => json::write_run_lines(results, out),
-        Form::Csv => slowpath_report::csv::write_runs(results, out),
+        Form::Csv => {
+            out.write_all(csv::mark())?;
+            csv::write_runs(results, out)
+        }
         Form::Html => out.write_all(&std::fs::read(folder.join("report.html"))?),
     }
 }

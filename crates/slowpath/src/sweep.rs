@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use serde::Serialize;
 use slowpath_diagnose::stats::Summary;
 use slowpath_record::{HealthState, RunRecord};
+pub use slowpath_report::csv::mark;
 use slowpath_report::quantity::RateUnit;
 use slowpath_report::results::RunResult;
 use slowpath_report::text::{Style, columns, left, right};
@@ -17,6 +18,7 @@ use slowpath_units::{BitRate, ByteCount, Duration, Ratio};
 use crate::load::{LoadError, Loaded};
 use crate::outcome;
 use crate::processors;
+use slowpath_words::{told, word};
 
 /// The version of the form of `sweep.json`.
 pub const SCHEMA: &str = "slowpath/sweep/1";
@@ -390,21 +392,36 @@ pub fn write_json(swept: &Swept, out: &mut dyn Write) -> io::Result<()> {
 /// Those of `out`.
 pub fn write_text(swept: &Swept, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut head: Vec<String> = swept.keys.clone();
-    head.extend(["variant", "goodput", "95 % CI", "runs"].map(str::to_owned));
+    head.extend(
+        [
+            word!("head-variant"),
+            word!("head-goodput"),
+            word!("head-interval"),
+            word!("head-runs"),
+        ]
+        .map(str::to_owned),
+    );
     let mut rows = vec![head];
     for point in &swept.points {
         let mut row = point.values.clone();
         row.push(point.variant.clone());
         let goodput = point.goodput_byte_per_s.as_ref();
-        row.push(goodput.map_or("none complete".to_owned(), |g| swept.rate_unit.show(g.mean)));
+        row.push(goodput.map_or(told("none complete").into_owned(), |g| {
+            swept.rate_unit.show(g.mean)
+        }));
         row.push(goodput.map_or("-".to_owned(), |goodput| interval(goodput, swept.rate_unit)));
         let complete = point.runs.iter().filter(|run| run.complete).count();
         row.push(if complete == point.runs.len() {
             complete.to_string()
         } else {
-            format!("{complete} of {}", point.runs.len())
+            told(&format!("{complete} of {}", point.runs.len())).into_owned()
         });
         rows.push(row);
+    }
+    for row in rows.iter_mut().skip(1) {
+        for cell in row.iter_mut().skip(swept.keys.len() + 1) {
+            *cell = told(cell).into_owned();
+        }
     }
     let name = swept.keys.len();
     let widths: Vec<usize> = (0..name + 4)

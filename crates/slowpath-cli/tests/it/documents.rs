@@ -194,6 +194,7 @@ impl Place {
                 ),
             )
             .env("RUST_BACKTRACE", "0")
+            .env("LC_ALL", "C")
             .env_remove("NO_COLOR")
             .stdin(Stdio::null())
             .output()

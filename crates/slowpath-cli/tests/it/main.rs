@@ -8,6 +8,7 @@ mod errors;
 mod first_use;
 mod fit;
 mod folders;
+mod japanese;
 mod measure;
 mod records;
 mod robust;

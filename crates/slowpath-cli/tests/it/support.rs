@@ -30,7 +30,10 @@ impl Drop for Scratch {
 
 pub(crate) fn slowpath() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_slowpath"));
-    command.env("RUST_BACKTRACE", "0").stdin(Stdio::null());
+    command
+        .env("RUST_BACKTRACE", "0")
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null());
     command
 }
 

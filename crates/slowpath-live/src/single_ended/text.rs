@@ -9,6 +9,7 @@ use slowpath_report::{quantity, verdict};
 use super::answer::{Diagnosis, Support, Trial, Way};
 use super::change::Change;
 use super::run::Stage;
+use slowpath_words::{say, told, word};
 
 /// What is being done, in a few words.
 pub fn stage(stage: &Stage) -> String {
@@ -16,8 +17,13 @@ pub fn stage(stage: &Stage) -> String {
     let what = stage
         .change
         .as_ref()
-        .map_or_else(|| "as it is".to_owned(), Change::words);
-    format!("test {}: data {way} the server, {what}", stage.test)
+        .map_or_else(|| word!("single-ended-text-as").to_owned(), Change::words);
+    say!(
+        "single-ended-text-test-data-server",
+        test = stage.test,
+        way = way,
+        what = what
+    )
 }
 
 /// The answer first, then what was tried.
@@ -26,22 +32,25 @@ pub fn stage(stage: &Stage) -> String {
 /// Those of `out`.
 pub fn write(diagnosis: &Diagnosis, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let base = &diagnosis.base.connection;
-    let sentence = style.bold(&base.verdict.sentence);
+    let sentence = style.bold(&told(&base.verdict.sentence));
     style.paragraph(&sentence, "", "", Tone::Plain, out)?;
     style.paragraph(&what_follows(diagnosis), "", "", tone(diagnosis), out)?;
     writeln!(out)?;
     let (to, back) = if diagnosis.direction == "out" {
-        ("To", "From")
+        (word!("single-ended-text-to"), word!("single-ended-text-from"))
     } else {
-        ("From", "To")
+        (word!("single-ended-text-from"), word!("single-ended-text-to"))
     };
-    let head = format!(
-        "{to} {}, {:.0} s a test, one connection with {}:",
-        diagnosis.server, diagnosis.test_s, base.congestion_control
+    let head = say!(
+        "single-ended-text-s-test-one-connection-with",
+        to = to,
+        server = diagnosis.server,
+        test_s = format_args!("{:.0}", diagnosis.test_s),
+        congestion_control = base.congestion_control
     );
     style.paragraph(&head, "", "", Tone::Plain, out)?;
     row(
-        "as it is",
+        word!("single-ended-text-as"),
         &diagnosis.base.goodput,
         &as_it_is(&diagnosis.base),
         style,
@@ -57,8 +66,20 @@ pub fn write(diagnosis: &Diagnosis, style: Style, out: &mut dyn Write) -> io::Re
         )?;
     }
     if let Some(other) = &diagnosis.other {
-        style.paragraph(&format!("{back} it:"), "", "", Tone::Plain, out)?;
-        row("as it is", &other.goodput, &as_it_is(other), style, out)?;
+        style.paragraph(
+            &say!("single-ended-text-it", back = back),
+            "",
+            "",
+            Tone::Plain,
+            out,
+        )?;
+        row(
+            word!("single-ended-text-as"),
+            &other.goodput,
+            &as_it_is(other),
+            style,
+            out,
+        )?;
     }
     if style.verbose {
         for evidence in &base.verdict.evidence {
@@ -71,10 +92,10 @@ pub fn write(diagnosis: &Diagnosis, style: Style, out: &mut dyn Write) -> io::Re
     for note in &diagnosis.notes {
         style.paragraph(note, "", "", Tone::Care, out)?;
     }
-    let cost = format!(
-        "{} moved in {}.",
-        quantity::bytes(diagnosis.cost.bytes as f64),
-        quantity::seconds(diagnosis.cost.seconds)
+    let cost = say!(
+        "single-ended-text-moved",
+        cost = quantity::bytes(diagnosis.cost.bytes as f64),
+        cost2 = quantity::seconds(diagnosis.cost.seconds)
     );
     style.paragraph(&cost, "", "", Tone::Plain, out)
 }
@@ -93,12 +114,15 @@ pub fn what_follows(diagnosis: &Diagnosis) -> String {
         told.join(", ")
     };
     let support = match diagnosis.support {
-        Support::Supported => format!("What was tried agrees: {}.", telling(true)),
-        Support::Contradicted => format!(
-            "Against this speaks what was tried: {}. Take packets of such a test and explain them.",
-            telling(false)
+        Support::Supported => say!("single-ended-text-what-tried-agrees", tried = telling(true)),
+        Support::Contradicted => say!(
+            "single-ended-text-against-speaks-what-tried-take",
+            tried = telling(false)
         ),
-        Support::Untested => format!("Nothing that was tried tells {words} from another cause."),
+        Support::Untested => say!(
+            "single-ended-text-nothing-tried-tells-from-another",
+            words = words
+        ),
     };
     let marks: Vec<String> = diagnosis
         .trials
@@ -109,15 +133,18 @@ pub fn what_follows(diagnosis: &Diagnosis) -> String {
     let marks = if marks.is_empty() {
         String::new()
     } else {
-        format!(" The network treats marks differently: {}.", marks.join(", "))
+        say!(
+            "single-ended-text-network-treats-marks-differently",
+            marks = marks.join(", ")
+        )
     };
     let best = diagnosis.best().map_or_else(
-        || " Nothing that was tried at this end made it faster.".to_owned(),
+        || word!("single-ended-text-nothing-tried-end-made-faster").to_owned(),
         |best| {
-            format!(
-                " Fastest: {}, {}.",
-                best.change.words(),
-                quantity::byte_rate(best.comparison.b.mean)
+            say!(
+                "single-ended-text-fastest",
+                change = best.change.words(),
+                mean = quantity::byte_rate(best.comparison.b.mean)
             )
         },
     );
@@ -139,7 +166,7 @@ const fn tone(diagnosis: &Diagnosis) -> Tone {
 fn row(name: &str, rates: &Summary, said: &str, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let line = format!(
         "  {} {}  {said}",
-        left(&fit(name, 26), 26),
+        left(&fit(&told(name), 26), 26),
         right(&quantity::byte_rate(rates.mean), 12)
     );
     writeln!(out, "{}", fit(&line, style.rows.max(60)))
@@ -147,11 +174,11 @@ fn row(name: &str, rates: &Summary, said: &str, style: Style, out: &mut dyn Writ
 
 fn as_it_is(way: &Way) -> String {
     let facts = &way.connection.facts;
-    format!(
-        "round trip {} to {}, {}",
-        quantity::seconds(facts.least_rtt_s),
-        quantity::seconds(facts.mean_rtt_s),
-        verdict::limit_words(way.connection.verdict.limit)
+    say!(
+        "single-ended-text-round-trip",
+        least_rtt_s = quantity::seconds(facts.least_rtt_s),
+        mean_rtt_s = quantity::seconds(facts.mean_rtt_s),
+        limit = verdict::limit_words(way.connection.verdict.limit)
     )
 }
 
@@ -160,7 +187,7 @@ fn said(trial: &Trial) -> String {
         .sent_again
         .filter(|share| *share > 0.0)
         .map_or(String::new(), |share| {
-            format!(", {} sent again", quantity::percent(share))
+            say!("single-ended-text-sent-again", share = quantity::percent(share))
         });
     format!("{}{again}", gave(&trial.comparison))
 }
@@ -173,15 +200,30 @@ fn gave(comparison: &Comparison) -> String {
         .map(|(low, high)| [low, high].map(|end| 1.0 + end / comparison.a.mean));
     match (comparison.outcome, range) {
         (Outcome::Higher | Outcome::Lower, _) if (comparison.ratio - 1.0).abs() < SAME => {
-            "as fast as before".to_owned()
+            word!("single-ended-text-as-fast-as-before").to_owned()
         }
-        (Outcome::TooFew, _) => format!("{:.2} times as fast, once", comparison.ratio),
+        (Outcome::TooFew, _) => say!(
+            "single-ended-text-times-as-fast-once",
+            ratio = format_args!("{:.2}", comparison.ratio)
+        ),
         (Outcome::NotShown, Some([low, high])) => {
-            format!("no difference shown ({low:.2} to {high:.2} times)")
+            say!(
+                "single-ended-text-no-difference-shown-times",
+                low = format_args!("{:.2}", low),
+                high = format_args!("{:.2}", high)
+            )
         }
-        (Outcome::NotShown, None) => "no difference shown".to_owned(),
-        (_, Some([low, high])) => format!("{:.2} times as fast ({low:.2} to {high:.2})", comparison.ratio),
-        (_, None) => format!("{:.2} times as fast", comparison.ratio),
+        (Outcome::NotShown, None) => word!("single-ended-text-no-difference-shown").to_owned(),
+        (_, Some([low, high])) => say!(
+            "single-ended-text-times-as-fast",
+            ratio = format_args!("{:.2}", comparison.ratio),
+            low = format_args!("{:.2}", low),
+            high = format_args!("{:.2}", high)
+        ),
+        (_, None) => say!(
+            "single-ended-text-times-as-fast-2",
+            ratio = format_args!("{:.2}", comparison.ratio)
+        ),
     }
 }
 

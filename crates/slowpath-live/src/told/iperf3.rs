@@ -6,6 +6,7 @@ use slowpath_report::quantity;
 use slowpath_verdict::Limit;
 
 use super::{SCHEMA, Told, ToldError};
+use slowpath_words::{english, english_word};
 
 /// Reads the result of an iperf3 client or server.
 ///
@@ -15,16 +16,20 @@ pub fn read(text: &str) -> Result<Told, ToldError> {
     let document: Value = serde_json::from_str(text).map_err(|error| {
         let line = error.line();
         ToldError::Json(if error.is_eof() {
-            format!("it breaks off in line {line}, as while it is still being written")
+            english!("told-iperf3-breaks-off-line-as-while", line = line)
         } else {
-            format!("line {line}, column {} is no JSON", error.column())
+            english!(
+                "told-iperf3-line-column-no-json",
+                line = line,
+                column = error.column()
+            )
         })
     })?;
     let (Some(start), Some(end)) = (document.get("start"), document.get("end")) else {
         if let Some(error) = document.get("error").and_then(Value::as_str) {
             return Err(ToldError::Failed(error.to_owned()));
         }
-        return Err(ToldError::Other("it has no \"start\" and \"end\""));
+        return Err(ToldError::Other(english_word!("told-iperf3-has-no-start-end")));
     };
     let test = &start["test_start"];
     let is_udp = test["protocol"].as_str() == Some("UDP");
@@ -34,7 +39,9 @@ pub fn read(text: &str) -> Result<Told, ToldError> {
         if let Some(error) = document.get("error").and_then(Value::as_str) {
             return Err(ToldError::Failed(error.to_owned()));
         }
-        return Err(ToldError::Other("its \"end\" holds no rates"));
+        return Err(ToldError::Other(english_word!(
+            "told-iperf3-its-end-holds-no-rates"
+        )));
     };
     let looks = looks(&document);
     let streams = test["num_streams"]
@@ -152,13 +159,20 @@ impl Finding {
 
 fn tcp(seen: &Seen) -> Finding {
     let got = quantity::bit_rate(seen.received);
-    for (share, whose) in seen.processors.iter().zip(["this host", "the other end"]) {
+    for (share, whose) in seen.processors.iter().zip([
+        english_word!("told-iperf3-host"),
+        english_word!("told-iperf3-other-end"),
+    ]) {
         if *share >= BUSY {
             return Finding::new(
                 Limit::HostCpu,
-                format!("A processor of {whose} was busy for {share:.0} % of the test: it may be the limit, and nothing is said about the path."),
+                english!(
+                    "told-iperf3-processor-busy-test-may-limit",
+                    whose = whose,
+                    share = format_args!("{:.0}", share)
+                ),
             )
-            .next("Let several iperf3 run at once there, or take a faster host, and look again.");
+            .next(english_word!("told-iperf3-let-several-iperf-run-once"));
         }
     }
     if let Some(target) = seen.target {
@@ -166,12 +180,13 @@ fn tcp(seen: &Seen) -> Finding {
         if seen.received >= asked * AS_ASKED {
             return Finding::new(
                 Limit::SenderApplication,
-                format!(
-                    "The test itself was the limit: {} were asked for (-b), and {got} arrived.",
-                    quantity::bit_rate(asked)
+                english!(
+                    "told-iperf3-test-itself-limit-asked-b",
+                    asked = quantity::bit_rate(asked),
+                    got = got
                 ),
             )
-            .next("Leave -b out to see what the path carries.");
+            .next(english_word!("told-iperf3-leave-b-out-see-what"));
         }
     }
     if !seen.sent_here {
@@ -184,7 +199,7 @@ fn tcp(seen: &Seen) -> Finding {
         .filter(|rtt| *rtt > 0.0)
         .collect();
     if rtts.is_empty() {
-        return open(seen, "the result holds no round trips");
+        return open(seen, english_word!("told-iperf3-result-holds-no-round-trips"));
     }
     let least_rtt = seen
         .looks
@@ -198,11 +213,11 @@ fn tcp(seen: &Seen) -> Finding {
     // What one stream had on its way, by what arrived: the sender's own figure counts what its socket took.
     let rate = seen.received / seen.streams as f64;
     let flight = rate / 8.0 * rtt;
-    let trips = format!(
-        "round trips of {} to {}, a congestion window of {} on average",
-        quantity::seconds(least_rtt),
-        quantity::seconds(most_rtt),
-        quantity::bytes(cwnd)
+    let trips = english!(
+        "told-iperf3-round-trips-congestion-window-on",
+        least_rtt = quantity::seconds(least_rtt),
+        most_rtt = quantity::seconds(most_rtt),
+        cwnd = quantity::bytes(cwnd)
     );
     let windows: Vec<f64> = steady
         .iter()
@@ -213,15 +228,15 @@ fn tcp(seen: &Seen) -> Finding {
     if let Some(window) = window.filter(|window| *window < cwnd && flight >= FILLED * window) {
         return Finding::new(
             Limit::ReceiverWindow,
-            format!(
-                "The receiver's window limits it: {} each round trip of {} is {}.",
-                quantity::bytes(window),
-                quantity::seconds(rtt),
-                quantity::bit_rate(window * 8.0 / rtt)
+            english!(
+                "told-iperf3-receivers-window-limits-each-round",
+                window = quantity::bytes(window),
+                rtt = quantity::seconds(rtt),
+                rtt2 = quantity::bit_rate(window * 8.0 / rtt)
             ),
         )
         .because(trips)
-        .next("Give the receiving end a larger buffer (iperf3 -w, net.ipv4.tcp_rmem), or open more connections (-P 4).");
+        .next(english_word!("told-iperf3-give-receiving-end-larger-buffer"));
     }
     if let Some(buffer) = seen
         .send_buffer
@@ -229,15 +244,15 @@ fn tcp(seen: &Seen) -> Finding {
     {
         return Finding::new(
             Limit::SendBuffer,
-            format!(
-                "The sender's socket buffer limits it: {} on the way of {} that it holds, each round trip of {}.",
-                quantity::bytes(flight),
-                quantity::bytes(buffer),
-                quantity::seconds(rtt)
+            english!(
+                "told-iperf3-senders-socket-buffer-limits-on",
+                flight = quantity::bytes(flight),
+                buffer = quantity::bytes(buffer),
+                rtt = quantity::seconds(rtt)
             ),
         )
         .because(trips)
-        .next("Leave -w out or make it larger.");
+        .next(english_word!("told-iperf3-leave-w-out-make-larger"));
     }
     let again = seen
         .retransmits
@@ -246,70 +261,82 @@ fn tcp(seen: &Seen) -> Finding {
     if grows && is_even(&seen.rates[seen.rates.len() / 4..]) {
         return Finding::new(
             Limit::BottleneckBandwidth,
-            format!(
-                "The path is full: {got} arrive whatever is sent, and round trips grow from {} to {}.",
-                quantity::seconds(least_rtt),
-                quantity::seconds(most_rtt)
+            english!(
+                "told-iperf3-path-full-arrive-whatever-sent",
+                got = got,
+                least_rtt = quantity::seconds(least_rtt),
+                most_rtt = quantity::seconds(most_rtt)
             ),
         )
         .because(trips)
-        .next("Whether the link or others on it: `slowpath diagnose iperf3://HOST` tries more connections.");
+        .next(english_word!("told-iperf3-whether-link-others-on-slowpath"));
     }
     if let Some(share) = again.filter(|share| *share >= LEAST_LOSS) {
         return Finding::new(
             Limit::Unknown,
-            format!(
-                "Losses hold it back: {} of the segments were sent again, and round trips show no queue. Whether the path loses them, a \
-                 policer or a short queue that overflows, iperf3's figures cannot tell.",
-                quantity::percent(share)
+            english!(
+                "told-iperf3-losses-hold-back-segments-sent",
+                share = quantity::percent(share)
             ),
         )
         .because(trips)
-        .next("`slowpath diagnose iperf3://HOST` tells them apart by trying, a capture of the test by `slowpath explain`.");
+        .next(english_word!("told-iperf3-slowpath-diagnose-iperf-host-tells"));
     }
-    open(seen, "no window, buffer, queue or loss stands out in its figures").because(trips)
+    open(seen, english_word!("told-iperf3-no-window-buffer-queue-loss")).because(trips)
 }
 
 fn udp(seen: &Seen, lost: Option<f64>, jitter_ms: Option<f64>) -> Finding {
     let (got, given) = (quantity::bit_rate(seen.received), quantity::bit_rate(seen.sent));
     let jitter = jitter_ms.map_or(String::new(), |jitter| {
-        format!("; jitter {}", quantity::seconds(jitter / 1e3))
+        english!("told-iperf3-jitter", jitter = quantity::seconds(jitter / 1e3))
     });
     match lost {
         Some(lost) if lost >= SOME_LOST => Finding::new(
             Limit::Unknown,
-            format!("Of {given} that were sent {got} arrived: {lost:.2} % of the datagrams were lost{jitter}."),
+            english!(
+                "told-iperf3-sent-arrived-datagrams-lost",
+                given = given,
+                got = got,
+                lost = format_args!("{:.2}", lost),
+                jitter = jitter
+            ),
         )
-        .because(
-            "iperf3 does not say where: in the sender's own queue, on the path, or in the receiver's socket".to_owned(),
-        )
-        .next("`slowpath measure iperf3://HOST -u` counts the three apart; ask for less (-b) until nothing is lost."),
+        .because(english_word!("told-iperf3-iperf-does-not-say-where").to_owned())
+        .next(english_word!("told-iperf3-slowpath-measure-iperf-host-u")),
         Some(_) => Finding::new(
             Limit::SenderApplication,
-            format!("The test itself was the limit: {got} arrived of {given} that were asked for, nothing to speak of was lost{jitter}."),
+            english!(
+                "told-iperf3-test-itself-limit-arrived-asked",
+                got = got,
+                given = given,
+                jitter = jitter
+            ),
         )
-        .next("Ask for more (-b) to see what the path carries."),
-        None => open(seen, "the result does not say how many datagrams were lost"),
+        .next(english_word!("told-iperf3-ask-more-b-see-what")),
+        None => open(seen, english_word!("told-iperf3-result-does-not-say-how")),
     }
 }
 
 fn unseen(seen: &Seen) -> Finding {
     let again = seen.retransmits.map_or(String::new(), |count| {
-        format!(" The sender sent {count:.0} segments again.")
+        english!(
+            "told-iperf3-sender-sent-segments-again",
+            count = format_args!("{:.0}", count)
+        )
     });
-    open(
-        seen,
-        "the other end sent, and its windows and round trips are not in this result",
-    )
-    .also(&again)
+    open(seen, english_word!("told-iperf3-other-end-sent-its-windows")).also(&again)
 }
 
 fn open(seen: &Seen, why: &str) -> Finding {
     Finding::new(
         Limit::Unknown,
-        format!("What limited {} cannot be told: {why}.", quantity::bit_rate(seen.received)),
+        english!(
+            "told-iperf3-what-limited-cannot-told",
+            received = quantity::bit_rate(seen.received),
+            why = why
+        ),
     )
-    .next("`slowpath diagnose iperf3://HOST` watches such tests and tries what would help; `slowpath why --port 5201` watches this one while it runs.")
+    .next(english_word!("told-iperf3-slowpath-diagnose-iperf-host-watches"))
 }
 
 /// What arrived against what the sender says.
@@ -317,12 +344,13 @@ fn counted(seen: &Seen) -> String {
     let got = quantity::bit_rate(seen.received);
     let more = seen.sent / seen.received.max(1.0) - 1.0;
     if more < 0.01 {
-        return format!("{got} arrived, and the sender says the same");
+        return english!("told-iperf3-arrived-sender-says-same", got = got);
     }
-    format!(
-        "{got} arrived; the sender's own figure, {}, is {} higher, because it counts what its socket took",
-        quantity::bit_rate(seen.sent),
-        quantity::percent(more)
+    english!(
+        "told-iperf3-arrived-senders-own-figure-higher",
+        got = got,
+        sent = quantity::bit_rate(seen.sent),
+        more = quantity::percent(more)
     )
 }
 

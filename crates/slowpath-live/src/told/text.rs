@@ -6,24 +6,32 @@ use slowpath_report::quantity;
 use slowpath_report::text::{Style, Tone};
 
 use super::Told;
+use slowpath_words::{say, word};
 
 /// The answer first.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn write(told: &Told, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    style.paragraph(&style.bold(&told.sentence), "", "", Tone::Plain, out)?;
+    style.paragraph(
+        &style.bold(&slowpath_words::told(&told.sentence)),
+        "",
+        "",
+        Tone::Plain,
+        out,
+    )?;
     let plural = if told.streams == 1 { "" } else { "s" };
-    let about = format!(
-        "{}, {} stream{plural} of {} for {}, sent by {}",
-        told.tool,
-        told.streams,
-        told.transport.to_uppercase(),
-        quantity::seconds(told.seconds),
-        if told.sent_here {
-            "this side"
+    let about = say!(
+        "told-text-stream-sent-by",
+        tool = told.tool,
+        streams = told.streams,
+        plural = plural,
+        to_uppercase = told.transport.to_uppercase(),
+        told = quantity::seconds(told.seconds),
+        sent_here = if told.sent_here {
+            word!("told-text-side")
         } else {
-            "the other side"
+            word!("told-text-other-side")
         }
     );
     style.paragraph(&about, "", "", Tone::Plain, out)?;

@@ -10,6 +10,7 @@ use super::judge::{Ledger, ProgramView, judge};
 use super::target::Target;
 use super::trial::Trial;
 use super::watch::{Outcome, Watched};
+use slowpath_words::{english, english_word};
 
 /// Version of the JSON form.
 pub const SCHEMA: &str = "slowpath/why/1";
@@ -138,7 +139,7 @@ pub fn answer(target: &Target, outcome: &Outcome) -> Answer {
         .collect();
     let mut notes = notes(target, outcome, connections.is_empty());
     if job.is_some_and(|job| job.seconds(JobPart::NotVisible) > 0.2 * job.total()) {
-        notes.push("A part of the programs' time is not visible to this user: they are somebody else's, or do not say what they wait in.".to_owned());
+        notes.push(english_word!("why-answer-part-programs-time-not-visible").to_owned());
     }
     if !connections.is_empty() {
         notes.extend(outcome.host.iter().filter_map(HostDrops::sentence));
@@ -223,42 +224,48 @@ fn notes(target: &Target, outcome: &Outcome, nothing: bool) -> Vec<String> {
     if nothing {
         notes.push(match target {
             Target::Command(words) => match outcome.status {
-                Some(status) if outcome.seconds < 0.1 && !status.success() => format!(
-                    "{} ended at once ({status}), before it had a connection.",
-                    words.first().map_or("the program", String::as_str)
+                Some(status) if outcome.seconds < 0.1 && !status.success() => english!(
+                    "why-answer-ended-once-before-had-connection",
+                    first = words
+                        .first()
+                        .map_or(english_word!("why-answer-program"), String::as_str),
+                    status = status
                 ),
-                Some(_) => {
-                    "The program ended without moving data over a TCP connection that I could see.".to_owned()
-                }
-                None => "The program had no TCP connection with data.".to_owned(),
+                Some(_) => english_word!("why-answer-program-ended-without-moving-data").to_owned(),
+                None => english_word!("why-answer-program-had-no-tcp-connection").to_owned(),
             },
             Target::Process(pid) => {
-                format!("Process {pid} and its children moved no data over TCP meanwhile.")
+                english!("why-answer-process-its-children-moved-no", pid = pid)
             }
-            Target::Port(port) => format!("No TCP connection with port {port} moved data meanwhile."),
-            Target::Peer(peer) => format!("No TCP connection to {} moved data meanwhile.", peer.text),
+            Target::Port(port) => english!("why-answer-no-tcp-connection-with-port", port = port),
+            Target::Peer(peer) => english!("why-answer-no-tcp-connection-moved-data", text = peer.text),
         });
     }
     if !outcome.udp_peers.is_empty() {
         let mut peers: Vec<String> = outcome.udp_peers.iter().map(ToString::to_string).collect();
         peers.sort();
         let quic = outcome.udp_peers.iter().any(|peer| peer.port() == 443);
-        notes.push(format!(
-            "It speaks UDP with {}{}: the kernel keeps no record of such a transfer, so only packets could tell (tcpdump, then `slowpath explain`).",
-            peers.join(", "),
-            if quic { ", probably QUIC (HTTP/3)" } else { "" }
+        notes.push(english!(
+            "why-answer-speaks-udp-with-kernel-keeps",
+            peers = peers.join(", "),
+            quic = if quic {
+                english_word!("why-answer-probably-quic-http")
+            } else {
+                ""
+            }
         ));
     }
     if outcome.missed.0 > 0 {
-        notes.push(format!(
-            "{} connections with {} bytes began and ended between two looks.",
-            outcome.missed.0, outcome.missed.1
+        notes.push(english!(
+            "why-answer-connections-with-bytes-began-ended",
+            missed = outcome.missed.0,
+            missed2 = outcome.missed.1
         ));
     }
     if outcome.not_followed > 0 {
-        notes.push(format!(
-            "{} more connections are not followed; the busiest were chosen.",
-            outcome.not_followed
+        notes.push(english!(
+            "why-answer-more-connections-not-followed-busiest",
+            not_followed = outcome.not_followed
         ));
     }
     notes

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::sample::{JobSample, TaskSample, Wait};
+use slowpath_words::english_word;
 
 /// What a job waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -52,18 +53,18 @@ impl JobPart {
     ];
 
     /// In words.
-    pub const fn words(self) -> &'static str {
+    pub fn words(self) -> &'static str {
         match self {
-            Self::Source => "reading the source",
+            Self::Source => english_word!("why-job-reading-source"),
             Self::Processor => "computing",
-            Self::ProcessorQueue => "waiting for a processor",
-            Self::Throttled => "held back by a processor quota",
-            Self::Sink => "writing here",
+            Self::ProcessorQueue => english_word!("why-job-waiting-processor"),
+            Self::Throttled => english_word!("why-job-held-back-by-processor-quota"),
+            Self::Sink => english_word!("why-job-writing-here"),
             Self::Pause => "pausing",
-            Self::OtherEnd => "waiting for an answer",
-            Self::Receiver => "the receiver",
-            Self::Network => "the network",
-            Self::NotVisible => "not visible",
+            Self::OtherEnd => english_word!("why-job-waiting-answer"),
+            Self::Receiver => english_word!("why-job-receiver"),
+            Self::Network => english_word!("why-job-network"),
+            Self::NotVisible => english_word!("why-job-not-visible"),
         }
     }
 }

@@ -9,6 +9,7 @@ use slowpath_verdict::{Evidence, Flag, Interval, Limit, Parameters, Reason, Reje
 use super::facts::Facts;
 use super::track::State;
 use super::words;
+use slowpath_words::{english, english_word};
 
 /// What the programs say about a pause of the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -410,7 +411,7 @@ fn rejected(
     let share = |limit: Limit| ledger.of(limit) / facts.seconds.max(1e-9);
     for (limit, time) in ledger.by_cause() {
         if time > 0.0 && limit != chosen {
-            let text = format!("{} of the time", words::percent(share(limit)));
+            let text = english!("why-judge-time-2", time = words::percent(share(limit)));
             no(limit, Reason::SmallerShare, &text);
         }
     }
@@ -418,46 +419,50 @@ fn rejected(
         no(
             Limit::ReceiverWindow,
             Reason::WindowHadRoom,
-            "the receiver's window always had room",
+            english_word!("why-judge-receivers-window-always-had-room"),
         );
     }
     if facts.segments.1 == 0 && !facts.receiving {
         no(
             Limit::RandomLoss,
             Reason::NoLoss,
-            "nothing was sent again while I looked",
+            english_word!("why-judge-nothing-sent-again-while-i"),
         );
         no(
             Limit::Policed,
             Reason::NoLoss,
-            "nothing was sent again while I looked",
+            english_word!("why-judge-nothing-sent-again-while-i"),
         );
     } else if losses.0 != Limit::RandomLoss && chosen != Limit::RandomLoss {
         no(
             Limit::RandomLoss,
             losses.1,
-            "the losses follow the load, or are too few to tell",
+            english_word!("why-judge-losses-follow-load-too-few"),
         );
     }
     if facts.marked == 0 {
-        no(Limit::EcnCongestion, Reason::NoMarks, "no marks of congestion");
+        no(
+            Limit::EcnCongestion,
+            Reason::NoMarks,
+            english_word!("why-judge-no-marks-congestion"),
+        );
     }
     if pauses.0 == Limit::SenderApplication && share(Limit::SenderApplication) > 0.05 {
         no(
             Limit::ProtocolWindow,
             pauses.1,
-            "the pauses do not end with a word from the other end",
+            english_word!("why-judge-pauses-do-not-end-with"),
         );
     }
     no(
         Limit::DeviceLimit,
         Reason::NotInPackets,
-        "samples of a socket do not show it",
+        english_word!("why-judge-samples-socket-do-not-show"),
     );
     no(
         Limit::DscpTreatment,
         Reason::NeedsComparison,
-        "needs a second transfer with other marks",
+        english_word!("why-judge-needs-second-transfer-with-other"),
     );
     list
 }

@@ -9,6 +9,7 @@ use super::answer::{Answer, ConnectionAnswer, JobAnswer};
 use super::busiest::Transfer;
 use super::watch::Tick;
 use super::words;
+use slowpath_words::{say, told, word};
 
 /// The whole answer: the verdict first, then where the time went.
 ///
@@ -24,8 +25,11 @@ pub fn write_answer(answer: &Answer, style: Style, out: &mut dyn Write) -> io::R
     if answer.connections.len() > SHOWN {
         writeln!(
             out,
-            "\n{} smaller connections are left out; --format json has them.",
-            answer.connections.len() - SHOWN
+            "{}",
+            say!(
+                "why-text-smaller-connections-left-out-format",
+                connections = answer.connections.len() - SHOWN
+            )
         )?;
     }
     if let Some(job) = &answer.job
@@ -44,19 +48,26 @@ pub fn write_answer(answer: &Answer, style: Style, out: &mut dyn Write) -> io::R
 /// The line that updates while the transfer runs.
 pub fn live_line(tick: &Tick, width: usize) -> String {
     let Some(state) = tick.state else {
-        return fit(&format!("{:>5.0} s  no connection yet", tick.at_s), width);
+        return fit(
+            &say!(
+                "why-text-s-no-connection-yet",
+                at_s = format_args!("{:>5.0}", tick.at_s)
+            ),
+            width,
+        );
     };
     let more = if tick.connections > 1 {
-        format!("  {} connections", tick.connections)
+        say!("why-text-connections", connections = tick.connections)
     } else {
         String::new()
     };
-    let line = format!(
-        "{:>5.0} s  {:>12}  round trip {:>8}  {}{more}",
-        tick.at_s,
-        quantity::byte_rate(tick.rate),
-        quantity::seconds(tick.rtt),
-        words::now(state, tick.receiving)
+    let line = say!(
+        "why-text-s-round-trip",
+        at_s = format_args!("{:>5.0}", tick.at_s),
+        rate = format_args!("{:>12}", quantity::byte_rate(tick.rate)),
+        rtt = format_args!("{:>8}", quantity::seconds(tick.rtt)),
+        receiving = words::now(state, tick.receiving),
+        more = more
     );
     fit(&line, width)
 }
@@ -97,15 +108,12 @@ pub fn write_json<T: serde::Serialize + ?Sized>(
 /// Those of `out`.
 pub fn write_busiest(transfers: &[Transfer], style: Style, out: &mut dyn Write) -> io::Result<()> {
     if transfers.is_empty() {
-        return writeln!(
-            out,
-            "No TCP connection moves data now. Start one: slowpath why -- COMMAND"
-        );
+        return writeln!(out, "{}", say!("why-text-no-tcp-connection-moves-data"));
     }
     writeln!(
         out,
         "{}",
-        style.bold("The busiest TCP transfers of this machine now:")
+        style.bold(word!("why-text-busiest-tcp-transfers-machine-now"))
     )?;
     writeln!(out)?;
     for transfer in transfers.iter().take(LISTED) {
@@ -129,30 +137,36 @@ pub fn write_busiest(transfers: &[Transfer], style: Style, out: &mut dyn Write) 
     writeln!(out)?;
     let first = &transfers[0];
     match first.process {
-        Some(pid) => writeln!(out, "Why is the first slow: slowpath why --pid {pid}"),
-        None => writeln!(out, "Why is the first slow: slowpath why --to {}", first.remote),
+        Some(pid) => writeln!(out, "{}", say!("why-text-why-first-slow-slowpath-why", pid = pid)),
+        None => writeln!(
+            out,
+            "{}",
+            say!("why-text-why-first-slow-slowpath-why-2", remote = first.remote)
+        ),
     }
 }
 
 fn write_connection(connection: &ConnectionAnswer, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let sentence = style.bold(&connection.verdict.sentence);
+    let sentence = style.bold(&told(&connection.verdict.sentence));
     style.paragraph(&sentence, "", "", Tone::Plain, out)?;
     let arrow = if connection.direction == "in" {
-        "from"
+        word!("why-text-from")
     } else {
-        "to"
+        word!("why-text-to")
     };
     let program = connection
         .program
         .as_deref()
         .map_or(String::new(), |name| format!("{name}: "));
-    let about = format!(
-        "{program}{} {arrow} {} in {}, {}, {}",
-        quantity::bytes(connection.bytes as f64),
-        connection.remote,
-        quantity::seconds(connection.facts.seconds),
-        quantity::byte_rate(connection.goodput_bit_per_s / 8.0),
-        connection.congestion_control
+    let about = say!(
+        "why-text-in",
+        program = program,
+        connection = quantity::bytes(connection.bytes as f64),
+        arrow = arrow,
+        remote = connection.remote,
+        facts = quantity::seconds(connection.facts.seconds),
+        goodput_bit_per_s = quantity::byte_rate(connection.goodput_bit_per_s / 8.0),
+        congestion_control = connection.congestion_control
     );
     style.paragraph(&about, "", "", Tone::Plain, out)?;
     writeln!(out)?;
@@ -172,7 +186,7 @@ fn write_connection(connection: &ConnectionAnswer, style: Style, out: &mut dyn W
 }
 
 fn write_job(job: &JobAnswer, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", style.bold("Where the time of the job went:"))?;
+    writeln!(out, "{}", style.bold(word!("why-text-where-time-job-went")))?;
     for entry in &job.parts {
         let share = entry.time_s / job.duration_s.max(1e-9);
         if share < 0.005 {
@@ -187,10 +201,10 @@ fn write_job(job: &JobAnswer, style: Style, out: &mut dyn Write) -> io::Result<(
     if let Some(busiest) = &job.busiest
         && busiest.share >= 0.5
     {
-        let text = format!(
-            "The busiest thread is {}: {} of one processor.",
-            busiest.program,
-            quantity::percent(busiest.share)
+        let text = say!(
+            "why-text-busiest-thread-one-processor",
+            program = busiest.program,
+            share = quantity::percent(busiest.share)
         );
         style.paragraph(&text, "", "", Tone::Plain, out)?;
     }
@@ -201,7 +215,7 @@ fn bar(name: &str, seconds: f64, share: f64) -> String {
     let filled = (share * BAR).round() as usize;
     format!(
         "  {} {}{} {} {}",
-        left(&fit(name, 34), 34),
+        left(&fit(&told(name), 34), 34),
         "█".repeat(filled.min(BAR as usize)),
         "·".repeat((BAR as usize).saturating_sub(filled)),
         right(&quantity::percent(share), 6),

@@ -5,6 +5,7 @@ use slowpath_verdict::message::{List, Name, Share};
 use super::catalogue::Message;
 use super::variant::find;
 use crate::results::{FlowRow, Results};
+use slowpath_words::english;
 
 /// The sentence of a pair: the first is what the second is compared with.
 pub(super) fn of(results: &Results, [a, b]: &[String; 2]) -> Option<String> {
@@ -13,10 +14,10 @@ pub(super) fn of(results: &Results, [a, b]: &[String; 2]) -> Option<String> {
     let show = |rate: f64| results.rate_unit.show(rate);
     let told = |flow: &FlowRow| {
         let same = before.iter().find(|other| other.name == flow.name)?;
-        let rates = format!(
-            "{} instead of {}",
-            show(flow.goodput_byte_per_s),
-            show(same.goodput_byte_per_s)
+        let rates = english!(
+            "flows-instead",
+            goodput_byte_per_s = show(flow.goodput_byte_per_s),
+            goodput_byte_per_s2 = show(same.goodput_byte_per_s)
         );
         Some(Message::Flow {
             name: Name(flow.name.clone()),

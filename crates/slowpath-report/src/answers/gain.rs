@@ -7,6 +7,7 @@ use slowpath_verdict::message::{Name, Part, Share, Times, named};
 use super::catalogue::Message;
 use super::variant::find;
 use crate::results::{Proof, ProofOutcome, Results, Variant};
+use slowpath_words::english;
 
 /// The sentences of a pair, the slower or older one first.
 pub(super) fn of(results: &Results, [a, b]: &[String; 2]) -> Vec<String> {
@@ -39,7 +40,11 @@ fn compared(results: &Results, a: &Variant, b: &Variant) -> Message {
         };
     };
     let show = |rate: f64| results.rate_unit.show(rate);
-    let rates = Name(format!("{} against {}", show(result.b.mean), show(result.a.mean)));
+    let rates = Name(english!(
+        "gain-against",
+        mean = show(result.b.mean),
+        mean2 = show(result.a.mean)
+    ));
     // One run each of a model without chance differs by what differs.
     let differs = match result.outcome {
         Outcome::NotShown => false,
@@ -96,7 +101,7 @@ pub(super) fn the(limit: Limit) -> String {
         | Limit::Reordering
         | Limit::DscpTreatment
         | Limit::EcnCongestion => limit.noun().to_owned(),
-        _ => format!("the {}", limit.noun()),
+        _ => english!("gain-the", noun = limit.noun()),
     }
 }
 
@@ -106,8 +111,8 @@ fn tested(results: &Results, proof: &Proof) -> Option<String> {
     let change = Name(proof.change.clone());
     let range = proof.predicted_byte_per_s;
     let predicted = Name(range.high.map_or_else(
-        || format!("at least {}", show(range.low)),
-        |high| format!("{} to {}", show(range.low), show(high)),
+        || english!("gain-least", low = show(range.low)),
+        |high| english!("gain-to", low = show(range.low), high = show(high)),
     ));
     let measured = Name(show(proof.measured_byte_per_s?));
     let message = match proof.outcome {

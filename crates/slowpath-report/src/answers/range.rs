@@ -4,6 +4,7 @@ use slowpath_verdict::message::{List, Name, Times};
 
 use super::catalogue::Message;
 use crate::results::{RangePoint, RangeWish, Results};
+use slowpath_words::english;
 
 /// The sentence of a range that was computed.
 pub(super) fn of(results: &Results, wish: &RangeWish) -> Option<String> {
@@ -89,7 +90,7 @@ fn groups(results: &Results, points: &[RangePoint]) -> Vec<Message> {
         .iter()
         .map(|(rate, values)| {
             let words = match values.as_slice() {
-                values if values.len() > MANY => format!("{} values", values.len()),
+                values if values.len() > MANY => english!("range-values", values = values.len()),
                 values => values.join(", "),
             };
             Message::RangeGroup {

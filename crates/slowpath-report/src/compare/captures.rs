@@ -11,6 +11,7 @@ use crate::explain::{ExplainedConnection, Explanation};
 use crate::facts::facts;
 use crate::quantity::{bit_rate, byte_rate, bytes, percent, seconds};
 use crate::text::{Style, fold, left, wrap};
+use slowpath_words::{english, english_word};
 
 /// Two captures compared by their largest connections.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -77,7 +78,12 @@ impl CaptureComparison {
             writeln!(out, "{}", style.bold(&line))?;
         }
         for finding in &self.findings {
-            for line in wrap(finding, style.width, "  because ", "          ") {
+            for line in wrap(
+                finding,
+                style.width,
+                english_word!("compare-captures-because"),
+                "          ",
+            ) {
                 writeln!(out, "{line}")?;
             }
         }
@@ -145,25 +151,31 @@ fn sentence(goodput: [f64; 2], limits: [Limit; 2], findings: &[String]) -> Strin
         } else {
             ("faster", 1.0 / ratio)
         };
-        format!(
-            "The second transfer is {factor:.1} times {word}: {} against {}",
-            bit_rate(goodput[1]),
-            bit_rate(goodput[0])
+        english!(
+            "compare-captures-second-transfer-times-against",
+            factor = format_args!("{:.1}", factor),
+            word = word,
+            goodput = bit_rate(goodput[1]),
+            goodput2 = bit_rate(goodput[0])
         )
     } else {
-        format!(
-            "Both transfers are about equally fast: {} and {}",
-            bit_rate(goodput[0]),
-            bit_rate(goodput[1])
+        english!(
+            "compare-captures-both-transfers-about-equally-fast",
+            goodput = bit_rate(goodput[0]),
+            goodput2 = bit_rate(goodput[1])
         )
     };
     let limit = if limits[0] == limits[1] {
-        format!("both are limited by {}", limits[0])
+        english!("compare-captures-both-limited-by", limits = limits[0])
     } else {
-        format!("it is limited by {}, the first by {}", limits[1], limits[0])
+        english!(
+            "compare-captures-limited-by-first-by",
+            limits = limits[1],
+            limits2 = limits[0]
+        )
     };
     let nothing = if findings.is_empty() {
-        "; nothing else that matters differs"
+        english_word!("compare-captures-nothing-else-matters-differs")
     } else {
         ""
     };
@@ -195,24 +207,41 @@ fn rows(pair: [&ExplainedConnection; 2]) -> Vec<Difference> {
     let mut rows = vec![
         row("goodput", goodput.map(bit_rate), far(goodput, 0.1)),
         row("limit", limits.clone(), limits[0] != limits[1]),
-        row("round trip, median", rtt.map(seconds), far(rtt, 0.2)),
-        row("round trip, least", least.map(seconds), far(least, 0.2)),
         row(
-            "lost on the way",
+            english_word!("compare-captures-round-trip-median"),
+            rtt.map(seconds),
+            far(rtt, 0.2),
+        ),
+        row(
+            english_word!("compare-captures-round-trip-least"),
+            least.map(seconds),
+            far(least, 0.2),
+        ),
+        row(
+            english_word!("compare-captures-lost-on-way"),
             loss.map(percent),
             far(loss, 0.6) && loss.iter().any(|l| *l > 1e-4),
         ),
-        row("largest window", window.map(bytes), far(window, 0.25)),
+        row(
+            english_word!("compare-captures-largest-window"),
+            window.map(bytes),
+            far(window, 0.25),
+        ),
     ];
-    let told = ["client", "server", "round trip", "lost"];
+    let told = [
+        "client",
+        "server",
+        english_word!("compare-captures-round-trip"),
+        "lost",
+    ];
     let [first, second] = pair.map(|one| facts(&one.connection));
     for ((name, a), (_, b)) in first.into_iter().zip(second) {
         if !told.contains(&name) {
             let counted = [
-                "sent again",
-                "of these in vain",
-                "out of order",
-                "window closed for",
+                english_word!("compare-captures-sent-again"),
+                english_word!("compare-captures-these-vain"),
+                english_word!("compare-captures-out-order"),
+                english_word!("compare-captures-window-closed"),
             ]
             .contains(&name);
             let differs = a != b && !counted;
@@ -230,10 +259,10 @@ fn findings(pair: [&ExplainedConnection; 2]) -> Vec<String> {
     let receiver = bad.data_from.other().index();
     let scales = [good, bad].map(|c| c.handshake.window_scale[receiver]);
     if let [Some(shift), None] = scales {
-        found.push(format!(
-            "the receiver offers no window scaling now (it was {shift}): its window cannot exceed 65,535 bytes, \
-             {} at most with this round trip",
-            byte_rate(response::window(65_535.0, is.mss, is.rtt_min_s.max(1e-6)))
+        found.push(english!(
+            "compare-captures-receiver-offers-no-window-scaling",
+            shift = shift,
+            max = byte_rate(response::window(65_535.0, is.mss, is.rtt_min_s.max(1e-6)))
         ));
     }
     if let (Some(a), Some(b)) = (was.window, is.window)
@@ -243,39 +272,38 @@ fn findings(pair: [&ExplainedConnection; 2]) -> Vec<String> {
         // A window that allows far more than was used is a consequence of the low rate, not its cause.
         let most = response::window(b, is.mss, is.rtt_min_s);
         if most < 2.0 * bad.goodput_bit_per_s / 8.0 {
-            found.push(format!(
-                "the receiver's largest window is {} instead of {}: {} at most",
-                bytes(b),
-                bytes(a),
-                byte_rate(most)
+            found.push(english!(
+                "compare-captures-receivers-largest-window-instead-most",
+                b = bytes(b),
+                a = bytes(a),
+                most = byte_rate(most)
             ));
         }
     }
     if was.rtt_min_s > 0.0 && is.rtt_min_s > was.rtt_min_s * 1.25 {
-        found.push(format!(
-            "the path itself is longer, {} instead of {}: whatever is limited by a window or by loss is slower in \
-             this proportion or more",
-            seconds(is.rtt_min_s),
-            seconds(was.rtt_min_s)
+        found.push(english!(
+            "compare-captures-path-itself-longer-instead-whatever",
+            rtt_min_s = seconds(is.rtt_min_s),
+            rtt_min_s2 = seconds(was.rtt_min_s)
         ));
     }
     let queue = [&was, &is].map(|s| s.rtt_s - s.rtt_min_s);
     if queue[1] > 0.02 && queue[1] > 2.0 * queue[0] {
-        found.push(format!(
-            "packets wait {} in a queue instead of {}",
-            seconds(queue[1]),
-            seconds(queue[0].max(0.0))
+        found.push(english!(
+            "compare-captures-packets-wait-queue-instead",
+            queue = seconds(queue[1]),
+            max = seconds(queue[0].max(0.0))
         ));
     }
     let (low, _) = response::loss_interval(is.lost, is.segments);
     let (_, high) = response::loss_interval(was.lost, was.segments);
     if low > high {
         let share = is.lost / is.segments.max(1.0);
-        found.push(format!(
-            "{} of the segments are lost instead of {}: about {} for CUBIC",
-            percent(share),
-            percent(was.lost / was.segments.max(1.0)),
-            byte_rate(response::cubic(share, is.mss, is.rtt_min_s.max(1e-6)))
+        found.push(english!(
+            "compare-captures-segments-lost-instead-about-cubic",
+            share = percent(share),
+            max = percent(was.lost / was.segments.max(1.0)),
+            max2 = byte_rate(response::cubic(share, is.mss, is.rtt_min_s.max(1e-6)))
         ));
     }
     for (name, of) in [
@@ -289,15 +317,15 @@ fn findings(pair: [&ExplainedConnection; 2]) -> Vec<String> {
         }),
     ] {
         if good.handshake.seen && bad.handshake.seen && of(good) && !of(bad) {
-            found.push(format!("{name} is not agreed on any more"));
+            found.push(english!("compare-captures-not-agreed-on-any-more", name = name));
         }
     }
     let sizes = [&was, &is].map(|s| s.mss);
     if sizes[1] < sizes[0] * 0.97 {
-        found.push(format!(
-            "segments carry {} instead of {}",
-            bytes(sizes[1]),
-            bytes(sizes[0])
+        found.push(english!(
+            "compare-captures-segments-carry-instead",
+            sizes = bytes(sizes[1]),
+            sizes2 = bytes(sizes[0])
         ));
     }
     let marks = [good, bad].map(|c| match c.data_from {
@@ -306,11 +334,10 @@ fn findings(pair: [&ExplainedConnection; 2]) -> Vec<String> {
     });
     if marks[0] != marks[1] {
         let words = |m: &[u8]| m.iter().map(u8::to_string).collect::<Vec<_>>().join(", ");
-        found.push(format!(
-            "the data carries DSCP {} instead of {}: some networks treat it differently; a transfer with the other \
-             mark would tell",
-            words(&marks[1]),
-            words(&marks[0])
+        found.push(english!(
+            "compare-captures-data-carries-dscp-instead-some",
+            marks = words(&marks[1]),
+            marks2 = words(&marks[0])
         ));
     }
     found

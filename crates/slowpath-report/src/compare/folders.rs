@@ -12,6 +12,7 @@ use crate::ledger;
 use crate::quantity::{RateUnit, byte_rate};
 use crate::results::{Results, Variant};
 use crate::text::{Style, Tone, Warning, columns, left, right, wrap};
+use slowpath_words::english;
 
 /// Two results side by side, variant by variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,7 +46,9 @@ impl FolderComparison {
         let both = a.variants.iter().filter_map(|v| Some((v, b.variant(&v.name)?)));
         let only = |these: &Results, those: &Results, letter: &str| -> Vec<String> {
             let names = these.variants.iter().filter(|v| those.variant(&v.name).is_none());
-            names.map(|v| format!("{} (only in {letter})", v.name)).collect()
+            names
+                .map(|v| english!("compare-folders-only", v = v.name, letter = letter))
+                .collect()
         };
         let mut missing = only(a, b, "A");
         missing.extend(only(b, a, "B"));
@@ -69,9 +72,10 @@ impl FolderComparison {
     /// Those of `out`.
     pub fn write(&self, style: Style, out: &mut dyn Write) -> io::Result<()> {
         if self.experiments[0] != self.experiments[1] {
-            let text = format!(
-                "A is of {}, B of {}: the comparison may mean little.",
-                self.experiments[0], self.experiments[1]
+            let text = english!(
+                "compare-folders-b-comparison-may-mean-little",
+                experiments = self.experiments[0],
+                experiments2 = self.experiments[1]
             );
             style.warn(Warning::Unlike, &text, "! ", Tone::Care, out)?;
         }
@@ -82,12 +86,12 @@ impl FolderComparison {
             .max()
             .unwrap_or(0)
             .clamp(7, 18);
-        let head = format!(
-            "{} {} {}  {}  limited by (A, B)",
-            left("variant", longest),
-            right("A", 12),
-            right("B", 12),
-            right("B/A", 7)
+        let head = english!(
+            "compare-folders-limited-by-b",
+            longest = left("variant", longest),
+            right = right("A", 12),
+            right2 = right("B", 12),
+            right3 = right("B/A", 7)
         );
         let narrow = style.rows < columns(&head);
         if !narrow {
@@ -166,12 +170,12 @@ impl VariantChange {
         let limits = [a, b].map(|v| v.verdict.as_ref().map(|v| v.limit));
         let said = match &goodput {
             Some(c) => sentence(
-                &format!("{} in A", a.name),
-                &format!("{} in B", b.name),
+                &english!("compare-folders-in-a", a = a.name),
+                &english!("compare-folders-b", b = b.name),
                 c,
                 RateUnit::default(),
             ),
-            None => format!("{}: no valid run on one side, nothing can be said.", a.name),
+            None => english!("compare-folders-no-valid-run-on-one", a = a.name),
         };
         let held = |v: &Variant| {
             v.runs
@@ -186,7 +190,7 @@ impl VariantChange {
             format!(" {}{}.", grown[..1].to_uppercase(), &grown[1..])
         });
         let changed = match limits {
-            [Some(x), Some(y)] if x != y => format!(" The limit changed from {x} to {y}."),
+            [Some(x), Some(y)] if x != y => english!("compare-folders-limit-changed-from", x = x, y = y),
             _ => String::new(),
         };
         Self {

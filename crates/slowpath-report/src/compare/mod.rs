@@ -9,10 +9,15 @@ pub use captures::{CaptureComparison, Difference};
 pub use folders::{FolderComparison, VariantChange};
 
 use crate::quantity::RateUnit;
+use slowpath_words::{english, english_word};
 
 /// What a comparison of goodput says, `b` against `a`, with rates in `unit`.
 pub fn sentence(a: &str, b: &str, c: &Comparison, unit: RateUnit) -> String {
-    let means = format!("{} against {}", unit.show(c.b.mean), unit.show(c.a.mean));
+    let means = english!(
+        "compare-mod-against",
+        mean = unit.show(c.b.mean),
+        mean2 = unit.show(c.a.mean)
+    );
     match c.outcome {
         Outcome::Higher | Outcome::Lower => {
             let word = if c.outcome == Outcome::Higher {
@@ -21,23 +26,46 @@ pub fn sentence(a: &str, b: &str, c: &Comparison, unit: RateUnit) -> String {
                 "slower"
             };
             let size = if c.ratio >= 2.0 {
-                format!("{:.1} times as fast as", c.ratio)
+                english!(
+                    "compare-mod-times-as-fast-as",
+                    ratio = format_args!("{:.1}", c.ratio)
+                )
             } else if c.ratio <= 0.5 {
-                format!("at {:.0} % of the goodput of", c.ratio * 100.0)
+                english!(
+                    "compare-mod-goodput",
+                    ratio = format_args!("{:.0}", c.ratio * 100.0)
+                )
             } else {
-                format!("{:.1} % {word} than", c.percent().abs())
+                english!(
+                    "compare-mod-than",
+                    abs = format_args!("{:.1}", c.percent().abs()),
+                    word = word
+                )
             };
-            format!("{b} is {size} {a}: {means} ({}).", p_text(c))
+            english!(
+                "compare-mod-is",
+                b = b,
+                size = size,
+                a = a,
+                means = means,
+                c = p_text(c)
+            )
         }
-        Outcome::NotShown => format!(
-            "No difference shown between {b} and {a}: {means}; the difference of the means lies between {} and {} ({}).",
-            signed(c.low95.unwrap_or(f64::NAN), unit),
-            signed(c.high95.unwrap_or(f64::NAN), unit),
-            p_text(c)
+        Outcome::NotShown => english!(
+            "compare-mod-no-difference-shown-between-difference",
+            b = b,
+            a = a,
+            means = means,
+            unit = signed(c.low95.unwrap_or(f64::NAN), unit),
+            unit2 = signed(c.high95.unwrap_or(f64::NAN), unit),
+            c = p_text(c)
         ),
         Outcome::TooFew => {
-            format!(
-                "{b} against {a}: {means}; one run each side cannot show whether that is chance; --repeats 5 can."
+            english!(
+                "compare-mod-against-one-run-each-side",
+                b = b,
+                a = a,
+                means = means
             )
         }
     }
@@ -47,7 +75,7 @@ fn p_text(c: &Comparison) -> String {
     match c.p_value {
         Some(p) if p < 0.001 => "p < 0.001".to_owned(),
         Some(p) => format!("p = {p:.3}"),
-        None => "no test".to_owned(),
+        None => english_word!("compare-mod-no-test").to_owned(),
     }
 }
 

@@ -10,6 +10,7 @@ mod explain;
 mod run;
 mod shared;
 mod times;
+mod told;
 mod wire;
 
 use std::io::{self, Write};
@@ -22,6 +23,7 @@ use crate::explain::Explanation;
 use crate::graphs::GraphSet;
 use crate::results::Results;
 use crate::verdict::colour_variables;
+use slowpath_words::{Language, spoken, told_on_page};
 
 const UPLOT_JS: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
 const UPLOT_CSS: &str = include_str!("../../assets/uplot/uPlot.min.css");
@@ -63,7 +65,9 @@ fn render(
 ) -> io::Result<()> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.add_filter("prose", |text: String| Value::from_safe_string(prose(&text)));
+    environment.add_filter("prose", |text: String| {
+        Value::from_safe_string(prose(&slowpath_words::told(&text)))
+    });
     for (name, text) in [
         ("base.html", include_str!("../../assets/base.html")),
         ("parts.html", include_str!("../../assets/parts.html")),
@@ -75,12 +79,52 @@ fn render(
     let page = environment.get_template(template).map_err(io::Error::other)?;
     let version = env!("CARGO_PKG_VERSION");
     let context = context! {
-        version, written, css => style(), js => JS, uplot_css => UPLOT_CSS, uplot_js => UPLOT_JS, r => Value::from(Serde(view))
+        version, written, css => style(), js => JS, words => words(), uplot_css => UPLOT_CSS, uplot_js => UPLOT_JS, r => Value::from(Serde(view))
     };
     // Whole before it is written, so that a failure to write is told as what it is.
     let whole = page.render(context).map_err(io::Error::other)?;
-    out.write_all(whole.as_bytes())
+    out.write_all(told::page(whole).as_bytes())
 }
+
+/// The words of the page's script in the language that is spoken, as JSON from English; empty in English.
+fn words() -> Value {
+    let told: std::collections::BTreeMap<&str, String> = if spoken() == Language::English {
+        std::collections::BTreeMap::new()
+    } else {
+        SCRIPTED
+            .iter()
+            .map(|text| (*text, told_on_page(text).into_owned()))
+            .collect()
+    };
+    Value::from_safe_string(serde_json::to_string(&told).unwrap_or_default())
+}
+
+/// What the page's script shows.
+const SCRIPTED: &[&str] = &[
+    "the other way",
+    "retransmissions",
+    "window edge",
+    "acknowledged",
+    "sent",
+    "sent again",
+    "selectively acknowledged",
+    "delivered",
+    "round trip",
+    "advertised window",
+    "in flight",
+    "data",
+    "Time and sequence",
+    "Throughput",
+    "Round-trip time",
+    "Window scaling",
+    "Show or hide",
+    "Nothing to draw: the capture does not show this.",
+    "Click to show these ten round trips in all graphs",
+    "This browser cannot unpack the data; it needs DecompressionStream (2023 or newer).",
+    "10 round trips at",
+    "copied",
+    "select and copy",
+];
 
 /// The style of all pages, with the colours of the limits.
 pub fn style() -> String {

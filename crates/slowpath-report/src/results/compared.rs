@@ -6,6 +6,7 @@ use slowpath_verdict::Limit;
 
 use super::variant::Variant;
 use crate::quantity::{RateUnit, loss};
+use slowpath_words::english;
 
 /// A comparison of two variants.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,21 +45,22 @@ impl VariantComparison {
         let parts: Vec<String> = flows
             .iter()
             .filter_map(|flow| {
-                Some(format!(
-                    "{flow} loses {} instead of {}",
-                    loss(lost(b, flow)?),
-                    loss(lost(a, flow)?)
+                Some(english!(
+                    "results-compared-loses-instead",
+                    flow = flow,
+                    flow2 = loss(lost(b, flow)?),
+                    flow3 = loss(lost(a, flow)?)
                 ))
             })
             .collect();
         let mut out = Self::goodput(a, b, unit)?;
-        out.sentence = format!(
-            "{} against {}: {}; all together get {} instead of {}.",
-            b.name,
-            a.name,
-            parts.join(", "),
-            unit.show(out.result.b.mean),
-            unit.show(out.result.a.mean)
+        out.sentence = english!(
+            "results-compared-against-all-together-get-instead",
+            b = b.name,
+            a = a.name,
+            parts = parts.join(", "),
+            mean = unit.show(out.result.b.mean),
+            mean2 = unit.show(out.result.a.mean)
         );
         Some(out)
     }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::label::Label;
+use slowpath_words::english;
 
 /// How a figure relates to the model that made it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -102,9 +103,10 @@ impl Figure {
     pub(super) fn fault(&self) -> Option<String> {
         match (self.met()?, &self.label.missed) {
             (false, None) => Some(self.miss()),
-            (true, Some(reason)) => Some(format!(
-                "{} is declared as missed and holds again; remove the declaration ({reason})",
-                self.name
+            (true, Some(reason)) => Some(english!(
+                "results-figure-declared-as-missed-holds-again",
+                name = self.name,
+                reason = reason
             )),
             _ => None,
         }
@@ -127,12 +129,14 @@ impl Figure {
         let percent = self.tolerance.unwrap_or_default() * 100.0;
         match self.ratio() {
             Some(ratio) => {
-                format!(
-                    "{} is {ratio:.3} of the published figure, accepted are {percent} %",
-                    self.name
+                english!(
+                    "results-figure-published-figure-accepted",
+                    name = self.name,
+                    ratio = format_args!("{:.3}", ratio),
+                    percent = percent
                 )
             }
-            None => format!("{} was not measured", self.name),
+            None => english!("results-figure-not-measured", name = self.name),
         }
     }
 }

@@ -103,7 +103,7 @@ const RIGHT: f64 = 28.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 34.0;
 
-const STYLE: &str = "svg{font:12px system-ui,sans-serif;background:#fff}text{fill:#5c616b}.t{fill:#1a1c21;font-weight:600;font-size:14px}\
+const STYLE: &str = "svg{font:12px system-ui,'Hiragino Sans','Yu Gothic UI',Meiryo,'Noto Sans CJK JP','Noto Sans JP',sans-serif;background:#fff}text{fill:#5c616b}.t{fill:#1a1c21;font-weight:600;font-size:14px}\
 .g{stroke:#ececE7}.data{stroke:#0a6cb0}.ack{stroke:#b9770a}.window{stroke:#0a8f6a}.again{stroke:#d04a00}.sack{stroke:#b2518e}\
 path{fill:none;stroke-width:1.5;stroke-linejoin:round}.wide{stroke-width:3}.fill{fill:#0a6cb0;fill-opacity:.16;stroke:none}";
 

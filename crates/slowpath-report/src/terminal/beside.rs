@@ -7,6 +7,7 @@ use super::unit::Unit;
 use crate::quantity::{grouped, loss};
 use crate::results::{Results, RunResult, Variant};
 use crate::text::{Style, Tone, Warning, columns, left, right};
+use slowpath_words::{say, told, word};
 
 /// Writes published, lab and simulated figures side by side, one line a variant.
 pub(super) fn write_twins(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -30,12 +31,23 @@ pub(super) fn write_twins(results: &Results, style: Style, out: &mut dyn Write) 
             cells[4]
         )
     };
-    let head = line([unit.name, "published", "lab", "simulated", "sim/lab, 95 % CI"]);
+    let head = line([
+        unit.name,
+        word!("head-published"),
+        word!("head-lab"),
+        word!("head-simulated"),
+        word!("beside-sim-lab-ci"),
+    ]);
     writeln!(out, "{}", style.bold(&head))?;
     for twin in &results.twins {
         let interval = match (twin.low95, twin.high95) {
-            (Some(low), Some(high)) => format!("{:.3} ({low:.2} to {high:.2})", twin.ratio),
-            _ => format!("{:.3} (one run a side)", twin.ratio),
+            (Some(low), Some(high)) => say!(
+                "beside-to",
+                ratio = format_args!("{:.3}", twin.ratio),
+                low = format_args!("{:.2}", low),
+                high = format_args!("{:.2}", high)
+            ),
+            _ => say!("beside-one-run-side", ratio = format_args!("{:.3}", twin.ratio)),
         };
         let published = twin
             .published_byte_per_s
@@ -49,10 +61,10 @@ pub(super) fn write_twins(results: &Results, style: Style, out: &mut dyn Write) 
         if twin.lab_limit != twin.simulated_limit {
             let limit =
                 |limit: Option<slowpath_verdict::Limit>| limit.map_or("-", slowpath_verdict::Limit::name);
-            let text = format!(
-                "limited by {} in the lab, {} in simulated time",
-                limit(twin.lab_limit),
-                limit(twin.simulated_limit)
+            let text = say!(
+                "beside-limited-by-lab-simulated-time",
+                lab_limit = limit(twin.lab_limit),
+                simulated_limit = limit(twin.simulated_limit)
             );
             style.warn(Warning::Clocks, &text, "  ! ", Tone::Care, out)?;
         }
@@ -80,20 +92,20 @@ pub(super) fn write_flows(results: &Results, style: Style, out: &mut dyn Write) 
                     published(variant, &flow.name),
                     grouped(flow.sent_packets as f64, 0),
                     grouped(flow.received_packets as f64, 0),
-                    loss(flow.loss_fraction),
-                    results.rate_unit.show(flow.goodput_byte_per_s),
+                    told(&loss(flow.loss_fraction)).into_owned(),
+                    told(&results.rate_unit.show(flow.goodput_byte_per_s)).into_owned(),
                 ]
             })
         })
         .collect();
     let head = [
-        "variant",
-        "flow",
-        "published",
-        "sent",
-        "received",
-        "lost",
-        "delivered",
+        word!("head-variant"),
+        word!("head-flow"),
+        word!("head-published"),
+        word!("head-sent"),
+        word!("head-received"),
+        word!("head-lost"),
+        word!("head-delivered"),
     ]
     .map(str::to_owned);
     let told = rows.iter().any(|row| row[2] != NOTHING);
@@ -142,9 +154,9 @@ fn published(variant: &Variant, flow: &str) -> String {
             let value = figure.published.filter(|_| of_flow)?;
             Some(match unit {
                 "packet" => grouped(value, 0),
-                _ => format!(
-                    "{} lost",
-                    figure.label.printed.clone().unwrap_or_else(|| loss(value))
+                _ => say!(
+                    "beside-lost",
+                    value = figure.label.printed.clone().unwrap_or_else(|| loss(value))
                 ),
             })
         })

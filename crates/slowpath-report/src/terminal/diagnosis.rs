@@ -9,6 +9,7 @@ use super::label::{short_label, write_title};
 use super::unit::Unit;
 use crate::results::{Proof, ProofOutcome, Results, Variant};
 use crate::text::{Style, Tone, columns, left, wrap};
+use slowpath_words::{say, told, word};
 
 /// Writes a block for each variant: its rate and limit, a line for each change that was tested, and the lines of the
 /// device's configuration that make a change which helped. Then how many predictions held.
@@ -41,10 +42,15 @@ pub fn write_diagnosis(
         let limit = variant
             .verdict
             .as_ref()
-            .map_or("not told", |verdict| verdict.limit.name());
+            .map_or(word!("diagnosis-not-told"), |verdict| verdict.limit.name());
         let first = format!("{}  ", left(label, widest));
         let rest = " ".repeat(columns(&first).min(style.width / 3));
-        for line in wrap(&format!("{rate}, limited by {limit}"), style.width, &first, &rest) {
+        for line in wrap(
+            &say!("diagnosis-limited-by", rate = rate, limit = limit),
+            style.width,
+            &first,
+            &rest,
+        ) {
             writeln!(out, "{}", style.bold(&line))?;
         }
         let own: Vec<&Proof> = results
@@ -62,7 +68,7 @@ pub fn write_diagnosis(
     writeln!(out)?;
     write_count(results, style, out)?;
     if let Some(report) = report {
-        writeln!(out, "Report: {report}")?;
+        writeln!(out, "{}", say!("diagnosis-report", report = report))?;
     }
     Ok(())
 }
@@ -87,30 +93,34 @@ fn write_proof(proof: &Proof, unit: Unit, style: Style, out: &mut dyn Write) -> 
     };
     let range = proof.predicted_byte_per_s;
     let predicted = range.high.map_or_else(
-        || format!("at least {}", unit.show(range.low)),
-        |high| format!("{} to {}", unit.show(range.low), unit.show(high)),
+        || say!("diagnosis-least", low = unit.show(range.low)),
+        |high| say!("diagnosis-to", low = unit.show(range.low), high = unit.show(high)),
     );
     let measured = proof.measured_byte_per_s.map_or_else(
-        || "no valid run".to_owned(),
+        || word!("diagnosis-no-valid-run").to_owned(),
         |rate| format!("{} {}", unit.show(rate), unit.name),
     );
-    let limit = |limit: Option<Limit>| limit.map_or("not told", Limit::name);
+    let limit = |limit: Option<Limit>| limit.map_or(word!("diagnosis-not-told"), Limit::name);
     let then = match proof.measured_limit {
-        found if found == proof.limit => format!("still {}", limit(found)),
-        found => format!("then {}", limit(found)),
+        found if found == proof.limit => say!("diagnosis-still", found = limit(found)),
+        found => say!("diagnosis-then", found = limit(found)),
     };
     let why = match (proof.outcome, proof.measured_byte_per_s) {
         (ProofOutcome::Undecided, Some(_)) => undecided(proof),
         (ProofOutcome::Refuted, Some(rate)) => refuted(proof, rate),
         _ => "",
     };
-    let text = format!(
-        "{}: predicted {predicted}, measured {measured}; {then}{why}",
-        proof.change
+    let text = say!(
+        "diagnosis-predicted-measured",
+        change = proof.change,
+        predicted = predicted,
+        measured = measured,
+        then = then,
+        why = why
     );
     style.paragraph(
         &text,
-        &format!("  {}", left(proof.outcome.word(), 10)),
+        &format!("  {}", left(&told(proof.outcome.word()), 10)),
         "            ",
         tone,
         out,
@@ -128,15 +138,15 @@ fn refuted(proof: &Proof, rate: f64) -> &'static str {
     let faster = matches!(proof.intervention, Some(Intervention::ScaleRate { .. }));
     let gained = rate >= proof.before_byte_per_s * LITTLE;
     if rate > proof.predicted_byte_per_s.low {
-        return " (it cost more than the captures showed)";
+        return word!("diagnosis-cost-more-than-captures-showed");
     }
     if proof.measured_limit.is_some() && proof.measured_limit != proof.next_limit {
-        return " (a limit that did not show before)";
+        return word!("diagnosis-limit-did-not-show-before");
     }
     match (faster, gained) {
-        (true, true) => " (behind the link is another one, hardly faster)",
-        (true, false) => " (it is no link that is full)",
-        _ => " (it cost less than the captures showed)",
+        (true, true) => word!("diagnosis-behind-link-another-one-hardly"),
+        (true, false) => word!("diagnosis-no-link-full"),
+        _ => word!("diagnosis-cost-less-than-captures-showed"),
     }
 }
 
@@ -145,27 +155,27 @@ fn undecided(proof: &Proof) -> &'static str {
     let range = proof.predicted_byte_per_s;
     let inside = |rate: f64| range.low <= rate && range.high.is_none_or(|high| rate <= high);
     match proof.measured_byte_per_s {
-        Some(rate) if !inside(rate) => " (chance may have done that; --repeats tells)",
-        Some(_) if proof.is_vague() => " (the prediction was too wide to be refuted)",
-        _ => " (another limit than predicted)",
+        Some(rate) if !inside(rate) => word!("diagnosis-chance-may-have-done-repeats"),
+        Some(_) if proof.is_vague() => word!("diagnosis-prediction-too-wide-refuted"),
+        _ => word!("diagnosis-another-limit-than-predicted"),
     }
 }
 
 /// What is said of a variant for which nothing was tested.
 fn nothing_to_test(variant: &Variant) -> &'static str {
     if variant.goodput_byte_per_s.is_none() {
-        return "No run came to its end, so nothing can be predicted from it.";
+        return word!("diagnosis-no-run-came-its-end");
     }
     match variant.verdict.as_ref().map(|verdict| verdict.limit) {
         Some(Limit::SenderApplication) => {
-            "Everything that was sent arrived: there is nothing to change on the path."
+            word!("diagnosis-everything-sent-arrived-there-nothing")
         }
-        Some(Limit::SlowStart) => "The transfer is too short for a change of the path to show.",
+        Some(Limit::SlowStart) => word!("diagnosis-transfer-too-short-change-path"),
         Some(limit) if limit.is_undecided() => {
-            "What limits it cannot be told, so no change can be predicted."
+            word!("diagnosis-what-limits-cannot-told-so")
         }
-        Some(_) => "No change that can be made here tests this limit.",
-        None => "No transfer, so nothing to test.",
+        Some(_) => word!("diagnosis-no-change-can-made-here"),
+        None => word!("diagnosis-no-transfer-so-nothing-test"),
     }
 }
 
@@ -180,9 +190,12 @@ fn write_count(results: &Results, style: Style, out: &mut dyn Write) -> io::Resu
     };
     let (held, refuted) = (count(ProofOutcome::Held), count(ProofOutcome::Refuted));
     let open = count(ProofOutcome::Undecided);
-    let text = format!(
-        "{} changes tested: {held} predictions held, {refuted} refuted, {open} not decided.",
-        results.proofs.len()
+    let text = say!(
+        "diagnosis-changes-tested-predictions-held-refuted",
+        proofs = results.proofs.len(),
+        held = held,
+        refuted = refuted,
+        open = open
     );
     style.paragraph(&text, "", "  ", Tone::Plain, out)
 }

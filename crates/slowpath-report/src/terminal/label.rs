@@ -6,6 +6,7 @@ use slowpath_record::{HealthState, Origin};
 
 use crate::results::{Basis, Figure, Results, Variant};
 use crate::text::{Style, Tone, wrap};
+use slowpath_words::{say, told, word};
 
 /// A name for the table: where both clocks stand in it, those of simulated time are marked.
 pub(super) fn short_label(results: &Results, variant: &Variant) -> String {
@@ -52,22 +53,22 @@ pub(super) fn health_cell(variant: &Variant) -> String {
         .filter(|run| run.health.state == HealthState::Invalid)
         .count();
     if all == 0 {
-        "not run".to_owned()
+        word!("label-not-run").to_owned()
     } else if (1..all).contains(&invalid) {
-        format!("{} of {all} valid", all - invalid)
+        say!("label-valid", invalid = all - invalid, all = all)
     } else {
-        variant.health().name().to_owned()
+        told(variant.health().name()).into_owned()
     }
 }
 
 /// Writes what was run, and in which clock.
 pub(super) fn write_title(results: &Results, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let clock = if results.is_simulated() {
-        " (simulated time)"
+        word!("label-simulated-time")
     } else {
         ""
     };
-    let title = format!("{}: {}{clock}", results.experiment, results.title);
+    let title = format!("{}: {}{clock}", results.experiment, told(&results.title));
     for line in wrap(&title, style.width, "", "") {
         writeln!(out, "{}", style.bold(&line))?;
     }

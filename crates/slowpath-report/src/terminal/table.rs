@@ -9,6 +9,7 @@ use super::label::{figure_mark, health_cell, health_tone, short_label};
 use super::unit::Units;
 use crate::results::{Figure, NEVER, Results, RunResult, SENDER, Variant};
 use crate::text::{Style, Tone, columns, left, right};
+use slowpath_words::{say, told, word};
 
 /// Writes the table alone: published, measured with its 95 % interval, ratio, limit, health.
 ///
@@ -28,7 +29,7 @@ pub fn write_table(results: &Results, style: Style, out: &mut dyn Write) -> io::
         .map(|(variant, instead)| {
             let mut row = Row::of(variant, &short_label(results, variant), units);
             if let Some(lab) = instead {
-                row.cells[5] = format!("lab {}", health_cell(lab));
+                row.cells[5] = say!("table-lab", lab = health_cell(lab));
                 row.tones[5] = health_tone(lab.health());
             }
             row
@@ -36,19 +37,21 @@ pub fn write_table(results: &Results, style: Style, out: &mut dyn Write) -> io::
         .collect();
     let head = Row {
         cells: [
-            "variant".into(),
-            format!("published {}", units.heading()).trim_end().to_owned(),
-            format!(
-                "{}, 95 % CI",
-                if results.is_simulated() {
-                    "simulated"
+            word!("head-variant").into(),
+            say!("table-published", heading = units.heading())
+                .trim_end()
+                .to_owned(),
+            say!(
+                "table-ci",
+                is_simulated = if results.is_simulated() {
+                    word!("head-simulated")
                 } else {
-                    "measured"
+                    word!("head-measured")
                 }
             ),
-            "ratio".into(),
-            "limited by".into(),
-            "health".into(),
+            word!("head-ratio").into(),
+            word!("table-limited-by").into(),
+            word!("head-health").into(),
         ],
         tones: [Tone::Plain; 6],
     };
@@ -96,10 +99,10 @@ fn write_folded(folded: &[Line<'_>], style: Style, out: &mut dyn Write) -> io::R
         return Ok(());
     }
     let names: Vec<&str> = folded.iter().map(|(variant, _)| variant.name.as_str()).collect();
-    let text = format!(
-        "{} more (-v): send less than the path carries, or have no published figure: {}",
-        folded.len(),
-        names.join(", ")
+    let text = say!(
+        "table-more-v-send-less-than",
+        folded = folded.len(),
+        names = names.join(", ")
     );
     style.paragraph(&text, "", "  ", Tone::Plain, out)
 }
@@ -152,8 +155,8 @@ fn write_stacked(
             figure => format!("{figure} {unit}").trim_end().to_owned(),
         }];
         if shown.contains(&1) && published != "-" {
-            parts.push(format!("published {published}"));
-            parts.push(format!("ratio {ratio}"));
+            parts.push(say!("table-published-2", published = published));
+            parts.push(say!("table-ratio", ratio = ratio));
         }
         parts.push(limit.clone());
         parts.extend(shown.contains(&5).then(|| health.clone()));
@@ -202,9 +205,9 @@ impl Row {
             health_tone(variant.health())
         };
         let limit = match (&variant.verdict, &variant.instead) {
-            (_, Some(_)) => NO_TRANSFER.to_owned(),
+            (_, Some(_)) => told(NO_TRANSFER).into_owned(),
             (Some(verdict), None) => limit_cell(variant, verdict),
-            (None, None) if is_without_packets(variant) => NOT_CAPTURED.to_owned(),
+            (None, None) if is_without_packets(variant) => told(NOT_CAPTURED).into_owned(),
             (None, None) => "-".to_owned(),
         };
         Self {
@@ -252,11 +255,11 @@ fn shown(figure: &Figure) -> String {
     let (_, measured) = figure.shown();
     let measured = measured.unwrap_or_else(|| "-".to_owned());
     if figure.unit == "fraction" {
-        format!("{measured} lost")
+        say!("table-lost", measured = measured)
     } else if figure.name.ends_with(SENDER) {
-        format!("{measured} sent")
+        say!("table-sent", measured = measured)
     } else {
-        measured
+        told(&measured).into_owned()
     }
 }
 
@@ -268,13 +271,18 @@ fn rate(variant: &Variant, units: Units) -> String {
     let figure = match goodput.map(|g| (g, g.even_half_width(), g.low95.zip(g.high95))) {
         Some((g, Some(half), _)) => format!("{} ± {}", show(g.mean), show(half)),
         Some((g, None, Some((low, high)))) => {
-            format!("{} ({} to {})", show(g.mean), show(low), show(high))
+            say!(
+                "table-to",
+                mean = show(g.mean),
+                low = show(low),
+                high = show(high)
+            )
         }
         Some((g, None, None)) => show(g.mean),
-        None if variant.without_rate() == NEVER => return NEVER.to_owned(),
+        None if variant.without_rate() == NEVER => return told(NEVER).into_owned(),
         None => return "-".to_owned(),
     };
-    format!("{figure}{}", units.behind(printed))
+    told(&format!("{figure}{}", units.behind(printed))).into_owned()
 }
 
 struct Layout<'a> {

@@ -1,10 +1,9 @@
 //! The ledger in a sentence.
 
-use std::fmt::Write as _;
-
 use super::{CapacityIs, Entry, Ledger, State};
 use crate::limit::{Flag, Limit};
 use slowpath_facts::words::{bits, span};
+use slowpath_words::english;
 
 impl Ledger {
     /// How many parts the sentence names: those of a tenth of the duration or more.
@@ -35,7 +34,7 @@ fn parts(ledger: &Ledger) -> Vec<(f64, String)> {
         .collect();
     parts.sort_by(|a, b| b.0.total_cmp(&a.0));
     if let Some(floor) = ledger.floor_s {
-        parts.insert(0, (floor, "are the link itself".to_owned()));
+        parts.insert(0, (floor, english!("ledger.link-itself")));
     }
     parts.retain(|(time, _)| *time >= TENTH * ledger.duration_s);
     parts
@@ -47,23 +46,23 @@ pub(super) fn sentence(ledger: &Ledger) -> String {
     if parts.is_empty() {
         return String::new();
     }
-    let mut out = format!("Of {}, ", span(ledger.duration_s));
-    for (place, (time, words)) in parts.iter().enumerate() {
-        let comma = if place > 0 { ", " } else { "" };
-        let _ = write!(out, "{comma}{} {words}", span(*time));
-    }
-    if let Some(rate) = ledger
+    let parts: Vec<String> = parts
+        .iter()
+        .map(|(time, words)| english!("ledger.part", time = span(*time), words = words))
+        .collect();
+    let (duration, parts) = (span(ledger.duration_s), parts.join(", "));
+    match ledger
         .capacity_bit_per_s
         .filter(|_| ledger.capacity_is == CapacityIs::AtLeast)
     {
-        let _ = write!(
-            out,
-            "; what the path carries was never seen, only that it is at least {} of payload",
-            bits(rate)
-        );
+        Some(rate) => english!(
+            "ledger.sentence-at-least",
+            duration = duration,
+            parts = parts,
+            rate = bits(rate)
+        ),
+        None => english!("ledger.sentence", duration = duration, parts = parts),
     }
-    out.push('.');
-    out
 }
 
 /// Entries of one cause.
@@ -102,53 +101,37 @@ impl Group {
     fn words(&self) -> String {
         let early = self.flags.contains(&Flag::EarlyExit);
         let short = self.flags.contains(&Flag::ShortQueue);
-        let count = |one: &str, many: &str| {
-            if self.events == 1 {
-                format!("1 {one}")
-            } else {
-                format!("{} {many}", self.events)
-            }
-        };
+        let (events, segments) = (self.events, self.segments);
+        let once = events == 1;
         match self.cause {
-            _ if self.ours => "the machine of the measurement held packets up".to_owned(),
-            Limit::SlowStart if early => format!(
-                "the window grew after slow start had ended at {} segments",
-                self.segments
-            ),
-            Limit::SlowStart => "slow start took longer than it need".to_owned(),
-            Limit::RandomLoss => format!("made good {}", count("random loss", "random losses")),
-            Limit::BottleneckBandwidth if short => {
-                format!("made good {} of a short queue", count("overflow", "overflows"))
-            }
-            Limit::BottleneckBandwidth => "the link was full".to_owned(),
-            Limit::SharedBottleneck if short => {
-                format!(
-                    "made good {} of a queue that others share",
-                    count("overflow", "overflows")
-                )
-            }
-            Limit::SharedBottleneck => "others had the link".to_owned(),
-            Limit::Policed => "a policer dropped what exceeded its rate".to_owned(),
-            Limit::ReceiverWindow => "the receiver's window was full".to_owned(),
-            Limit::ReceiverApplication if self.events == 1 => {
-                "the receiving program stopped reading once".to_owned()
-            }
-            Limit::ReceiverApplication => "the receiving program did not read".to_owned(),
-            Limit::SenderApplication => "the sending program gave no data".to_owned(),
-            Limit::SendBuffer => "the sender's buffer was full".to_owned(),
-            Limit::ProtocolWindow => "the protocol waited for answers".to_owned(),
-            Limit::EcnCongestion => format!(
-                "the window grew after {}",
-                count("congestion mark", "congestion marks")
-            ),
-            Limit::Reordering => "packets that overtook each other were taken for losses".to_owned(),
-            Limit::MtuBlackHole => "large packets vanished".to_owned(),
-            Limit::DscpTreatment => "the marking of the packets cost".to_owned(),
-            Limit::DeviceLimit => "a device on the path was busy".to_owned(),
-            Limit::HostCpu => "a host's processor was busy".to_owned(),
-            _ if self.cause == Limit::CaptureLoss => "are not in the capture".to_owned(),
-            _ if self.cause == Limit::Unknown => "cannot be told".to_owned(),
-            other => format!("went to: {}", other.noun()),
+            _ if self.ours => english!("ledger.measurement"),
+            Limit::SlowStart if early => english!("ledger.early-exit", segments = segments),
+            Limit::SlowStart => english!("ledger.slow-start"),
+            Limit::RandomLoss if once => english!("ledger.random-loss-once"),
+            Limit::RandomLoss => english!("ledger.random-loss", events = events),
+            Limit::BottleneckBandwidth if short && once => english!("ledger.overflow-once"),
+            Limit::BottleneckBandwidth if short => english!("ledger.overflow", events = events),
+            Limit::BottleneckBandwidth => english!("ledger.link-full"),
+            Limit::SharedBottleneck if short && once => english!("ledger.shared-overflow-once"),
+            Limit::SharedBottleneck if short => english!("ledger.shared-overflow", events = events),
+            Limit::SharedBottleneck => english!("ledger.others"),
+            Limit::Policed => english!("ledger.policed"),
+            Limit::ReceiverWindow => english!("ledger.receiver-window"),
+            Limit::ReceiverApplication if once => english!("ledger.reader-stopped"),
+            Limit::ReceiverApplication => english!("ledger.reader"),
+            Limit::SenderApplication => english!("ledger.writer"),
+            Limit::SendBuffer => english!("ledger.send-buffer"),
+            Limit::ProtocolWindow => english!("ledger.protocol"),
+            Limit::EcnCongestion if once => english!("ledger.mark-once"),
+            Limit::EcnCongestion => english!("ledger.marks", events = events),
+            Limit::Reordering => english!("ledger.reordering"),
+            Limit::MtuBlackHole => english!("ledger.black-hole"),
+            Limit::DscpTreatment => english!("ledger.dscp"),
+            Limit::DeviceLimit => english!("ledger.device"),
+            Limit::HostCpu => english!("ledger.host-cpu"),
+            _ if self.cause == Limit::CaptureLoss => english!("ledger.capture-loss"),
+            _ if self.cause == Limit::Unknown => english!("ledger.unknown"),
+            other => english!("ledger.other", cause = other.noun()),
         }
     }
 }

@@ -16,6 +16,7 @@ use super::cases::{self, Case, VOICE};
 use super::queues::{self, QueueNote};
 use super::shown::{place, printable};
 use crate::processors;
+use slowpath_words::told;
 
 /// The round trips for which a configuration is tried.
 pub const ROUND_TRIPS: [Duration; 3] = [
@@ -343,16 +344,19 @@ pub fn write_text(expected: &Expected, style: Style, out: &mut dyn Write) -> io:
     let voice = expected.rows.iter().any(|row| row.voice_loss_fraction.is_some());
     let mut head = vec!["one transfer, Mbit/s", "over 10 ms", "50 ms", "100 ms"];
     head.extend(voice.then_some("voice loses"));
-    let mut table: Vec<Vec<String>> = vec![head.iter().map(|word| (*word).to_owned()).collect()];
+    let mut table: Vec<Vec<String>> = vec![head.iter().map(|word| told(word).into_owned()).collect()];
     for row in &expected.rows {
-        let mut cells = vec![row.what.clone()];
+        let mut cells = vec![told(&row.what).into_owned()];
         cells.extend(
             row.goodput_bit_per_s
                 .iter()
                 .map(|goodput| goodput.map_or("-".to_owned(), |bits| significant(bits / 1e6))),
         );
         if voice {
-            cells.push(row.voice_loss_fraction.map_or("-".to_owned(), percent));
+            cells.push(
+                row.voice_loss_fraction
+                    .map_or("-".to_owned(), |loss| told(&percent(loss)).into_owned()),
+            );
         }
         table.push(cells);
     }
@@ -384,11 +388,11 @@ pub fn write_text(expected: &Expected, style: Style, out: &mut dyn Write) -> io:
     for advice in &expected.advice {
         let sentence = format!(
             "{}: {} over {:.0} ms becomes {} ({})",
-            place(&advice.lines, &advice.replaces),
+            told(&place(&advice.lines, &advice.replaces)),
             bit_rate(advice.before_bit_per_s),
             advice.round_trip_s * 1e3,
             bit_rate(advice.after_bit_per_s),
-            advice.what
+            told(&advice.what)
         );
         style.paragraph(&sentence, "+ ", "  ", Tone::Good, out)?;
         for line in &advice.lines {
@@ -397,7 +401,7 @@ pub fn write_text(expected: &Expected, style: Style, out: &mut dyn Write) -> io:
     }
     for note in &expected.queues {
         style.paragraph(&note.sentence, "~ ", "  ", Tone::Care, out)?;
-        writeln!(out, "  {}:", place(&note.lines, &note.replaces))?;
+        writeln!(out, "  {}:", told(&place(&note.lines, &note.replaces)))?;
         for line in &note.lines {
             writeln!(out, "      {}", printable(line))?;
         }

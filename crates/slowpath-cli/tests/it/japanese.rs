@@ -1,0 +1,350 @@
+//! Japanese output: no English sentence in what the commands say, and JSON that stays what it is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::{Scratch, slowpath, text};
+
+/// Runs the command in Japanese; what it said on both streams.
+fn said(scratch: &Scratch, arguments: &[&str]) -> String {
+    let output = slowpath()
+        .args(arguments)
+        .args(["--lang", "ja"])
+        .current_dir(&scratch.0)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.code().is_some_and(|code| code < 3),
+        "{arguments:?}: {}",
+        text(&output.stderr)
+    );
+    text(&output.stdout) + &text(&output.stderr)
+}
+
+/// Runs of three or more English words: no names, units, options, addresses, commands or file names.
+fn english(said: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for line in said.lines() {
+        // What is set as code is a command, an option or a name.
+        let prose: String = line.split('`').step_by(2).collect::<Vec<_>>().join("|");
+        for run in
+            prose.split(|c: char| !c.is_ascii() || matches!(c, '|' | '"' | '(' | ')' | '[' | ']' | '/' | '>'))
+        {
+            let mut words: Vec<&str> = Vec::new();
+            for part in run.split(' ').chain(["."]) {
+                let bare = part.trim_matches(|c: char| matches!(c, ',' | ';' | ':' | '.' | '\''));
+                let is_word = bare.len() > 1
+                    && bare
+                        .bytes()
+                        .all(|byte| byte.is_ascii_alphabetic() || byte == b'\'')
+                    && bare.bytes().skip(1).any(|byte| byte.is_ascii_lowercase())
+                    && !NAMES.contains(&bare);
+                if is_word {
+                    words.push(part);
+                    continue;
+                }
+                if words.len() >= 3 {
+                    found.push(format!("{} | {line}", words.join(" ")));
+                }
+                words.clear();
+            }
+        }
+    }
+    found
+}
+
+fn refuse(place: &str, said: &str) {
+    let found = english(said);
+    assert!(
+        found.is_empty(),
+        "{place}: {} in English:\n{}",
+        found.len(),
+        found.join("\n")
+    );
+    for line in said.lines() {
+        assert!(
+            columns(line) <= 80 || line.contains(LONG),
+            "{place}: {} columns: {line}",
+            columns(line)
+        );
+    }
+}
+
+/// Lines that may be longer: names and commands are never broken.
+const LONG: [char; 3] = ['/', '`', '-'];
+
+fn columns(line: &str) -> usize {
+    line.chars()
+        .map(|c| 1 + usize::from(matches!(u32::from(c), 0x2E80..=0xD7A3 | 0xF900..=0xFAFF | 0xFF00..=0xFF60)))
+        .sum()
+}
+
+/// Names that stand beside each other.
+const NAMES: &[&str] = &[
+    "slowpath",
+    "explain",
+    "run",
+    "why",
+    "diagnose",
+    "config",
+    "report",
+    "measure",
+    "iperf3",
+    "scp",
+    "sftp",
+    "ssh",
+    "Linux",
+    "Cisco",
+    "Yamaha",
+    "OpenSSH",
+    "Wireshark",
+    "CUBIC",
+    "Reno",
+    "queue",
+    "lan",
+    "type",
+    "shaping",
+    "priority",
+    "class",
+    "property",
+    "tunnel",
+    "ip",
+    "ipsec",
+    "filter",
+    "pass",
+    "none",
+    "server",
+    "client",
+    "variant",
+    "out",
+    "clock",
+    "simulated",
+    "ethernet",
+    "cubic",
+    "bbr",
+];
+
+#[test]
+fn no_english_in_the_experiments() {
+    for experiment in [
+        "cisco-ftp",
+        "iperf3-modes",
+        "scp-dscp",
+        "rtx2000-tunnel-qos",
+        "bbr-object-storage",
+    ] {
+        let scratch = Scratch::new(&format!("ja-{experiment}"));
+        let run = [
+            "run",
+            experiment,
+            "--quick",
+            "--clock",
+            "simulated",
+            "--out",
+            "out",
+        ];
+        refuse(experiment, &said(&scratch, &run));
+        let document = fs::read_to_string(scratch.0.join("out/result.json")).unwrap();
+        assert!(
+            document.is_ascii(),
+            "{experiment}: result.json is not English alone"
+        );
+        assert!(
+            fs::read(scratch.0.join("out/runs.csv"))
+                .unwrap()
+                .starts_with(b"\xef\xbb\xbf")
+        );
+        // A folder can be read in a language in which it was not made.
+        refuse(experiment, &said(&scratch, &["report", "out"]));
+        let mut captures = captures(&scratch.0.join("out"));
+        captures.truncate(4);
+        for capture in captures {
+            let shown = capture.display().to_string();
+            refuse(&shown, &said(&scratch, &["explain", &shown]));
+            refuse(&shown, &said(&scratch, &["explain", &shown, "-v"]));
+        }
+    }
+}
+
+#[test]
+fn no_english_in_a_diagnosis() {
+    let scratch = Scratch::new("ja-diagnose");
+    for (experiment, variant) in [("cisco-ftp", "iosxe-default"), ("scp-dscp", "scp")] {
+        let diagnose = [
+            "diagnose",
+            experiment,
+            "--quick",
+            "--variant",
+            variant,
+            "--out",
+            experiment,
+        ];
+        refuse(experiment, &said(&scratch, &diagnose));
+    }
+}
+
+#[test]
+fn no_english_about_a_configuration() {
+    let scratch = Scratch::new("ja-config");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = vec![root.join("docs/guide/examples/router.cfg")];
+    for entry in fs::read_dir(root.join("experiments")).unwrap().flatten() {
+        let inner = fs::read_dir(entry.path()).unwrap().flatten();
+        files.extend(
+            inner
+                .map(|file| file.path())
+                .filter(|path| path.extension().is_some_and(|end| end == "cfg")),
+        );
+    }
+    assert!(files.len() > 2);
+    for file in files {
+        let shown = file.display().to_string();
+        // The configuration's own lines are what they are.
+        let said = said(&scratch, &["config", &shown]);
+        let own =
+            |line: &&str| !STATES.iter().any(|state| line.contains(state)) && !line.starts_with("      ");
+        refuse(&shown, &said.lines().filter(own).collect::<Vec<_>>().join("\n"));
+        let meanings = said
+            .lines()
+            .filter(|line| line.starts_with("                      "));
+        refuse(&shown, &meanings.collect::<Vec<_>>().join("\n"));
+    }
+}
+
+/// What stands before a line of a configuration.
+const STATES: [&str; 5] = ["  対応  ", "  無視  ", "  要注意  ", "  未対応  ", "  認識不能  "];
+
+#[test]
+fn no_english_in_a_watch() {
+    let scratch = Scratch::new("ja-why");
+    refuse("why", &said(&scratch, &["why", "--port", "9", "--for", "1"]));
+    let (listener, address) = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        (listener, address)
+    };
+    // A transfer on loopback: as much as goes in a few seconds.
+    let done = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let ended = done.clone();
+    let reader = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let _ = std::io::copy(&mut stream, &mut std::io::sink());
+    });
+    let writer = std::thread::spawn(move || {
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        while !ended.load(std::sync::atomic::Ordering::Relaxed) {
+            if std::io::Write::write_all(&mut stream, &[0; 65_536]).is_err() {
+                break;
+            }
+        }
+    });
+    let port = address.port().to_string();
+    let watched = said(&scratch, &["why", "--port", &port, "--for", "2"]);
+    done.store(true, std::sync::atomic::Ordering::Relaxed);
+    writer.join().unwrap();
+    reader.join().unwrap();
+    refuse("why", &watched);
+}
+
+#[test]
+fn no_english_about_labelled_captures() {
+    let Some(corpus) = std::env::var_os("SLOWPATH_CORPUS").map(PathBuf::from) else {
+        eprintln!(
+            "skipped: no_english_about_labelled_captures: SLOWPATH_CORPUS does not name the corpus of captures"
+        );
+        return;
+    };
+    let scratch = Scratch::new("ja-corpus");
+    let mut all = captures(&corpus);
+    all.sort();
+    let step = (all.len() / 20).max(1);
+    for capture in all.iter().step_by(step).take(20) {
+        let shown = capture.display().to_string();
+        refuse(&shown, &said(&scratch, &["explain", &shown, "-v"]));
+    }
+}
+
+#[test]
+fn no_english_in_help_and_errors() {
+    let scratch = Scratch::new("ja-help");
+    for command in [
+        "run", "explain", "why", "diagnose", "config", "fit", "report", "compare",
+    ] {
+        let help = said(&scratch, &[command, "--help"]);
+        let own = |line: &&str| !line.starts_with("使い方");
+        let found = english(&help.lines().filter(own).collect::<Vec<_>>().join("\n"));
+        assert!(found.is_empty(), "{command} --help:\n{}", found.join("\n"));
+    }
+    for wrong in [
+        &["run", "nope"][..],
+        &["run", "cisco-ftp", "--variant", "nope"],
+        &["explain", "missing.pcap"],
+        &["explain"],
+        &["run", "cisco-ftp", "--frob"],
+        &["run", "cisco-ftp", "--clock", "never"],
+        &["config", "missing.cfg"],
+        &["frobnicate"],
+    ] {
+        let found = english(&said(&scratch, wrong));
+        assert!(found.is_empty(), "{wrong:?}:\n{}", found.join("\n"));
+    }
+}
+
+#[test]
+fn json_and_the_locale() {
+    let scratch = Scratch::new("ja-json");
+    let of = |language: &str| {
+        let output = slowpath()
+            .args([
+                "config",
+                "--format",
+                "json",
+                "--lines-only",
+                "--lang",
+                language,
+                "-",
+            ])
+            .env("LC_ALL", "C")
+            .stdin(fs::File::open(scratch.file("x.cfg", "ip tcp window-size 16384\n")).unwrap())
+            .output()
+            .unwrap();
+        text(&output.stdout)
+    };
+    assert_eq!(of("en"), of("ja"), "JSON does not depend on the language");
+    let list = |variable: &str, value: &str, more: &[&str]| {
+        let mut command = slowpath();
+        command
+            .env_remove("LC_ALL")
+            .env_remove("LC_MESSAGES")
+            .env_remove("LANG");
+        text(
+            &command
+                .env(variable, value)
+                .args(["run", "--help"])
+                .args(more)
+                .output()
+                .unwrap()
+                .stdout,
+        )
+    };
+    assert!(list("LANG", "ja_JP.UTF-8", &[]).contains("使い方"));
+    assert!(list("LC_ALL", "ja_JP.UTF-8", &[]).contains("使い方"));
+    assert!(list("LANG", "ja_JP.UTF-8", &["--lang", "en"]).contains("Usage"));
+    assert!(list("LANG", "de_DE.UTF-8", &[]).contains("Usage"));
+}
+
+/// All captures below a folder.
+fn captures(folder: &Path) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let ends = |end: &str| path.extension().is_some_and(|found| found == end);
+        if path.is_dir() {
+            out.extend(captures(&path));
+        } else if ends("pcap") || ends("pcapng") {
+            out.push(path);
+        }
+    }
+    out.sort();
+    out
+}

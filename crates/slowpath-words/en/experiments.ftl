@@ -1,0 +1,35 @@
+### The English of these stands in the built-in experiments; the test `catalogue` holds both equal.
+
+experiment-title-bbr = TCP BBR against CUBIC, uploading to a distant object store
+experiment-title-cisco = FTP download by router operating systems over a long path
+experiment-title-modes = iperf3 TCP and UDP modes, window size and FTP compared on three networks
+experiment-title-rtx = Queueing and limits of an RTX2000 with QoS on an IPsec tunnel
+experiment-title-scp = scp, sftp and ssh over a line that treats one mark differently
+experiment-source-cisco = Cisco IOS / IOS-XE FTP transfer speed experiment
+experiment-source-rtx = Performance of tunnel QoS on the RTX2000
+experiment-source-scp = scp was slow on a FLET'S fibre line
+experiment-question-bbr = Why does BBR upload 1.3 to 2.2 times as fast as CUBIC to an object store 115 ms away, and not at all faster at home?
+experiment-question-cisco = Why does a Linux client fetch a file 18 times faster than an IOS-XE router and 34 times faster than an IOS router over the same path, and why did a larger TCP window cure one router and not the other?
+experiment-question-modes = Which mode of iperf3 tells what about a path: TCP with defaults, TCP with a window, UDP at a rate, or a file over FTP?
+experiment-question-rtx = What does QoS on an RTX2000's IPsec tunnel do to three protocols at 150 % load, and where is its limit?
+experiment-question-scp = Why do scp, sftp and a pipe through ssh run at 1.2 MiB/s over a line on which iperf3, and even scp inside an ssh tunnel, run seventy times faster?
+experiment-claim-bbr = BBR gave higher upload throughput in all three workloads, helps only towards distant sites, and takes effect only after a reboot.
+experiment-claim-cisco = The small default window is one reason for the slowness of IOS-XE; why IOS did not benefit from a larger window could not be explained.
+experiment-claim-modes = UDP loses even below TCP's rate, so TCP with defaults is right for ordinary measurements; the window matters on paths with large delay only; FTP is faster there because its window grows.
+experiment-claim-rtx = Each protocol is held to about its configured bandwidth; the box controls about 10 Mbit/s with short packets and 90 Mbit/s with long ones, and loss on the receive side defeats control on the send side.
+experiment-claim-scp = OpenSSH's default mark cs1 is not guaranteed to be forwarded on such a line; IPQoS none, or rewriting the mark on the router, restores full speed. That packets are lost because of it is the author's guess.
+experiment-ask-bbr-help = Does BBR help, by how much, and where not?
+experiment-ask-bbr-twice = Why did twice the connections give CUBIC so little?
+experiment-ask-bbr-from = From which delay, loss and object size on does it help?
+experiment-ask-cisco-window = Why did a larger window make IOS-XE ten times as fast, and not IOS?
+experiment-ask-cisco-plateau = What is IOS-XE's plateau?
+experiment-ask-cisco-time = Where did the Linux client's time go?
+experiment-ask-modes-measure = Which mode of iperf3 measures what?
+experiment-ask-modes-sender = Does the sender's own figure agree with the receiver's?
+experiment-ask-modes-udp = What does UDP lose below TCP's rate, and where? Is jitter that of the path?
+experiment-ask-rtx-class = What holds each class, and why did ICMP get less than its allocation?
+experiment-ask-rtx-priority = What does priority cost the others, and what does PPPoE cost?
+experiment-ask-rtx-limit = Where is the limit, by packet size?
+experiment-ask-scp-mark = What happens to the mark, and which marks are treated so?
+experiment-ask-scp-fix = Which fix works, and which does not?
+experiment-ask-scp-layer = What does each layer of programs cost?

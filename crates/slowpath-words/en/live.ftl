@@ -1,0 +1,181 @@
+
+## why-words
+
+why-words-receivers-window-limits-transfer-each = The receiver's window limits this transfer: { $window_bytes } each round trip of { $rtt } ({ $share } of the time).
+why-words-program-here-does-not-read = The program here does not read what arrives: on average { $unread_bytes } wait for it ({ $share } of the time).
+why-words-receiving-program-slow-takes-its = The receiving program is slow: it takes { $rate }, and its window closes meanwhile ({ $share } of the time).
+why-words-sending-program-slow-provides-connection = The sending program is slow: it provides { $rate }, and the connection waits for it ({ $share } of the time).
+why-words-processor-here-limit-program-computes = A processor here is the limit: the program computes, or waits to, and provides { $rate } ({ $share } of the time).
+why-words-send-buffer-limits-transfer-flight = The send buffer limits this transfer: { $flight_bytes } in flight each round trip of { $rtt } ({ $share } of the time).
+why-words-programs-wait-each-other-flight = The programs wait for each other: { $flight_bytes } in flight each round trip of { $rtt }, then a pause until the other end answers ({ $share } of the time).
+why-words-path-full-get-through-packets = The path is full: { $rate } get through, and packets queue for { $max } ({ $share } of the time).
+why-words-path-full-shared-with-others = The path is full and shared with others: { $rate } are left for this transfer.
+why-words-something-on-path-drops-what = Something on the path drops what exceeds about { $rate_at_loss } without queueing it ({ $share } of the time).
+why-words-losses-transfer-does-not-cause = Losses that this transfer does not cause keep it slow: { $max } of the segments were sent again, at any rate ({ $share } of the time).
+why-words-marks-congestion-keep-transfer-slow = Marks of congestion keep this transfer slow: { $marked } segments were marked ({ $share } of the time).
+why-words-packets-overtake-each-other-sender = Packets overtake each other and the sender takes that for loss: { $spurious } of { $segments } retransmissions were not needed.
+why-words-transfer-still-starting-its-congestion = The transfer is still starting: its congestion window grows ({ $share } of the time).
+why-words-nothing-acknowledged-large-packets-seem = Nothing is acknowledged for { $longest_stall_s }: large packets seem to vanish on the path.
+why-words-cannot-told-from-end-data = Cannot be told from this end: data arrive at { $rate }, and what paces them is at the other end or on the path.
+why-words-cannot-told-from-samples-get = Cannot be told from samples: { $rate } get through, and nothing that they show explains why not more.
+why-words-time = { $what } for { $share } of the time
+why-words-window-went-through-each-round = { $fill } of a window of { $window } went through each round trip
+why-words-segments-sent-again-repairs-them = { $segments } of { $segments2 } segments were sent again ({ $fraction }), in { $episodes } repairs, { $episodes2 } of them with packets queued before
+why-words-before-losses-got-through-give = before the losses { $rate } got through, give or take { $spread }
+why-words-round-trip-on-average-least = round trip { $mean_rtt_s } on average, { $least_rtt_s } at least{ $care }
+why-words-mib = { $bytes } MiB
+why-words-kib = { $bytes } KiB
+why-words-bytes = { $bytes } bytes
+why-words-too-little-transferred-while-i = Too little was transferred while I looked to say what limits it.
+why-words-watch-longer-transfer-longer = Watch a longer transfer, or for longer: --for 30.
+why-words-run-slowpath-why-sending-end = Run `slowpath why` at the sending end, or capture packets there (tcpdump -s 128 -w FILE) and run `slowpath explain FILE`.
+why-words-watch-longer-capture-packets-here = Watch for longer (--for 60), or capture packets here (tcpdump -s 128 -w FILE) and run `slowpath explain FILE`.
+why-words-nothing-arrived = nothing arrived
+why-words-nothing-under-way = nothing was under way
+why-words-everything-sent-program-had-no = everything was sent and the program had no more
+why-words-send-buffer-full-all-sent = the send buffer was full and all of it was sent
+why-words-window-offered-sender-used-up = the window offered to the sender was used up
+why-words-receivers-window-full = the receiver's window was full
+why-words-most-buffer-taken-by-bytes = most of the buffer was taken by bytes that the program had not read
+why-words-receivers-window-full-closed-far = the receiver's window was full or closed, and far below its greatest size
+why-words-receivers-window-full-round-trip = the receiver's window was full, and the round trip longer than that of the empty path
+why-words-congestion-window-grew-from-its = the congestion window grew from its start
+why-words-packets-queued-on-path = packets queued on the path
+why-words-data-arrived-evenly-with-no = data arrived evenly, with no queue and no loss to be seen
+why-words-congestion-window-full-on-path = the congestion window was full on a path without a queue
+why-words-marks-congestion-came = marks of congestion came in
+why-words-segments-missing = segments were missing
+why-words-losses-being-repaired = losses were being repaired
+why-words-timeout-being-repaired = a timeout was being repaired
+why-words-nothing-send = nothing to send
+why-words-waiting-program = waiting for the program
+why-words-send-buffer-full = send buffer full
+why-words-receivers-window-full-2 = receiver's window full
+why-words-receiver-does-not-read = receiver does not read
+why-words-receivers-window-full-path-slow = receiver's window full, path slow
+why-words-path-full = path full
+why-words-window-growing = window growing
+why-words-marked-as-congested = marked as congested
+why-words-repairing-losses = repairing losses
+why-words-repairing-timeout = repairing a timeout
+why-words-newest-s = { " " }of the newest 300 s
+
+## why-answer
+
+why-answer-ended-once-before-had-connection = { $first } ended at once ({ $status }), before it had a connection.
+why-answer-process-its-children-moved-no = Process { $pid } and its children moved no data over TCP meanwhile.
+why-answer-no-tcp-connection-with-port = No TCP connection with port { $port } moved data meanwhile.
+why-answer-no-tcp-connection-moved-data = No TCP connection to { $text } moved data meanwhile.
+why-answer-speaks-udp-with-kernel-keeps = It speaks UDP with { $peers }{ $quic }: the kernel keeps no record of such a transfer, so only packets could tell (tcpdump, then `slowpath explain`).
+why-answer-connections-with-bytes-began-ended = { $missed } connections with { $missed2 } bytes began and ended between two looks.
+why-answer-more-connections-not-followed-busiest = { $not_followed } more connections are not followed; the busiest were chosen.
+why-answer-part-programs-time-not-visible = A part of the programs' time is not visible to this user: they are somebody else's, or do not say what they wait in.
+why-answer-program-ended-without-moving-data = The program ended without moving data over a TCP connection that I could see.
+why-answer-program-had-no-tcp-connection = The program had no TCP connection with data.
+why-answer-program = the program
+why-answer-probably-quic-http = , probably QUIC (HTTP/3)
+
+## why-judge
+
+why-judge-time-2 = { $time } of the time
+why-judge-receivers-window-always-had-room = the receiver's window always had room
+why-judge-nothing-sent-again-while-i = nothing was sent again while I looked
+why-judge-losses-follow-load-too-few = the losses follow the load, or are too few to tell
+why-judge-no-marks-congestion = no marks of congestion
+why-judge-pauses-do-not-end-with = the pauses do not end with a word from the other end
+why-judge-samples-socket-do-not-show = samples of a socket do not show it
+why-judge-needs-second-transfer-with-other = needs a second transfer with other marks
+
+## why-job
+
+why-job-reading-source = reading the source
+why-job-waiting-processor = waiting for a processor
+why-job-held-back-by-processor-quota = held back by a processor quota
+why-job-writing-here = writing here
+why-job-waiting-answer = waiting for an answer
+why-job-receiver = the receiver
+why-job-network = the network
+why-job-not-visible = not visible
+
+## told-iperf3
+
+told-iperf3-breaks-off-line-as-while = it breaks off in line { $line }, as while it is still being written
+told-iperf3-line-column-no-json = line { $line }, column { $column } is no JSON
+told-iperf3-processor-busy-test-may-limit = A processor of { $whose } was busy for { $share } % of the test: it may be the limit, and nothing is said about the path.
+told-iperf3-test-itself-limit-asked-b = The test itself was the limit: { $asked } were asked for (-b), and { $got } arrived.
+told-iperf3-round-trips-congestion-window-on = round trips of { $least_rtt } to { $most_rtt }, a congestion window of { $cwnd } on average
+told-iperf3-receivers-window-limits-each-round = The receiver's window limits it: { $window } each round trip of { $rtt } is { $rtt2 }.
+told-iperf3-senders-socket-buffer-limits-on = The sender's socket buffer limits it: { $flight } on the way of { $buffer } that it holds, each round trip of { $rtt }.
+told-iperf3-path-full-arrive-whatever-sent = The path is full: { $got } arrive whatever is sent, and round trips grow from { $least_rtt } to { $most_rtt }.
+told-iperf3-losses-hold-back-segments-sent = Losses hold it back: { $share } of the segments were sent again, and round trips show no queue. Whether the path loses them, a policer or a short queue that overflows, iperf3's figures cannot tell.
+told-iperf3-jitter = ; jitter { $jitter }
+told-iperf3-sent-arrived-datagrams-lost = Of { $given } that were sent { $got } arrived: { $lost } % of the datagrams were lost{ $jitter }.
+told-iperf3-test-itself-limit-arrived-asked = The test itself was the limit: { $got } arrived of { $given } that were asked for, nothing to speak of was lost{ $jitter }.
+told-iperf3-sender-sent-segments-again = { " " }The sender sent { $count } segments again.
+told-iperf3-what-limited-cannot-told = What limited { $received } cannot be told: { $why }.
+told-iperf3-arrived-sender-says-same = { $got } arrived, and the sender says the same
+told-iperf3-arrived-senders-own-figure-higher = { $got } arrived; the sender's own figure, { $sent }, is { $more } higher, because it counts what its socket took
+told-iperf3-has-no-start-end = it has no "start" and "end"
+told-iperf3-its-end-holds-no-rates = its "end" holds no rates
+told-iperf3-host = this host
+told-iperf3-other-end = the other end
+told-iperf3-let-several-iperf-run-once = Let several iperf3 run at once there, or take a faster host, and look again.
+told-iperf3-leave-b-out-see-what = Leave -b out to see what the path carries.
+told-iperf3-result-holds-no-round-trips = the result holds no round trips
+told-iperf3-give-receiving-end-larger-buffer = Give the receiving end a larger buffer (iperf3 -w, net.ipv4.tcp_rmem), or open more connections (-P 4).
+told-iperf3-leave-w-out-make-larger = Leave -w out or make it larger.
+told-iperf3-whether-link-others-on-slowpath = Whether the link or others on it: `slowpath diagnose iperf3://HOST` tries more connections.
+told-iperf3-slowpath-diagnose-iperf-host-tells = `slowpath diagnose iperf3://HOST` tells them apart by trying, a capture of the test by `slowpath explain`.
+told-iperf3-no-window-buffer-queue-loss = no window, buffer, queue or loss stands out in its figures
+told-iperf3-iperf-does-not-say-where = iperf3 does not say where: in the sender's own queue, on the path, or in the receiver's socket
+told-iperf3-slowpath-measure-iperf-host-u = `slowpath measure iperf3://HOST -u` counts the three apart; ask for less (-b) until nothing is lost.
+told-iperf3-ask-more-b-see-what = Ask for more (-b) to see what the path carries.
+told-iperf3-result-does-not-say-how = the result does not say how many datagrams were lost
+told-iperf3-other-end-sent-its-windows = the other end sent, and its windows and round trips are not in this result
+told-iperf3-slowpath-diagnose-iperf-host-watches = `slowpath diagnose iperf3://HOST` watches such tests and tries what would help; `slowpath why --port 5201` watches this one while it runs.
+
+## why-text
+
+why-text-smaller-connections-left-out-format = { "\u000A" }{ $connections } smaller connections are left out; --format json has them.
+why-text-s-no-connection-yet = { $at_s } s  no connection yet
+why-text-connections = { "  " }{ $connections } connections
+why-text-s-round-trip = { $at_s } s  { $rate }  round trip { $rtt }  { $receiving }{ $more }
+why-text-no-tcp-connection-moves-data = No TCP connection moves data now. Start one: slowpath why -- COMMAND
+why-text-why-first-slow-slowpath-why = Why is the first slow: slowpath why --pid { $pid }
+why-text-why-first-slow-slowpath-why-2 = Why is the first slow: slowpath why --to { $remote }
+why-text-in = { $program }{ $connection } { $arrow } { $remote } in { $facts }, { $goodput_bit_per_s }, { $congestion_control }
+why-text-busiest-thread-one-processor = The busiest thread is { $program }: { $share } of one processor.
+why-text-busiest-tcp-transfers-machine-now = The busiest TCP transfers of this machine now:
+why-text-where-time-job-went = Where the time of the job went:
+
+## told-text
+
+told-text-stream-sent-by = { $tool }, { $streams } stream{ $plural } of { $to_uppercase } for { $told }, sent by { $sent_here }
+told-text-side = this side
+told-text-other-side = the other side
+
+## single-ended-text
+
+single-ended-text-test-data-server = test { $test }: data { $way } the server, { $what }
+single-ended-text-s-test-one-connection-with = { $to } { $server }, { $test_s } s a test, one connection with { $congestion_control }:
+single-ended-text-it = { $back } it:
+single-ended-text-moved = { $cost } moved in { $cost2 }.
+single-ended-text-what-tried-agrees = What was tried agrees: { $tried }.
+single-ended-text-against-speaks-what-tried-take = Against this speaks what was tried: { $tried }. Take packets of such a test and explain them.
+single-ended-text-nothing-tried-tells-from-another = Nothing that was tried tells { $words } from another cause.
+single-ended-text-network-treats-marks-differently = { " " }The network treats marks differently: { $marks }.
+single-ended-text-fastest = { " " }Fastest: { $change }, { $mean }.
+single-ended-text-round-trip = round trip { $least_rtt_s } to { $mean_rtt_s }, { $limit }
+single-ended-text-sent-again = , { $share } sent again
+single-ended-text-times-as-fast-once = { $ratio } times as fast, once
+single-ended-text-no-difference-shown-times = no difference shown ({ $low } to { $high } times)
+single-ended-text-times-as-fast = { $ratio } times as fast ({ $low } to { $high })
+single-ended-text-times-as-fast-2 = { $ratio } times as fast
+single-ended-text-as = as it is
+single-ended-text-to = To
+single-ended-text-from = From
+single-ended-text-nothing-tried-end-made-faster = { " " }Nothing that was tried at this end made it faster.
+single-ended-text-as-fast-as-before = as fast as before
+single-ended-text-no-difference-shown = no difference shown
+why-text-from = from
+why-text-to = to

@@ -1,0 +1,35 @@
+### 内蔵の実験の文。英語はexperiments/にあり、同じであることをテストで確認しています。
+
+experiment-title-bbr = 遠方のオブジェクトストアへのアップロードにおけるTCP BBRとCUBICの比較
+experiment-title-cisco = 長い経路でのルータOSによるFTPダウンロード
+experiment-title-modes = 3つのネットワークでのiperf3のTCPとUDP、ウィンドウ、FTPの比較
+experiment-title-rtx = IPsecトンネルでQoSを使うRTX2000のキューと限界
+experiment-title-scp = 1つのDSCP値だけ扱いが違う回線でのscp、sftp、ssh
+experiment-source-cisco = Cisco IOS / IOS-XEのFTP転送速度の実験
+experiment-source-rtx = RTX2000のトンネルQoSの性能
+experiment-source-scp = フレッツ光でscpが遅かった
+experiment-question-bbr = 115ms離れたオブジェクトストアへのアップロードで、BBRはなぜCUBICの1.3〜2.2倍速く、近くでは速くならないのですか?
+experiment-question-cisco = 同じ経路で、LinuxはなぜIOS-XEルータの18倍、IOSルータの34倍の速さでファイルを取得でき、TCPウィンドウの拡大はなぜ一方のルータだけに効いたのですか?
+experiment-question-modes = iperf3のどのモード(デフォルトのTCP、ウィンドウ指定のTCP、速度指定のUDP)やFTPが、経路の何を示しますか?
+experiment-question-rtx = RTX2000のIPsecトンネルのQoSは、負荷150%で3つのプロトコルにどう働き、限界はどこですか?
+experiment-question-scp = iperf3やsshトンネル内のscpが70倍速い回線で、scp、sftp、sshのパイプはなぜ1.2MiB/sなのですか?
+experiment-claim-bbr = BBRは3つの負荷すべてでアップロードが速く、効果は遠方だけで、再起動後に有効になる。
+experiment-claim-cisco = IOS-XEが遅い一因はデフォルトの小さなウィンドウで、IOSで拡大の効果がない理由は説明できない。
+experiment-claim-modes = UDPはTCPより低い速度でもロスがあるので、通常の測定はデフォルトのTCPがよい。ウィンドウの影響は遅延の大きい経路だけで、FTPはウィンドウが広がるため速い。
+experiment-claim-rtx = 各プロトコルはほぼ設定した帯域になる。制御できるのは短いパケットで約10Mbit/s、長いパケットで約90Mbit/sで、受信側でのロスがあると送信側の制御は効かない。
+experiment-claim-scp = OpenSSHのデフォルトのDSCP値cs1は、この回線での転送が保証されない。IPQoS noneか、ルータでの書き換えで本来の速度に戻る。それによるパケットロスは筆者の推測。
+experiment-ask-bbr-help = BBRの効果はどれだけあり、どこでないのですか?
+experiment-ask-bbr-twice = 接続を2倍にしても、CUBICはなぜあまり速くならないのですか?
+experiment-ask-bbr-from = どの遅延、ロス、オブジェクトサイズから効果がありますか?
+experiment-ask-cisco-window = ウィンドウの拡大で、なぜIOS-XEは10倍速くなり、IOSはならないのですか?
+experiment-ask-cisco-plateau = IOS-XEの頭打ちの原因は何ですか?
+experiment-ask-cisco-time = Linuxの時間の内訳は?
+experiment-ask-modes-measure = iperf3のどのモードが何を測りますか?
+experiment-ask-modes-sender = 送信側の値は受信側の値と一致しますか?
+experiment-ask-modes-udp = TCPより低い速度でUDPは何をどこで失いますか? ジッタは経路のものですか?
+experiment-ask-rtx-class = 各クラスの制限要因は何で、ICMPはなぜ割り当てより少ないのですか?
+experiment-ask-rtx-priority = 優先制御は他にどう影響し、PPPoEの影響はどれだけですか?
+experiment-ask-rtx-limit = パケットサイズごとの限界はどこですか?
+experiment-ask-scp-mark = DSCP値はどうなり、どの値の扱いが違いますか?
+experiment-ask-scp-fix = どの対処に効果があり、どれにないのですか?
+experiment-ask-scp-layer = アプリケーションの各層の影響は?

@@ -1,0 +1,181 @@
+
+## why-words
+
+why-words-receivers-window-limits-transfer-each = 受信ウィンドウが制限要因です。RTT { $rtt }ごとに{ $window_bytes }です({ $share }の時間)。
+why-words-program-here-does-not-read = このマシンのアプリケーションが、届いたデータを読みません。平均{ $unread_bytes }が未読です({ $share }の時間)。
+why-words-receiving-program-slow-takes-its = 受信側のアプリケーションが遅く、{ $rate }でしか読まず、ウィンドウが縮みます({ $share }の時間)。
+why-words-sending-program-slow-provides-connection = 送信側のアプリケーションの供給が{ $rate }しかなく、接続が待っています({ $share }の時間)。
+why-words-processor-here-limit-program-computes = このマシンのCPUが制限要因です。アプリケーションが計算中か計算待ちで、供給は{ $rate }です({ $share }の時間)。
+why-words-send-buffer-limits-transfer-flight = 送信バッファが制限要因です。RTT { $rtt }ごとに未ACKデータ{ $flight_bytes }です({ $share }の時間)。
+why-words-programs-wait-each-other-flight = アプリケーションが互いに待っています。RTT { $rtt }ごとに未ACKデータ{ $flight_bytes }を送り、相手の応答まで止まります({ $share }の時間)。
+why-words-path-full-get-through-packets = 回線を使い切っています。{ $rate }が通り、パケットはキューで{ $max }待ちます({ $share }の時間)。
+why-words-path-full-shared-with-others = 回線を他と共有して使い切り、この転送に残るのは{ $rate }です。
+why-words-something-on-path-drops-what = 経路上で、約{ $rate_at_loss }を超える分がキューなしに廃棄されています({ $share }の時間)。
+why-words-losses-transfer-does-not-cause = この転送が原因ではないロスで遅くなっています。速度にかかわらず、セグメントの{ $max }を再送しました({ $share }の時間)。
+why-words-marks-congestion-keep-transfer-slow = ECNマークで遅くなっています。{ $marked }セグメントに付きました({ $share }の時間)。
+why-words-packets-overtake-each-other-sender = パケットの順序が入れ替わり、送信側がロスと見なしています。再送{ $segments }回のうち{ $spurious }回は不要でした。
+why-words-transfer-still-starting-its-congestion = 転送の開始直後で、輻輳ウィンドウが増加中です({ $share }の時間)。
+why-words-nothing-acknowledged-large-packets-seem = { $longest_stall_s }間、確認応答がありません。大きなパケットが経路上で消えているようです。
+why-words-cannot-told-from-end-data = この端からは判定できません。データは{ $rate }で届き、速度を決めているのは相手か経路です。
+why-words-cannot-told-from-samples-get = ソケットの状態からは判定できません。{ $rate }が通り、それ以上にならない理由は現れていません。
+why-words-time = { $share }の時間は{ $what }
+why-words-window-went-through-each-round = 1往復ごとにウィンドウ{ $window }の{ $fill }が通過
+why-words-segments-sent-again-repairs-them = { $segments2 }セグメント中{ $segments }を再送({ $fraction })、回復{ $episodes }回、うち{ $episodes2 }回は直前にキューあり
+why-words-before-losses-got-through-give = ロスの前は{ $rate }が通過(±{ $spread })
+why-words-round-trip-on-average-least = RTTは平均{ $mean_rtt_s }、最短{ $least_rtt_s }{ $care }
+why-words-mib = { $bytes }MiB
+why-words-kib = { $bytes }KiB
+why-words-bytes = { $bytes }B
+why-words-too-little-transferred-while-i = 観測中の転送量が少なく、制限要因を判定できません。
+why-words-watch-longer-transfer-longer = もっと長い転送を見るか、観測時間を延ばしてください(--for 30)。
+why-words-run-slowpath-why-sending-end = 送信側で`slowpath why`を実行するか、そこでキャプチャして(tcpdump -s 128 -w FILE)`slowpath explain FILE`を実行してください。
+why-words-watch-longer-capture-packets-here = 観測時間を延ばすか(--for 60)、ここでキャプチャして(tcpdump -s 128 -w FILE)`slowpath explain FILE`を実行してください。
+why-words-nothing-arrived = 何も届かない
+why-words-nothing-under-way = 転送なし
+why-words-everything-sent-program-had-no = すべて送信済みで、アプリケーションに次のデータがない
+why-words-send-buffer-full-all-sent = 送信バッファが満杯で、すべて送信済み
+why-words-window-offered-sender-used-up = 送信側に通知されたウィンドウを使い切り
+why-words-receivers-window-full = 受信ウィンドウが満杯
+why-words-most-buffer-taken-by-bytes = バッファの大半がアプリケーションの未読データ
+why-words-receivers-window-full-closed-far = 受信ウィンドウが満杯かゼロで、最大よりはるかに小さい
+why-words-receivers-window-full-round-trip = 受信ウィンドウが満杯で、RTTが無負荷時より長い
+why-words-congestion-window-grew-from-its = 輻輳ウィンドウが初期値から増加中
+why-words-packets-queued-on-path = 経路のキューにパケットが滞留
+why-words-data-arrived-evenly-with-no = データは均等に届き、キューもロスも見えない
+why-words-congestion-window-full-on-path = キューのない経路で輻輳ウィンドウが満杯
+why-words-marks-congestion-came = ECNマークが到着
+why-words-segments-missing = セグメントが欠落
+why-words-losses-being-repaired = ロスを回復中
+why-words-timeout-being-repaired = 再送タイムアウトから回復中
+why-words-nothing-send = 送るデータなし
+why-words-waiting-program = アプリケーション待ち
+why-words-send-buffer-full = 送信バッファ満杯
+why-words-receivers-window-full-2 = 受信ウィンドウ満杯
+why-words-receiver-does-not-read = 受信側が読まない
+why-words-receivers-window-full-path-slow = 受信ウィンドウ満杯、経路の遅延増
+why-words-path-full = 回線が満杯
+why-words-window-growing = ウィンドウ増加中
+why-words-marked-as-congested = ECNマークあり
+why-words-repairing-losses = ロスを回復中
+why-words-repairing-timeout = 再送タイムアウトから回復中
+why-words-newest-s = (直近300秒)
+
+## why-answer
+
+why-answer-ended-once-before-had-connection = { $first }は接続する前に終了しました({ $status })。
+why-answer-process-its-children-moved-no = 観測中、プロセス{ $pid }とその子はTCPでデータを転送していません。
+why-answer-no-tcp-connection-with-port = 観測中、ポート{ $port }のTCP接続にデータの転送はありません。
+why-answer-no-tcp-connection-moved-data = 観測中、{ $text }へのTCP接続にデータの転送はありません。
+why-answer-speaks-udp-with-kernel-keeps = { $peers }とUDPで通信しています{ $quic }。カーネルにはその記録がないので、判定にはキャプチャが必要です(tcpdumpの後に`slowpath explain`)。
+why-answer-connections-with-bytes-began-ended = { $missed }接続({ $missed2 }B)は、観測の間に始まり終わりました。
+why-answer-more-connections-not-followed-busiest = ほかの{ $not_followed }接続は対象外です(転送量の多いものを選びました)。
+why-answer-part-programs-time-not-visible = アプリケーションの時間の一部は、このユーザーには見えません(他のユーザーのものか、何を待っているか示さないもの)。
+why-answer-program-ended-without-moving-data = アプリケーションは、見える範囲ではTCPでデータを転送せずに終了しました。
+why-answer-program-had-no-tcp-connection = アプリケーションに、データのあるTCP接続はありませんでした。
+why-answer-program = アプリケーション
+why-answer-probably-quic-http = (おそらくQUIC、HTTP/3)
+
+## why-judge
+
+why-judge-time-2 = { $time }の時間
+why-judge-receivers-window-always-had-room = 受信ウィンドウには常に空きあり
+why-judge-nothing-sent-again-while-i = 観測中の再送なし
+why-judge-losses-follow-load-too-few = ロスは負荷に伴うか、少なすぎて不明
+why-judge-no-marks-congestion = ECNマークなし
+why-judge-pauses-do-not-end-with = 中断は相手からの応答で終わらない
+why-judge-samples-socket-do-not-show = ソケットの状態には現れない
+why-judge-needs-second-transfer-with-other = DSCP値の異なる転送との比較が必要
+
+## why-job
+
+why-job-reading-source = 読み出し
+why-job-waiting-processor = CPU待ち
+why-job-held-back-by-processor-quota = CPUクォータによる待ち
+why-job-writing-here = 書き込み
+why-job-waiting-answer = 応答待ち
+why-job-receiver = 受信側
+why-job-network = ネットワーク
+why-job-not-visible = 見えない部分
+
+## told-iperf3
+
+told-iperf3-breaks-off-line-as-while = { $line }行目で途切れています(まだ書き込み中かもしれません)
+told-iperf3-line-column-no-json = { $line }行{ $column }列がJSONではありません
+told-iperf3-processor-busy-test-may-limit = { $whose }のCPU使用率が測定中{ $share }%でした。それが制限要因かもしれず、経路については判定しません。
+told-iperf3-test-itself-limit-asked-b = 測定自体が制限要因です。指定({ $asked }、-b)に対し、{ $got }が届きました。
+told-iperf3-round-trips-congestion-window-on = RTT { $least_rtt }〜{ $most_rtt }、輻輳ウィンドウは平均{ $cwnd }
+told-iperf3-receivers-window-limits-each-round = 受信ウィンドウが制限要因です。RTT { $rtt }ごとに{ $window }で、{ $rtt2 }になります。
+told-iperf3-senders-socket-buffer-limits-on = 送信バッファが制限要因です。RTT { $rtt }ごとに未ACKデータ{ $flight }(バッファ{ $buffer })です。
+told-iperf3-path-full-arrive-whatever-sent = 回線を使い切っています。送信速度にかかわらず{ $got }が届き、RTTは{ $least_rtt }から{ $most_rtt }に増えます。
+told-iperf3-losses-hold-back-segments-sent = ロスが制限要因です。セグメントの{ $share }を再送し、RTTにキューは現れていません。経路のロス、ポリサー、短いキューのあふれのどれかは、iperf3の値からは分かりません。
+told-iperf3-jitter = 、ジッタ{ $jitter }
+told-iperf3-sent-arrived-datagrams-lost = 送信{ $given }のうち{ $got }が届き、データグラムの{ $lost }%が失われました{ $jitter }。
+told-iperf3-test-itself-limit-arrived-asked = 測定自体が制限要因です。指定{ $given }に対し{ $got }が届き、ロスはほとんどありません{ $jitter }。
+told-iperf3-sender-sent-segments-again = 送信側は{ $count }セグメントを再送しました。
+told-iperf3-what-limited-cannot-told = { $received }の制限要因は判定できません: { $why }。
+told-iperf3-arrived-sender-says-same = { $got }が届き、送信側の値も同じ
+told-iperf3-arrived-senders-own-figure-higher = { $got }が届き、送信側の値{ $sent }は{ $more }大きい(ソケットが受け取った分を数えるため)
+told-iperf3-has-no-start-end = "start"と"end"がありません
+told-iperf3-its-end-holds-no-rates = "end"に速度がありません
+told-iperf3-host = このマシン
+told-iperf3-other-end = 相手
+told-iperf3-let-several-iperf-run-once = そこで複数のiperf3を同時に実行するか、より速いマシンで測り直してください。
+told-iperf3-leave-b-out-see-what = 経路の速度を知るには、-bを外してください。
+told-iperf3-result-holds-no-round-trips = 結果にRTTがない
+told-iperf3-give-receiving-end-larger-buffer = 受信側のバッファを大きくするか(iperf3 -w、net.ipv4.tcp_rmem)、接続を増やしてください(-P 4)。
+told-iperf3-leave-w-out-make-larger = -wを外すか、大きくしてください。
+told-iperf3-whether-link-others-on-slowpath = 回線自体か他の通信かは、`slowpath diagnose iperf3://HOST`が接続を増やして調べます。
+told-iperf3-slowpath-diagnose-iperf-host-tells = 区別するには、`slowpath diagnose iperf3://HOST`で試すか、測定をキャプチャして`slowpath explain`に渡してください。
+told-iperf3-no-window-buffer-queue-loss = 値にウィンドウ、バッファ、キュー、ロスの特徴がない
+told-iperf3-iperf-does-not-say-where = 失われた位置(送信側のキュー、経路、受信側のソケット)は、iperf3の値からは不明
+told-iperf3-slowpath-measure-iperf-host-u = `slowpath measure iperf3://HOST -u`は3つを分けて数えます。ロスがなくなるまで-bを下げてください。
+told-iperf3-ask-more-b-see-what = 経路の速度を知るには、-bを上げてください。
+told-iperf3-result-does-not-say-how = 結果にデータグラムのロス数がない
+told-iperf3-other-end-sent-its-windows = 送信したのは相手で、そのウィンドウとRTTはこの結果にない
+told-iperf3-slowpath-diagnose-iperf-host-watches = `slowpath diagnose iperf3://HOST`はこの測定を観測し、効果のある変更を試します。`slowpath why --port 5201`は実行中のものを観測します。
+
+## why-text
+
+why-text-smaller-connections-left-out-format = { "\u000A" }小さな{ $connections }接続は省きました。--format jsonで表示します。
+why-text-s-no-connection-yet = { $at_s }秒  接続待ち
+why-text-connections = { "  " }{ $connections }接続
+why-text-s-round-trip = { $at_s }秒  { $rate }  RTT { $rtt }  { $receiving }{ $more }
+why-text-no-tcp-connection-moves-data = 今データを転送しているTCP接続はありません。開始するには: slowpath why -- COMMAND
+why-text-why-first-slow-slowpath-why = 先頭が遅い理由を調べるには: slowpath why --pid { $pid }
+why-text-why-first-slow-slowpath-why-2 = 先頭が遅い理由を調べるには: slowpath why --to { $remote }
+why-text-in = { $program }{ $arrow }{ $remote }: { $facts }で{ $connection }、{ $goodput_bit_per_s }、{ $congestion_control }
+why-text-busiest-thread-one-processor = 最も忙しいスレッドは{ $program }で、1コアの{ $share }です。
+why-text-busiest-tcp-transfers-machine-now = このマシンで今、転送量の多いTCP接続:
+why-text-where-time-job-went = ジョブの時間の内訳:
+
+## told-text
+
+told-text-stream-sent-by = { $tool }、{ $to_uppercase } { $streams }ストリーム、{ $told }間、送信は{ $sent_here }
+told-text-side = こちら側
+told-text-other-side = 相手側
+
+## single-ended-text
+
+single-ended-text-test-data-server = 測定{ $test }: データはサーバ{ $way }、{ $what }
+single-ended-text-s-test-one-connection-with = { $to }{ $server }、測定1回{ $test_s }秒、{ $congestion_control }の1接続:
+single-ended-text-it = { $back }:
+single-ended-text-moved = { $cost2 }で{ $cost }を転送しました。
+single-ended-text-what-tried-agrees = 試した結果も一致します: { $tried }。
+single-ended-text-against-speaks-what-tried-take = 試した結果は一致しません: { $tried }。測定をキャプチャしてslowpath explainに渡してください。
+single-ended-text-nothing-tried-tells-from-another = 試した範囲では、{ $words }を他の原因と区別できません。
+single-ended-text-network-treats-marks-differently = 網での扱いがDSCP値によって違います: { $marks }。
+single-ended-text-fastest = 最も速いのは{ $change }で、{ $mean }です。
+single-ended-text-round-trip = RTT { $least_rtt_s }〜{ $mean_rtt_s }、{ $limit }
+single-ended-text-sent-again = 、再送{ $share }
+single-ended-text-times-as-fast-once = { $ratio }倍、1回
+single-ended-text-no-difference-shown-times = 差は判定できず({ $low }〜{ $high }倍)
+single-ended-text-times-as-fast = { $ratio }倍({ $low }〜{ $high })
+single-ended-text-times-as-fast-2 = { $ratio }倍
+single-ended-text-as = そのまま
+single-ended-text-to = 送信先
+single-ended-text-from = 送信元
+single-ended-text-nothing-tried-end-made-faster = この端で試したものは、どれも速くなりませんでした。
+single-ended-text-as-fast-as-before = 速さは同じ
+single-ended-text-no-difference-shown = 差は判定できず
+why-text-from = 送信元{ " " }
+why-text-to = 送信先{ " " }

@@ -1,0 +1,400 @@
+//! Texts of a document, told in the language that is spoken.
+//!
+//! Documents are English. A text from one is compared with the English catalogue: the message whose words it has, and what
+//! stands where that has arguments. Messages with more words are asked first, so that a sentence is never
+//! taken for a looser one. What no message has (a name, what another program said) stays as it is.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use crate::catalogue::{self, Piece};
+use crate::language::{Language, spoken};
+use crate::spelling::tight;
+
+/// A text of a page: as [`told`], and the single words of headings and buttons as well.
+pub fn told_on_page(text: &str) -> Cow<'_, str> {
+    if spoken() == Language::English {
+        return Cow::Borrowed(text);
+    }
+    let page = &RECOGNISER.page;
+    match page.binary_search_by(|(words, _)| words.as_str().cmp(text)) {
+        Ok(place) => Cow::Owned(catalogue::of(Language::Japanese).format(&page[place].1, &[])),
+        Err(_) => told(text),
+    }
+}
+
+/// A text of a document in the language that is spoken; in English the text itself.
+pub fn told(text: &str) -> Cow<'_, str> {
+    match spoken() {
+        Language::English => Cow::Borrowed(text),
+        Language::Japanese => Cow::Owned(tell(text, 0)),
+    }
+}
+
+/// Tells a text in Japanese, as [`tell_anew`]. A long sentence is taken apart in many ways, and the same piece comes up in most of
+/// them, so what a piece gave is kept: without, the ways double with each clause.
+fn tell(text: &str, depth: usize) -> String {
+    let key = (depth, text.to_owned());
+    if let Some(said) = TOLD.with_borrow(|told| told.get(&key).cloned()) {
+        return said;
+    }
+    let said = tell_anew(text, depth);
+    TOLD.with_borrow_mut(|told| {
+        if told.len() >= MOST_KEPT {
+            told.clear();
+        }
+        told.insert(key, said.clone());
+    });
+    said
+}
+
+thread_local! {
+    /// Texts that were told, with how deep inside others.
+    static TOLD: RefCell<BTreeMap<(usize, String), String>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// Texts that are kept; a report has some thousand.
+const MOST_KEPT: usize = 100_000;
+
+/// Tells a text in Japanese: as a whole, else sentence by sentence, else clause by clause.
+fn tell_anew(text: &str, depth: usize) -> String {
+    let inner = text.trim();
+    if depth > DEEPEST || !inner.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+        return tight(text);
+    }
+    if inner.len() != text.len() {
+        let before = &text[..text.len() - text.trim_start().len()];
+        let after = &text[text.trim_end().len()..];
+        return format!("{before}{}{after}", tell(inner, depth + 1));
+    }
+    for mark in ["* ", "- ", "! ", ": "] {
+        if let Some(rest) = text.strip_prefix(mark) {
+            return format!("{mark}{}", tell(rest, depth + 1));
+        }
+    }
+    if let Some((low, high)) = text.split_once(" to ")
+        && is_number(low)
+        && is_number(high)
+    {
+        return format!("{}〜{}", tight(low), tight(high));
+    }
+    if let Some(said) = whole(text, depth) {
+        return said;
+    }
+    if let Some(said) = parts(text, depth) {
+        return said;
+    }
+    tight(text)
+}
+
+/// Whether a text is a number, with or without a unit.
+fn is_number(text: &str) -> bool {
+    is_quantity(text)
+        || (!text.is_empty()
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b'.')))
+}
+
+/// A text that one message says, with or without its full stop, and with or without a capital letter.
+fn whole(text: &str, depth: usize) -> Option<String> {
+    if let Some(said) = exactly(text, depth) {
+        return Some(said);
+    }
+    if let Some(bare) = text.strip_suffix('.')
+        && let Some(said) = exactly(bare, depth)
+    {
+        return Some(format!("{said}。"));
+    }
+    if let Some(noun) = text.strip_prefix("the ")
+        && let Some(said) = single(noun)
+    {
+        return Some(said);
+    }
+    // A clause that begins with what joins it to another one.
+    for joint in ["; ", ", "] {
+        if let Some(said) = single(&format!("{joint}{text}")) {
+            return Some(said.trim_start_matches(['。', '、']).to_owned());
+        }
+    }
+    let first = text.chars().next()?;
+    if first.is_ascii_lowercase()
+        && let Some(said) = single(&format!("{}{}", first.to_ascii_uppercase(), &text[1..]))
+    {
+        return Some(said);
+    }
+    if first.is_ascii_uppercase() {
+        let small = format!("{}{}", first.to_ascii_lowercase(), &text[1..]);
+        if let Some(said) = exactly(&small, depth) {
+            return Some(said);
+        }
+        let said = exactly(small.strip_suffix('.')?, depth)?;
+        return Some(format!("{said}。"));
+    }
+    None
+}
+
+/// A text that a message without arguments says.
+fn single(text: &str) -> Option<String> {
+    let words = &RECOGNISER.words;
+    let place = words
+        .binary_search_by(|(words, _)| words.as_str().cmp(text))
+        .ok()?;
+    Some(catalogue::of(Language::Japanese).format(&words[place].1, &[]))
+}
+
+fn exactly(text: &str, depth: usize) -> Option<String> {
+    if let Some(said) = single(text) {
+        return Some(said);
+    }
+    for pattern in &RECOGNISER.patterns {
+        if let Some(found) = pattern.matches(text) {
+            let arguments: Vec<(&str, String)> = found
+                .into_iter()
+                .map(|(name, value)| (name, tell(value, depth + 1)))
+                .collect();
+            return Some(catalogue::of(Language::Japanese).format(&pattern.key, &arguments));
+        }
+    }
+    None
+}
+
+/// A text of several messages: sentences, clauses, or what follows a name and a colon.
+fn parts(text: &str, depth: usize) -> Option<String> {
+    if let Some(said) = split(text, ". ", "。", depth) {
+        return Some(said);
+    }
+    // A name, and a whole sentence behind it.
+    for (at, mark) in text.match_indices(": ") {
+        if let Some(said) = whole(&text[at + mark.len()..], depth) {
+            return Some(format!("{}: {said}", tell(&text[..at], depth + 1)));
+        }
+    }
+    // A whole clause, and more behind it.
+    for mark in ["; ", ", "] {
+        for (at, _) in text.rmatch_indices(mark) {
+            if let Some(said) = whole(&text[..at], depth) {
+                let joint = if mark == "; " { "。" } else { "、" };
+                return Some(format!(
+                    "{said}{joint}{}",
+                    tell(&text[at + mark.len()..], depth + 1)
+                ));
+            }
+        }
+    }
+    [("; ", "。"), (", ", "、"), (": ", ": "), (" (", "(")]
+        .into_iter()
+        .find_map(|(mark, joint)| split(text, mark, joint, depth))
+}
+
+/// A text told piece by piece; `None` where no piece is known.
+fn split(text: &str, mark: &str, joint: &str, depth: usize) -> Option<String> {
+    if !text.contains(mark) {
+        return None;
+    }
+    let mut changed = false;
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(mark) {
+        let piece = &rest[..at];
+        let whole_sentence = (mark == ". ").then(|| whole(&rest[..=at], depth)).flatten();
+        let said = whole_sentence.unwrap_or_else(|| tell(piece, depth + 1));
+        changed |= said != tight(piece);
+        out.push_str(&said);
+        if !said.ends_with('。') {
+            out.push_str(if mark == ". " && said.is_ascii() {
+                mark
+            } else {
+                joint
+            });
+        }
+        rest = &rest[at + mark.len()..];
+    }
+    let bracket = rest.strip_suffix(')').filter(|_| mark == " (");
+    let last = match bracket {
+        Some(inner) => format!("{})", tell(inner, depth + 1)),
+        None => tell(rest, depth + 1),
+    };
+    changed |= last != tight(rest);
+    out.push_str(&last);
+    (changed && out.len() > last.len()).then_some(out)
+}
+
+/// A message with arguments, as its English looks.
+struct Pattern {
+    key: String,
+    pieces: Vec<Piece>,
+    /// Letters of its own words.
+    letters: usize,
+    /// The longest of its own words in a row: a text without them needs no closer look.
+    longest: String,
+}
+
+impl Pattern {
+    /// What stands where the message has arguments, where the text has its words.
+    fn matches<'t>(&self, text: &'t str) -> Option<Vec<(&str, &'t str)>> {
+        if let Some(Piece::Text(end)) = self.pieces.last()
+            && !text.ends_with(end.as_str())
+        {
+            return None;
+        }
+        if !text.contains(self.longest.as_str()) {
+            return None;
+        }
+        let mut found = Vec::new();
+        fill(&self.pieces, text, &mut found)
+            .then_some(found)
+            .filter(|found| {
+                // A name before a colon belongs to whoever put it there.
+                let first = matches!(self.pieces.first(), Some(Piece::Argument(_)));
+                !(first && found.first().is_some_and(|(_, value)| value.contains(": ")))
+            })
+    }
+}
+
+/// Fills arguments with the shortest texts that let the rest fit.
+fn fill<'p, 't>(pieces: &'p [Piece], text: &'t str, found: &mut Vec<(&'p str, &'t str)>) -> bool {
+    match pieces {
+        [] => text.is_empty(),
+        [Piece::Text(words), more @ ..] => text
+            .strip_prefix(words.as_str())
+            .is_some_and(|rest| fill(more, rest, found)),
+        [Piece::Argument(name), more @ ..] => {
+            let ends: Box<dyn Iterator<Item = usize>> = match more {
+                [] => Box::new(std::iter::once(text.len())),
+                [Piece::Text(next), ..] => Box::new(text.match_indices(next.as_str()).map(|(at, _)| at)),
+                [Piece::Argument(_), ..] => Box::new(
+                    text.char_indices()
+                        .map(|(at, _)| at)
+                        .chain(std::iter::once(text.len())),
+                ),
+            };
+            for end in ends {
+                let value = &text[..end];
+                if is_two_sentences(value) {
+                    return false;
+                }
+                if !fits(name, value) {
+                    continue;
+                }
+                found.push((name, value));
+                if fill(more, &text[end..], found) {
+                    return true;
+                }
+                found.pop();
+            }
+            false
+        }
+    }
+}
+
+/// Whether a text goes on behind the end of a sentence: no argument does.
+fn is_two_sentences(text: &str) -> bool {
+    text.match_indices(". ")
+        .any(|(at, mark)| text[at + mark.len()..].starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
+/// Whether a value is of the kind that an argument's name stands for.
+fn fits(name: &str, value: &str) -> bool {
+    if QUANTITIES.contains(&name) {
+        is_quantity(value)
+    } else if name == COUNT {
+        value
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b'.'))
+    } else {
+        true
+    }
+}
+
+/// Whether a text is a number with a unit.
+fn is_quantity(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit()) && tight(text) != text && text.split(' ').count() == 2
+}
+
+struct Recogniser {
+    /// Messages without arguments, in order of their words, with their keys.
+    words: Vec<(String, String)>,
+    /// Texts of pages.
+    page: Vec<(String, String)>,
+    /// Messages with arguments, those with more words first.
+    patterns: Vec<Pattern>,
+}
+
+static RECOGNISER: LazyLock<Recogniser> = LazyLock::new(|| {
+    let mut words = Vec::new();
+    let mut page = Vec::new();
+    let mut patterns = Vec::new();
+    for (key, pieces) in catalogue::entries(Language::English) {
+        if let [Piece::Text(text)] = pieces.as_slice()
+            && key.starts_with("page-")
+        {
+            page.push((text.trim().to_owned(), key));
+            continue;
+        }
+        if LOOKED_UP.iter().any(|begin| key.starts_with(begin)) {
+            continue;
+        }
+        match pieces.as_slice() {
+            [] => {}
+            [Piece::Text(text)] => words.push((text.trim().to_owned(), key)),
+            _ => {
+                let letters = pieces
+                    .iter()
+                    .map(|piece| match piece {
+                        Piece::Text(text) => text.bytes().filter(u8::is_ascii_alphabetic).count(),
+                        Piece::Argument(_) => 0,
+                    })
+                    .sum();
+                let kind = |piece: &Piece| matches!(piece, Piece::Argument(name) if QUANTITIES.contains(&name.as_str()));
+                let few = ["answer_", "ledger_sentence"]
+                    .iter()
+                    .any(|begin| key.starts_with(begin))
+                    && letters > 1;
+                if letters >= FEWEST_LETTERS || few || pieces.iter().any(kind) {
+                    let longest = pieces
+                        .iter()
+                        .filter_map(|piece| match piece {
+                            Piece::Text(text) => Some(text.as_str()),
+                            Piece::Argument(_) => None,
+                        })
+                        .max_by_key(|text| text.len())
+                        .unwrap_or_default()
+                        .to_owned();
+                    patterns.push(Pattern {
+                        key,
+                        pieces,
+                        letters,
+                        longest,
+                    });
+                }
+            }
+        }
+    }
+    words.sort();
+    page.sort();
+    words.dedup_by(|later, earlier| later.0 == earlier.0);
+    patterns.sort_by_key(|pattern| std::cmp::Reverse(pattern.letters));
+    Recogniser {
+        words,
+        page,
+        patterns,
+    }
+});
+
+/// The names of arguments that are quantities: they tell a message from others even where it has few words of its own.
+const QUANTITIES: [&str; 3] = ["time", "share", "less"];
+
+/// The name of arguments that are numbers.
+const COUNT: &str = "count";
+
+/// Letters of its own from which a message can be told from others.
+const FEWEST_LETTERS: usize = 5;
+
+/// Keys of single words that are looked up where they are meant: elsewhere they may be a name.
+const LOOKED_UP: [&str; 2] = ["head-", "figure-"];
+
+/// Messages inside each other; texts that no message has are not taken apart for ever.
+const DEEPEST: usize = 12;
