@@ -7,7 +7,7 @@ use slowpath_verdict::ledger::{CapacityIs, Entry, Ledger};
 
 use crate::quantity::{bit_rate, seconds};
 use crate::text::{Style, Tone, columns, left};
-use slowpath_words::{english, say, told, word};
+use slowpath_words::{english, say, word};
 
 /// One part of a bar.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,7 +104,7 @@ pub fn write(ledger: &Ledger, style: Style, out: &mut dyn Write) -> io::Result<(
         return Ok(());
     }
     let width = style.width.saturating_sub(INDENT.len() + 2).clamp(20, 100);
-    writeln!(out, "{}[{}]", told(LABEL), bar(ledger, width))?;
+    writeln!(out, "{}[{}]", word!("ledger-time-went"), bar(ledger, width))?;
     let capacity = ledger.capacity_bit_per_s.map(|rate| {
         let how = match ledger.capacity_is {
             CapacityIs::Known => word!("ledger-as-told"),
@@ -166,7 +166,10 @@ pub fn brief(ledger: &Ledger, style: Style) -> Vec<String> {
         line.push_str(gap);
         line.push_str(name);
     }
-    vec![format!("{}[{}]", told(LABEL), bar(ledger, width)), line]
+    vec![
+        format!("{}[{}]", word!("ledger-time-went"), bar(ledger, width)),
+        line,
+    ]
 }
 
 /// The entries of each cause, the costliest cause first, with the letter that stands for it in the bar.
@@ -258,7 +261,6 @@ fn cells(share: f64, width: usize) -> usize {
 
 /// Share of the bad transfer's duration from which growth is told.
 const GROWN: f64 = 0.1;
-const LABEL: &str = "  time went  ";
 const INDENT: &str = "             ";
 /// Most lines beside that of the link.
 const LINES: usize = 6;

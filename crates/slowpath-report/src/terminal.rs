@@ -251,7 +251,13 @@ fn proven(results: &Results) -> String {
             .filter(|proof| proof.outcome == outcome)
             .count()
     };
-    let words = |outcome: ProofOutcome| format!("{} {}", count(outcome), outcome.word());
+    let words = |outcome: ProofOutcome| {
+        say!(
+            "terminal-outcome",
+            count = count(outcome),
+            outcome = outcome.word()
+        )
+    };
     let outcomes = [ProofOutcome::Held, ProofOutcome::Refuted, ProofOutcome::Undecided];
     let told: Vec<String> = outcomes
         .into_iter()

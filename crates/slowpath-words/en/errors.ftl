@@ -302,7 +302,6 @@ errors-its-bytes-never-seen-before-ip = its bytes were never seen before, and IP
 errors-its-bytes-never-seen-before-ip-2 = its bytes were never seen before, and IP identification, timestamps or time say that it was sent before those above it
 errors-not-results-document-give-result-json = this is not a results document ({ $a }); give the result.json of a results folder
 errors-results-document-has-form-version-reads = the results document has the form { $found }, this version reads { $a }; use the version that wrote it
-errors-time-went = { "  " }time went{ "  " }
 errors-where-source-errs = Where the source errs
 errors-what-cannot-say = What this cannot say
 errors-by = { $a } by { $b }

@@ -120,3 +120,4 @@ line-comment-send-buffer = # only for programs that set SO_SNDBUF themselves
 line-comment-client = # on a client that sends
 line-comment-server = # on a server that sends; then reload it
 line-comment-router = # on a router that runs Linux
+line-number = line { $count }

@@ -243,3 +243,5 @@ compare-folders-b = { $b } in B
 compare-folders-no-valid-run-on-one = { $a }: no valid run on one side, nothing can be said.
 compare-folders-limit-changed-from = { " " }The limit changed from { $x } to { $y }.
 terminal-figure = { $whose }{ $name }: { $found }, { $origin } { $wanted }
+ledger-time-went = { "  " }time went{ "  " }
+terminal-outcome = { $count } { $outcome }

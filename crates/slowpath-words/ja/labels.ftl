@@ -120,3 +120,4 @@ line-comment-send-buffer = # SO_SNDBUFを自分で指定するアプリケーシ
 line-comment-client = # 送信するクライアントで
 line-comment-server = # 送信するサーバで(その後に再読み込み)
 line-comment-router = # Linuxのルータで
+line-number = { $count }行目

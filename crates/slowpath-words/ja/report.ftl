@@ -220,7 +220,7 @@ range-values = { $values }個
 
 ## flows
 
-flows-instead = { $goodput_byte_per_s2 }から{ $goodput_byte_per_s }
+flows-instead = { $goodput_byte_per_s }({ $goodput_byte_per_s2 }の代わり)
 
 ## results-compared
 
@@ -243,3 +243,5 @@ compare-folders-b = Bの{ $b }
 compare-folders-no-valid-run-on-one = { $a }: 一方に有効な実行がなく、比較できません。
 compare-folders-limit-changed-from = 制限要因は{ $x }から{ $y }に変わりました。
 terminal-figure = { $whose }{ $name }: { $found }({ $origin }{ $wanted })
+ledger-time-went = { "  " }時間の内訳{ " " }
+terminal-outcome = { $outcome }{ $count }件

@@ -21,11 +21,13 @@
 pub mod catalogue;
 mod language;
 mod recognise;
+mod speech;
 mod spelling;
 
-pub use catalogue::{Argument, english, english_word, lookup, say, word};
+pub use catalogue::{english_word, lookup, word};
 pub use language::{Language, speak, spoken};
 pub use recognise::{told, told_on_page};
+pub use speech::{Argument, english, in_language, say};
 pub use spelling::tight;
 
 /// A message in the language that is spoken, as a `String`: `say!("explain-more", count = 3)`.

@@ -163,14 +163,17 @@ fn exactly(text: &str, depth: usize) -> Option<String> {
 
 /// A text of several messages: sentences, clauses, or what follows a name and a colon.
 fn parts(text: &str, depth: usize) -> Option<String> {
-    if let Some(said) = split(text, ". ", "。", depth) {
-        return Some(said);
-    }
-    // A name, and a whole sentence behind it.
+    // A name, and a whole text behind it.
     for (at, mark) in text.match_indices(": ") {
+        if text[..at].contains(". ") {
+            break;
+        }
         if let Some(said) = whole(&text[at + mark.len()..], depth) {
             return Some(format!("{}: {said}", tell(&text[..at], depth + 1)));
         }
+    }
+    if let Some(said) = split(text, ". ", "。", depth) {
+        return Some(said);
     }
     // A whole clause, and more behind it.
     for mark in ["; ", ", "] {
@@ -348,7 +351,7 @@ static RECOGNISER: LazyLock<Recogniser> = LazyLock::new(|| {
                         Piece::Argument(_) => 0,
                     })
                     .sum();
-                let kind = |piece: &Piece| matches!(piece, Piece::Argument(name) if QUANTITIES.contains(&name.as_str()));
+                let kind = |piece: &Piece| matches!(piece, Piece::Argument(name) if name == COUNT || QUANTITIES.contains(&name.as_str()));
                 let few = ["answer_", "ledger_sentence"]
                     .iter()
                     .any(|begin| key.starts_with(begin))
