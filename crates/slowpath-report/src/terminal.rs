@@ -254,7 +254,7 @@ fn proven(results: &Results) -> String {
     let words = |outcome: ProofOutcome| {
         say!(
             "terminal-outcome",
-            count = count(outcome),
+            number = count(outcome),
             outcome = outcome.word()
         )
     };

@@ -244,4 +244,4 @@ compare-folders-no-valid-run-on-one = { $a }: no valid run on one side, nothing 
 compare-folders-limit-changed-from = { " " }The limit changed from { $x } to { $y }.
 terminal-figure = { $whose }{ $name }: { $found }, { $origin } { $wanted }
 ledger-time-went = { "  " }time went{ "  " }
-terminal-outcome = { $count } { $outcome }
+terminal-outcome = { $number } { $outcome }

@@ -244,4 +244,4 @@ compare-folders-no-valid-run-on-one = { $a }: 一方に有効な実行がなく�
 compare-folders-limit-changed-from = 制限要因は{ $x }から{ $y }に変わりました。
 terminal-figure = { $whose }{ $name }: { $found }({ $origin }{ $wanted })
 ledger-time-went = { "  " }時間の内訳{ " " }
-terminal-outcome = { $outcome }{ $count }件
+terminal-outcome = { $outcome }{ $number }件

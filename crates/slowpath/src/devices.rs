@@ -104,7 +104,7 @@ pub fn write_text(reading: &Reading, style: Style, out: &mut dyn Write) -> io::R
         .map(|state| {
             say!(
                 "config-count",
-                count = counts.of(*state),
+                number = counts.of(*state),
                 state = told_state(*state)
             )
         })

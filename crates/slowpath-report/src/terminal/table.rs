@@ -214,7 +214,10 @@ impl Row {
             cells: [
                 format!("{}{}", name, if variant.scaled.is_some() { " *" } else { "" }),
                 published.unwrap_or_else(|| "-".to_owned()),
-                variant.instead.clone().unwrap_or(measured),
+                variant
+                    .instead
+                    .as_deref()
+                    .map_or(measured, |instead| told(instead).into_owned()),
                 ratio,
                 limit,
                 health,
