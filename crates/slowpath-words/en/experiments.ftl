@@ -33,3 +33,7 @@ experiment-ask-rtx-limit = Where is the limit, by packet size?
 experiment-ask-scp-mark = What happens to the mark, and which marks are treated so?
 experiment-ask-scp-fix = Which fix works, and which does not?
 experiment-ask-scp-layer = What does each layer of programs cost?
+experiment-called-delay = delay each way
+experiment-called-loss = loss
+experiment-called-size = object size
+experiment-called-mark = mark

@@ -33,3 +33,7 @@ experiment-ask-rtx-limit = パケットサイズごとの限界はどこです�
 experiment-ask-scp-mark = DSCP値はどうなり、どの値の扱いが違いますか?
 experiment-ask-scp-fix = どの対処に効果があり、どれにないのですか?
 experiment-ask-scp-layer = アプリケーションの各層の影響は?
+experiment-called-delay = 片方向の遅延
+experiment-called-loss = ロス
+experiment-called-size = オブジェクトサイズ
+experiment-called-mark = DSCP値
