@@ -1,7 +1,6 @@
 //! The catalogues: every key with its words, in each language.
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
 use std::sync::LazyLock;
 
 use fluent_bundle::concurrent::FluentBundle;
@@ -11,23 +10,6 @@ use fluent_syntax::unicode::unescape_unicode_to_string;
 use unic_langid::LanguageIdentifier;
 
 use crate::language::{Language, spoken};
-use crate::recognise::told;
-
-/// A named argument of a message.
-pub type Argument<'a> = (&'a str, &'a dyn Display);
-
-/// The message `key` in the language that is spoken; see [`say!`](crate::say!).
-///
-/// A key that no catalogue has is shown as itself: a test refuses such keys.
-pub fn say(key: &str, arguments: &[Argument<'_>]) -> String {
-    let language = spoken();
-    in_language(language, key, arguments)
-}
-
-/// The message `key` in English; see [`english!`](crate::english!).
-pub fn english(key: &str, arguments: &[Argument<'_>]) -> String {
-    in_language(Language::English, key, arguments)
-}
 
 /// A message without arguments in the language that is spoken.
 pub fn word(key: &'static str) -> &'static str {
@@ -53,24 +35,6 @@ pub fn has(language: Language, key: &str) -> bool {
 /// The keys of a language, in the order of its files.
 pub fn keys(language: Language) -> Vec<String> {
     entries(language).into_iter().map(|(key, _)| key).collect()
-}
-
-/// The message `key` in a language, its arguments told in it.
-pub fn in_language(language: Language, key: &str, arguments: &[Argument<'_>]) -> String {
-    let arguments: Vec<(&str, String)> = arguments
-        .iter()
-        .map(|(name, value)| (*name, value.to_string()))
-        .collect();
-    match language {
-        Language::English => of(language).format(key, &arguments),
-        Language::Japanese => {
-            let told: Vec<(&str, String)> = arguments
-                .into_iter()
-                .map(|(name, value)| (name, told(&value).into_owned()))
-                .collect();
-            of(language).format(key, &told)
-        }
-    }
 }
 
 /// The catalogue of a language.

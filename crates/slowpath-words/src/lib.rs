@@ -20,11 +20,13 @@
 
 pub mod catalogue;
 mod language;
+mod message;
 mod recognise;
 mod spelling;
 
-pub use catalogue::{Argument, english, english_word, lookup, say, word};
+pub use catalogue::{english_word, lookup, word};
 pub use language::{Language, speak, spoken};
+pub use message::{Argument, english, say};
 pub use recognise::{told, told_on_page};
 pub use spelling::tight;
 

@@ -279,7 +279,7 @@ fn literals(sources: &[(PathBuf, String)]) -> BTreeSet<String> {
             let Some(end) = end else { break };
             out.insert(filled(&body[..end]));
             // Where a quote was taken for another one, the next text is found all the same.
-            rest = &body[..];
+            rest = body;
         }
     }
     out

@@ -230,7 +230,7 @@ fn no_english_in_a_watch() {
     let writer = std::thread::spawn(move || {
         let mut stream = std::net::TcpStream::connect(address).unwrap();
         while !ended.load(std::sync::atomic::Ordering::Relaxed) {
-            if std::io::Write::write_all(&mut stream, &[0; 65_536]).is_err() {
+            if std::io::Write::write_all(&mut stream, &[0; 8_192]).is_err() {
                 break;
             }
         }
