@@ -93,6 +93,8 @@ pub(crate) enum Command {
     Measure(MeasureArgs),
     /// Be the other end: an iperf3-compatible server and more
     Serve(ServeArgs),
+    /// Print the JSON schema of experiment files, for editors that complete and check them
+    Schema,
     /// Print what a shell needs to complete slowpath's commands and options
     Completions {
         /// Which shell

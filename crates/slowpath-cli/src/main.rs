@@ -71,6 +71,7 @@ fn main() -> ExitCode {
         Command::Config(args) => config::config(&args),
         Command::Measure(args) => measure::measure(&args),
         Command::Serve(args) => measure::serve(&args),
+        Command::Schema => schema(),
         Command::Completions { shell } => completions(shell),
         Command::Manual { folder } => manual(&folder),
         Command::Guard => why::guard(),
@@ -134,6 +135,13 @@ fn manual(folder: &Path) -> Result<u8, exit::Failure> {
     written.map_err(|error| {
         exit::Failure::machine(slowpath::input::unwritable(folder, &error, "its argument"))
     })?;
+    Ok(exit::DONE)
+}
+
+/// Prints the schema of experiment files.
+fn schema() -> Result<u8, exit::Failure> {
+    let text = format!("{:#}\n", slowpath::schema::json());
+    terminal::print(|out| out.write_all(text.as_bytes()))?;
     Ok(exit::DONE)
 }
 

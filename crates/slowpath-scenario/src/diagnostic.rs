@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::fmt;
 
+use crate::asked::{Asked, Form, Questions};
 use crate::span::{Sources, Span};
 
 /// How much a message matters.
@@ -58,27 +59,47 @@ impl Diagnostic {
 
 /// Messages under collection: readers go on after an error, so that one pass reports all of them.
 #[derive(Debug, Default)]
-pub struct Issues(RefCell<Vec<Diagnostic>>);
+pub struct Issues {
+    list: RefCell<Vec<Diagnostic>>,
+    questions: Questions,
+}
 
 impl Issues {
+    /// Also keeps what the reader asks for.
+    pub(crate) fn with_questions() -> Self {
+        Self {
+            questions: Questions::kept(),
+            ..Self::default()
+        }
+    }
+
+    /// The reader asks for a key.
+    pub(crate) fn ask(&self, what: impl FnOnce() -> (String, Form)) {
+        self.questions.ask(what);
+    }
+
+    pub(crate) fn into_asked(self) -> Vec<Asked> {
+        self.questions.into_asked()
+    }
+
     /// Adds one message.
     pub fn push(&self, diagnostic: Diagnostic) {
-        self.0.borrow_mut().push(diagnostic);
+        self.list.borrow_mut().push(diagnostic);
     }
 
     /// Adds all messages of another collection.
     pub fn extend(&self, others: Self) {
-        self.0.borrow_mut().extend(others.0.into_inner());
+        self.list.borrow_mut().extend(others.list.into_inner());
     }
 
     /// Whether there is an error among the messages.
     pub fn any_error(&self) -> bool {
-        self.0.borrow().iter().any(|d| d.severity == Severity::Error)
+        self.list.borrow().iter().any(|d| d.severity == Severity::Error)
     }
 
     /// Number of errors so far.
     pub fn error_count(&self) -> usize {
-        self.0
+        self.list
             .borrow()
             .iter()
             .filter(|d| d.severity == Severity::Error)
@@ -87,7 +108,7 @@ impl Issues {
 
     /// The messages in the order of the text, with the texts that they point into; duplicates are dropped.
     pub fn into_diagnostics(self, sources: Sources) -> Diagnostics {
-        let mut list = self.0.into_inner();
+        let mut list = self.list.into_inner();
         list.sort_by(|a, b| (a.span, &a.message).cmp(&(b.span, &b.message)));
         list.dedup();
         Diagnostics { list, sources }

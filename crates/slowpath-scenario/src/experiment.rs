@@ -378,6 +378,15 @@ fn apply_override(table: &mut Table, key: &str, node: &Node, issues: &Issues) {
     }
 }
 
+/// Reads a table as the file of a single variant: for what the reader asks, not for what it says.
+pub(crate) fn ask_all(table: &Table, span: Span, sources: &Sources, issues: &Issues) {
+    let header = Fields::new(table, "", span, issues);
+    header.text("title");
+    header.text("reference");
+    header.list("variants");
+    read_variant("sample", span, table, sources, issues);
+}
+
 fn read_variant(
     name: &str,
     span: Span,

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use slowpath_units::{BitRate, ByteCount, Duration, ParseError, ParseErrorKind, Ratio};
 
+use crate::asked::Form;
 use crate::diagnostic::{Diagnostic, Issues, suggestion};
 use crate::span::{Located, Span};
 use crate::tree::{Entry, Node, Table, Value};
@@ -70,6 +71,12 @@ impl<'a> Fields<'a> {
 
     /// The entry with `key`, whatever its value; the key counts as known.
     pub(crate) fn entry(&self, key: &'static str) -> Option<&'a Entry> {
+        self.wanted(key, || Form::Any)
+    }
+
+    /// The entry with `key`, which is written in this form; the key counts as known.
+    fn wanted(&self, key: &'static str, form: impl FnOnce() -> Form) -> Option<&'a Entry> {
+        self.issues.ask(|| (self.path_of(key), form()));
         self.known.borrow_mut().push(key);
         self.table.entry(key)
     }
@@ -80,7 +87,7 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn text(&self, key: &'static str) -> Option<Located<&'a str>> {
-        let node = &self.entry(key)?.node;
+        let node = &self.wanted(key, || Form::Text)?.node;
         match &node.value {
             Value::Text(text) => Some(Located {
                 value: text,
@@ -91,7 +98,7 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn flag(&self, key: &'static str) -> Option<Located<bool>> {
-        let node = &self.entry(key)?.node;
+        let node = &self.wanted(key, || Form::Flag)?.node;
         match &node.value {
             Value::Flag(flag) => Some(Located {
                 value: *flag,
@@ -103,7 +110,7 @@ impl<'a> Fields<'a> {
 
     /// A whole number within `low..=high`.
     pub(crate) fn integer(&self, key: &'static str, low: u64, high: u64) -> Option<Located<u64>> {
-        let node = &self.entry(key)?.node;
+        let node = &self.wanted(key, || Form::Integer(low, high))?.node;
         let Value::Integer(number) = &node.value else {
             return self.wrong_kind(key, node, &node.value, "a whole number");
         };
@@ -124,13 +131,8 @@ impl<'a> Fields<'a> {
 
     /// A quantity with its unit.
     pub(crate) fn quantity<T: Quantity>(&self, key: &'static str) -> Option<Located<T>> {
-        let node = &self.entry(key)?.node;
-        self.quantity_of(key, node)
-    }
-
-    pub(crate) fn quantity_of<T: Quantity>(&self, key: &str, node: &Node) -> Option<Located<T>> {
-        let path = self.path_of(key);
-        parse_quantity(&path, node, self.issues)
+        let node = &self.wanted(key, || Form::Quantity(T::EXAMPLE))?.node;
+        parse_quantity(&self.path_of(key), node, self.issues)
     }
 
     /// A quantity with unit that must be above zero to have any effect.
@@ -152,6 +154,8 @@ impl<'a> Fields<'a> {
         key: &'static str,
         choices: &[(&'static str, T)],
     ) -> Option<Located<T>> {
+        let all = || Form::Choice(choices.iter().map(|(word, _)| (*word).to_owned()).collect());
+        self.issues.ask(|| (self.path_of(key), all()));
         let text = self.text(key)?;
         let found = choices.iter().find(|(word, _)| *word == text.value);
         if found.is_none() {
@@ -182,13 +186,13 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn table(&self, key: &'static str) -> Option<Self> {
-        let entry = self.entry(key)?;
+        let entry = self.wanted(key, || Form::Table)?;
         Fields::of(&entry.node, self.path_of(key), self.issues)
     }
 
     /// A list; each item with the path that names it in messages.
     pub(crate) fn list(&self, key: &'static str) -> Option<Located<Vec<(String, &'a Node)>>> {
-        let node = &self.entry(key)?.node;
+        let node = &self.wanted(key, || Form::List)?.node;
         match &node.value {
             Value::List(items) => {
                 let path = self.path_of(key);
@@ -214,6 +218,7 @@ impl<'a> Fields<'a> {
 
     /// Reports `key` as missing; where a misspelt one stands, that is the only mistake.
     pub(crate) fn missing(&self, key: &str, help: impl Into<String>) {
+        self.issues.ask(|| (self.path_of(key), Form::Needed));
         let misspelt = self.table.entries().find(|entry| {
             !self.known.borrow().contains(&entry.key.as_str()) && suggestion(&entry.key, [key]).is_some()
         });
@@ -257,6 +262,8 @@ impl<'a> Fields<'a> {
         text: Located<&str>,
         choices: impl Iterator<Item = &'static str> + Clone,
     ) {
+        let all = || Form::Choice(choices.clone().map(str::to_owned).collect());
+        self.issues.ask(|| (self.path_of(key), all()));
         let help = match suggestion(text.value, choices.clone()) {
             Some(meant) => format!("did you mean \"{meant}\"?"),
             None => format!("choices: {}", words(choices)),
@@ -306,6 +313,7 @@ quantity! {
 
 /// Reads `node` as a quantity; a bare number gets the hint that units are mandatory.
 pub(crate) fn parse_quantity<T: Quantity>(path: &str, node: &Node, issues: &Issues) -> Option<Located<T>> {
+    issues.ask(|| (path.to_owned(), Form::Quantity(T::EXAMPLE)));
     let text = match &node.value {
         Value::Text(text) => text.clone(),
         Value::Integer(number) => number.to_string(),

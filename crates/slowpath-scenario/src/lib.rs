@@ -16,11 +16,13 @@
 //! * [`intervention`]: changes to a run, for hypothesis tests and remedies.
 //! * [`sweep`]: ranges of a setting, from the command line.
 //! * [`figure`]: published figures to compare with.
+//! * [`schema`]: which keys a document may have, for editors and for the reference.
 //! * [`diagnostic`], [`span`], [`tree`]: messages, places, and the text as a tree.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod asked;
 mod assumption;
 pub mod device;
 pub mod diagnostic;
@@ -31,6 +33,7 @@ pub mod host;
 pub mod intervention;
 pub mod network;
 pub mod plan;
+pub mod schema;
 pub mod span;
 pub mod sweep;
 pub mod tree;

@@ -30,6 +30,7 @@ help-list = 内蔵の実験とその条件を表示
 help-doctor = このマシンでできることと、できない場合の対処を表示
 help-measure = 実際の経路を1つのツールで測定する: iperf3、ftp、ssh、s3、ping、trace、mtu、sweep
 help-serve = 相手側になる(iperf3互換サーバほか)
+help-schema = 実験ファイルのJSONスキーマを表示（エディタでの補完と検査に）
 help-completions = slowpathの補完に必要なスクリプトを表示
 help-completions-shell = シェルの種類
 help--experiment = 内蔵の実験の名前(`slowpath list`を参照)、または実験ファイルのパス

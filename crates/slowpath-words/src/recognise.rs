@@ -29,49 +29,61 @@ pub fn told_on_page(text: &str) -> Cow<'_, str> {
 pub fn told(text: &str) -> Cow<'_, str> {
     match spoken() {
         Language::English => Cow::Borrowed(text),
-        Language::Japanese => Cow::Owned(tell(text, 0)),
+        Language::Japanese => Cow::Owned(tell(text)),
     }
 }
 
 /// Tells a text in Japanese, as [`tell_anew`]. A long sentence is taken apart in many ways, and the same piece comes up in most of
 /// them, so what a piece gave is kept: without, the ways double with each clause.
-fn tell(text: &str, depth: usize) -> String {
-    let key = (depth, text.to_owned());
-    if let Some(said) = TOLD.with_borrow(|told| told.get(&key).cloned()) {
-        return said;
+fn tell(text: &str) -> String {
+    kept(|kept| &mut kept.told, text, tell_anew)
+}
+
+/// What a text gives, from what is kept or anew. Each way to take a text apart leads to shorter ones, so this ends.
+fn kept<T: Clone>(which: fn(&mut Kept) -> &mut BTreeMap<String, T>, text: &str, make: fn(&str) -> T) -> T {
+    if let Some(made) = KEPT.with_borrow_mut(|kept| which(kept).get(text).cloned()) {
+        return made;
     }
-    let said = tell_anew(text, depth);
-    TOLD.with_borrow_mut(|told| {
-        if told.len() >= MOST_KEPT {
-            told.clear();
+    let made = make(text);
+    KEPT.with_borrow_mut(|kept| {
+        let which = which(kept);
+        if which.len() >= MOST_KEPT {
+            which.clear();
         }
-        told.insert(key, said.clone());
+        which.insert(text.to_owned(), made.clone());
     });
-    said
+    made
+}
+
+/// What texts gave.
+#[derive(Default)]
+struct Kept {
+    told: BTreeMap<String, String>,
+    /// By one message, or not.
+    exactly: BTreeMap<String, Option<String>>,
 }
 
 thread_local! {
-    /// Texts that were told, with how deep inside others.
-    static TOLD: RefCell<BTreeMap<(usize, String), String>> = const { RefCell::new(BTreeMap::new()) };
+    static KEPT: RefCell<Kept> = RefCell::default();
 }
 
 /// Texts that are kept; a report has some thousand.
 const MOST_KEPT: usize = 100_000;
 
 /// Tells a text in Japanese: as a whole, else sentence by sentence, else clause by clause.
-fn tell_anew(text: &str, depth: usize) -> String {
+fn tell_anew(text: &str) -> String {
     let inner = text.trim();
-    if depth > DEEPEST || !inner.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+    if !inner.bytes().any(|byte| byte.is_ascii_alphabetic()) {
         return tight(text);
     }
     if inner.len() != text.len() {
         let before = &text[..text.len() - text.trim_start().len()];
         let after = &text[text.trim_end().len()..];
-        return format!("{before}{}{after}", tell(inner, depth + 1));
+        return format!("{before}{}{after}", tell(inner));
     }
     for mark in ["* ", "- ", "! ", ": "] {
         if let Some(rest) = text.strip_prefix(mark) {
-            return format!("{mark}{}", tell(rest, depth + 1));
+            return format!("{mark}{}", tell(rest));
         }
     }
     if let Some((low, high)) = text.split_once(" to ")
@@ -80,10 +92,10 @@ fn tell_anew(text: &str, depth: usize) -> String {
     {
         return format!("{}〜{}", tight(low), tight(high));
     }
-    if let Some(said) = whole(text, depth) {
+    if let Some(said) = whole(text) {
         return said;
     }
-    if let Some(said) = parts(text, depth) {
+    if let Some(said) = parts(text) {
         return said;
     }
     tight(text)
@@ -99,12 +111,12 @@ fn is_number(text: &str) -> bool {
 }
 
 /// A text that one message says, with or without its full stop, and with or without a capital letter.
-fn whole(text: &str, depth: usize) -> Option<String> {
-    if let Some(said) = exactly(text, depth) {
+fn whole(text: &str) -> Option<String> {
+    if let Some(said) = exactly(text) {
         return Some(said);
     }
     if let Some(bare) = text.strip_suffix('.')
-        && let Some(said) = exactly(bare, depth)
+        && let Some(said) = exactly(bare)
     {
         return Some(format!("{said}。"));
     }
@@ -127,10 +139,10 @@ fn whole(text: &str, depth: usize) -> Option<String> {
     }
     if first.is_ascii_uppercase() {
         let small = format!("{}{}", first.to_ascii_lowercase(), &text[1..]);
-        if let Some(said) = exactly(&small, depth) {
+        if let Some(said) = exactly(&small) {
             return Some(said);
         }
-        let said = exactly(small.strip_suffix('.')?, depth)?;
+        let said = exactly(small.strip_suffix('.')?)?;
         return Some(format!("{said}。"));
     }
     None
@@ -145,7 +157,12 @@ fn single(text: &str) -> Option<String> {
     Some(catalogue::of(Language::Japanese).format(&words[place].1, &[]))
 }
 
-fn exactly(text: &str, depth: usize) -> Option<String> {
+fn exactly(text: &str) -> Option<String> {
+    kept(|kept| &mut kept.exactly, text, exactly_anew)
+}
+
+/// A text that one message says.
+fn exactly_anew(text: &str) -> Option<String> {
     if let Some(said) = single(text) {
         return Some(said);
     }
@@ -153,7 +170,7 @@ fn exactly(text: &str, depth: usize) -> Option<String> {
         if let Some(found) = pattern.matches(text) {
             let arguments: Vec<(&str, String)> = found
                 .into_iter()
-                .map(|(name, value)| (name, tell(value, depth + 1)))
+                .map(|(name, value)| (name, tell(value)))
                 .collect();
             return Some(catalogue::of(Language::Japanese).format(&pattern.key, &arguments));
         }
@@ -162,38 +179,35 @@ fn exactly(text: &str, depth: usize) -> Option<String> {
 }
 
 /// A text of several messages: sentences, clauses, or what follows a name and a colon.
-fn parts(text: &str, depth: usize) -> Option<String> {
+fn parts(text: &str) -> Option<String> {
     // A name, and a whole text behind it.
     for (at, mark) in text.match_indices(": ") {
         if text[..at].contains(". ") {
             break;
         }
-        if let Some(said) = whole(&text[at + mark.len()..], depth) {
-            return Some(format!("{}: {said}", tell(&text[..at], depth + 1)));
+        if let Some(said) = whole(&text[at + mark.len()..]) {
+            return Some(format!("{}: {said}", tell(&text[..at])));
         }
     }
-    if let Some(said) = split(text, ". ", "。", depth) {
+    if let Some(said) = split(text, ". ", "。") {
         return Some(said);
     }
     // A whole clause, and more behind it.
     for mark in ["; ", ", "] {
         for (at, _) in text.rmatch_indices(mark) {
-            if let Some(said) = whole(&text[..at], depth) {
+            if let Some(said) = whole(&text[..at]) {
                 let joint = if mark == "; " { "。" } else { "、" };
-                return Some(format!(
-                    "{said}{joint}{}",
-                    tell(&text[at + mark.len()..], depth + 1)
-                ));
+                return Some(format!("{said}{joint}{}", tell(&text[at + mark.len()..])));
             }
         }
     }
     [("; ", "。"), (", ", "、"), (": ", ": "), (" (", "(")]
         .into_iter()
-        .find_map(|(mark, joint)| split(text, mark, joint, depth))
+        .find_map(|(mark, joint)| split(text, mark, joint))
 }
 
 /// A text told piece by piece; `None` where no piece is known.
-fn split(text: &str, mark: &str, joint: &str, depth: usize) -> Option<String> {
+fn split(text: &str, mark: &str, joint: &str) -> Option<String> {
     if !text.contains(mark) {
         return None;
     }
@@ -202,8 +216,8 @@ fn split(text: &str, mark: &str, joint: &str, depth: usize) -> Option<String> {
     let mut rest = text;
     while let Some(at) = rest.find(mark) {
         let piece = &rest[..at];
-        let whole_sentence = (mark == ". ").then(|| whole(&rest[..=at], depth)).flatten();
-        let said = whole_sentence.unwrap_or_else(|| tell(piece, depth + 1));
+        let whole_sentence = (mark == ". ").then(|| whole(&rest[..=at])).flatten();
+        let said = whole_sentence.unwrap_or_else(|| tell(piece));
         changed |= said != tight(piece);
         out.push_str(&said);
         if !said.ends_with('。') {
@@ -217,8 +231,8 @@ fn split(text: &str, mark: &str, joint: &str, depth: usize) -> Option<String> {
     }
     let bracket = rest.strip_suffix(')').filter(|_| mark == " (");
     let last = match bracket {
-        Some(inner) => format!("{})", tell(inner, depth + 1)),
-        None => tell(rest, depth + 1),
+        Some(inner) => format!("{})", tell(inner)),
+        None => tell(rest),
     };
     changed |= last != tight(rest);
     out.push_str(&last);
@@ -398,6 +412,3 @@ const FEWEST_LETTERS: usize = 5;
 
 /// Keys of single words that are looked up where they are meant: elsewhere they may be a name.
 const LOOKED_UP: [&str; 2] = ["head-", "figure-"];
-
-/// Messages inside each other; texts that no message has are not taken apart for ever.
-const DEEPEST: usize = 12;

@@ -70,6 +70,7 @@ pub use slowpath_report::results::ProofOutcome;
 pub use slowpath_report::text::{Hidden, Tone, Warning, columns, right, wrap};
 pub use slowpath_report::{Results, Style};
 pub use slowpath_scenario::diagnostic::suggestion;
+pub use slowpath_scenario::schema;
 pub use slowpath_scenario::{Clock, Diagnostics, Variant};
 pub use slowpath_stage::{captures, effect, folder, input, network, real_time, simulated, worker};
 pub use slowpath_units::{BitRate, ByteCount, Duration, ParseError};

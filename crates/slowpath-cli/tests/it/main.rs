@@ -12,6 +12,7 @@ mod japanese;
 mod measure;
 mod records;
 mod robust;
+mod schema;
 mod support;
 mod traces;
 mod trial;

@@ -4,6 +4,7 @@ use slowpath_packet::Dscp;
 use slowpath_path as path;
 use slowpath_units::{ByteCount, Duration, Layer, Ratio};
 
+use crate::asked::Form;
 use crate::device::{DeviceUse, known_system};
 use crate::diagnostic::{Diagnostic, Issues};
 use crate::fields::{Fields, words};
@@ -417,6 +418,8 @@ fn listed(fields: &Fields<'_>) -> Option<LossModel> {
     let list = fields.list("packets")?;
     let mut packets = Vec::with_capacity(list.value.len());
     for (path, node) in list.value {
+        let any = || (path.clone(), Form::Integer(1, u64::MAX >> 1));
+        fields.issues().ask(any);
         match node.value {
             Value::Integer(number) if number > 0 => packets.push(number.unsigned_abs()),
             _ => {
@@ -505,7 +508,7 @@ pub(super) fn element_of(node: &Node, path: &str, issues: &Issues) -> Option<Ele
 }
 
 /// The keys of which each element has exactly one: they say what it does.
-const KINDS: &[&str] = &[
+pub(crate) const KINDS: &[&str] = &[
     "rate",
     "delay",
     "loss",

@@ -5,7 +5,7 @@ mod element;
 mod one_line;
 mod varying;
 
-pub(crate) use document::read_network;
+pub(crate) use document::{KINDS, read_network};
 pub use document::{NetworkDocument, Way};
 pub use element::{Discipline, Element, ElementKind, LinkRate, LossModel, Match, QueueSize};
 pub use one_line::parse_path;

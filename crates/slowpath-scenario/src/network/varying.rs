@@ -4,8 +4,9 @@ use slowpath_packet::Dscp;
 use slowpath_path as path;
 use slowpath_units::{BitRate, ByteCount, Duration, Layer, Ratio};
 
+use crate::asked::Form;
 use crate::diagnostic::Diagnostic;
-use crate::fields::{Fields, Quantity};
+use crate::fields::{Fields, Quantity, parse_quantity};
 use crate::network::element::LinkRate;
 use crate::tree::{Node, Value};
 
@@ -99,10 +100,9 @@ pub(super) fn jitter(fields: &Fields<'_>) -> Option<path::JitterShape> {
         })
     } else {
         inner.list("quantiles").and_then(|list| {
-            let extra = list
-                .value
-                .into_iter()
-                .map(|(path, node)| (inner.quantity_of::<Duration>(&path, node)).map(|entry| entry.value));
+            let extra = list.value.into_iter().map(|(path, node)| {
+                parse_quantity::<Duration>(&path, node, inner.issues()).map(|entry| entry.value)
+            });
             Some(path::JitterShape::Quantiles {
                 extra: extra.collect::<Option<_>>()?,
             })
@@ -172,6 +172,7 @@ pub(super) fn treat(fields: &Fields<'_>) -> Option<Vec<path::Treatment>> {
             );
         }
         let codes = one.list("codes")?.value.into_iter().map(|(path, node)| {
+            one.issues().ask(|| (path.clone(), Form::Text));
             let Value::Text(text) = &node.value else {
                 one.issues().push(
                     Diagnostic::error(node.span, format!("`{path}` is not a code point"))

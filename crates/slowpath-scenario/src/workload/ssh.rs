@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use slowpath_units::ByteCount;
 
+use crate::asked::Form;
 use crate::diagnostic::Diagnostic;
 use crate::fields::Fields;
 
@@ -63,6 +64,7 @@ fn options(fields: &Fields<'_>, key: &'static str) -> Vec<String> {
     };
     list.value
         .iter()
+        .inspect(|(path, _)| fields.issues().ask(|| (path.clone(), Form::Text)))
         .filter_map(|(path, node)| match &node.value {
             crate::tree::Value::Text(line) => Some(line.clone()),
             other => {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use slowpath_packet::Dscp;
 use slowpath_units::{BitRate, ByteCount, Duration, Ratio};
 
+use crate::asked::Form;
 use crate::diagnostic::Diagnostic;
 use crate::fields::Fields;
 use crate::tree::Value;
@@ -223,6 +224,7 @@ fn arguments(fields: &Fields<'_>, key: &'static str) -> Option<Vec<String>> {
     let words: Option<Vec<String>> = list
         .value
         .iter()
+        .inspect(|(path, _)| fields.issues().ask(|| (path.clone(), Form::Text)))
         .map(|(_, node)| match &node.value {
             Value::Text(word) => Some(word.clone()),
             _ => None,
