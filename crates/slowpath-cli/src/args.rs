@@ -77,6 +77,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Find the path behind a capture by simulation, and write it as an experiment file
     Fit(FitArgs),
+    /// Run a capture's transfer once more, on the path fitted to it with the kernel's TCP, and lay the two beside each other
+    Reproduce(ReproduceArgs),
     /// Say what a device's configuration means for throughput, line by line
     Config(ConfigArgs),
     /// Make the report again from the records of a results folder
@@ -297,6 +299,28 @@ pub(crate) struct FitArgs {
     /// Simulations at most
     #[arg(long, default_value_t = 360, value_parser = whole::<u32>(40, 100_000))]
     pub(crate) simulations: u32,
+    /// Form of the answer
+    #[arg(long, value_enum, default_value_t = FitFormat::Text)]
+    pub(crate) format: FitFormat,
+}
+
+/// `slowpath reproduce`.
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceArgs {
+    /// A pcap or pcapng file, compressed or not, or - for standard input
+    pub(crate) capture: PathBuf,
+    /// The connection with this number; without, the one that moved the most data
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(0, u64::from(u32::MAX)))]
+    pub(crate) flow: Option<u32>,
+    /// How often
+    #[arg(long, default_value_t = 3, value_parser = whole::<u32>(1, 100))]
+    pub(crate) repeats: u32,
+    /// Which clock: the lab's real time with the kernel's TCP, or simulated time
+    #[arg(long, value_enum, default_value_t = OneClock::Lab)]
+    pub(crate) clock: OneClock,
+    /// Results folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
     /// Form of the answer
     #[arg(long, value_enum, default_value_t = FitFormat::Text)]
     pub(crate) format: FitFormat,

@@ -94,7 +94,7 @@ pub(crate) fn what_if(
 }
 
 /// Does `work` with a count of its simulations on the terminal; Ctrl-C stops it.
-fn shown<T>(work: impl FnOnce(&OnAll<'_>) -> Result<T, FitError>) -> Result<T, Failure> {
+pub(crate) fn shown<T>(work: impl FnOnce(&OnAll<'_>) -> Result<T, FitError>) -> Result<T, Failure> {
     let cancel = Arc::new(AtomicBool::new(false));
     on_interrupt(&cancel);
     let bar = if progress::is_shown() {
@@ -113,7 +113,7 @@ fn shown<T>(work: impl FnOnce(&OnAll<'_>) -> Result<T, FitError>) -> Result<T, F
     result.map_err(|error| failed(&error))
 }
 
-fn failed(error: &FitError) -> Failure {
+pub(crate) fn failed(error: &FitError) -> Failure {
     match error {
         FitError::Refused(Refused::Stopped) => {
             Failure::interrupted("stopped before the end of the fit".to_owned())

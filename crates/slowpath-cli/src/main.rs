@@ -16,6 +16,7 @@ mod list;
 mod measure;
 mod numbers;
 mod progress;
+mod reproduce;
 mod run;
 mod shell;
 mod terminal;
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
         Command::DiagnosePath(args) => measure::diagnose_path(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Fit(args) => fit::fit(&args),
+        Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::Shell(args) => shell::shell(&args),
         Command::Why(args) => why::why(&args),
         Command::Report(args) => run::report(&args.folder, args.format),

@@ -54,6 +54,64 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     }
 }
 
+/// Refuses to go on where no lab can be built.
+pub(crate) fn lab_or_fail() -> Result<(), Failure> {
+    lab_hindrance().map_or(Ok(()), |hindrance| {
+        Err(Failure::machine(format!(
+            "{hindrance}; --clock simulated needs nothing of this machine"
+        )))
+    })
+}
+
+/// An experiment that was run for another command.
+pub(crate) struct CarriedOut {
+    loaded: Loaded,
+    settings: Settings,
+    out: PathBuf,
+}
+
+impl CarriedOut {
+    /// Makes the report from the records as they are now.
+    pub(crate) fn report(&self) -> Result<(), Failure> {
+        slowpath::report::write(&self.loaded, &self.settings, &self.out)
+            .map(drop)
+            .map_err(|error| Failure::machine(error.to_string()))
+    }
+}
+
+/// Runs these variants of an experiment, or all if none is named, on one clock, and prints nothing but its progress.
+pub(crate) fn carried_out(
+    mut of: ExperimentArgs,
+    clock: OneClock,
+    variants: &[String],
+) -> Result<CarriedOut, Failure> {
+    of.variants = variants.to_vec();
+    let loaded = opened(&of)?;
+    let wish = Wish {
+        clock: match clock {
+            OneClock::Simulated => Clock::Simulated,
+            OneClock::Lab => Clock::Lab,
+        },
+        prove: false,
+        decide: false,
+        capture: true,
+        side_by_side: 1,
+        progress: ProgressFormat::Auto,
+    };
+    let mut session = Session::new(&of, wish, &loaded)?;
+    session.answer()?;
+    if !session.failed.is_empty() {
+        let lines: Vec<String> = session.failed.iter().map(Failed::to_string).collect();
+        return Err(Failure::machine(lines.join("\n")));
+    }
+    let (settings, out) = (session.settings.clone(), session.options.out.clone());
+    Ok(CarriedOut {
+        settings,
+        out,
+        loaded,
+    })
+}
+
 /// Runs every variant, tests the changes that its verdict suggests, and prints what came of them.
 pub(crate) fn diagnose(args: &DiagnoseArgs) -> Result<u8, Failure> {
     let loaded = opened(&args.of)?;

@@ -27,10 +27,30 @@ impl Difference {
         losses: 0.0,
     };
 
+    /// The same without the weights of the search.
+    pub fn apart(&self) -> Apart {
+        Apart {
+            sequence: self.sequence.sqrt() * SEQUENCE,
+            rate: self.rate.sqrt() * RATE,
+            round_trip: self.round_trip.sqrt() * ROUND_TRIP,
+        }
+    }
+
     /// All of it.
     pub fn total(&self) -> f64 {
         self.duration + self.sequence + self.rate + self.round_trip + self.losses
     }
+}
+
+/// How far the curves of two transfers are apart, each as a root mean square.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Apart {
+    /// When each share of the payload was acknowledged, as a share of the duration.
+    pub sequence: f64,
+    /// What each stretch of time delivered, as a share of the mean.
+    pub rate: f64,
+    /// Round trips of each stretch of time, as a share of them or of what the queue adds, whichever is more.
+    pub round_trip: f64,
 }
 
 /// The curves of a capture, ready to be compared with many simulations.

@@ -245,3 +245,20 @@ compare-folders-limit-changed-from = { " " }The limit changed from { $x } to { $
 terminal-figure = { $whose }{ $name }: { $found }, { $origin } { $wanted }
 ledger-time-went = { "  " }time went{ "  " }
 terminal-outcome = { $number } { $outcome }
+
+## reproduce
+
+reproduce-answer = Reproduced in { $reproduced } for the { $captured } captured ({ $off }); { $same } of { $runs } runs are limited by the same.
+reproduce-nothing = Not reproduced: no run can be believed.
+reproduce-unexplained = No model that was tried explains this transfer well: what is reproduced is another one.
+reproduce-beginning = Only the beginning, { $share } of the payload, was fitted and is compared.
+reproduce-unjudged = Left out: { $why }.
+reproduce-apart = Curves on the same axes are apart by { $sequence } of the duration (time and sequence), { $rate } of the mean rate and { $trip } of the round trip, as root mean squares of the run furthest off.
+reproduce-duration = duration
+reproduce-goodput = goodput
+reproduce-trip = round trip, median
+reproduce-resent = segments sent again
+reproduce-episodes = loss episodes
+reproduce-limit = limited by
+reproduce-captured = captured
+reproduce-reproduced = reproduced

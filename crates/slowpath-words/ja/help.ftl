@@ -62,6 +62,13 @@ help-explain-capacity = 分かっている回線速度。例: '100 Mbit/s'。原
 help-explain-system = 対処をこの機器の設定でも表示: rtx、ios、ssh、sysctl、tc
 help-explain-out = この結果フォルダに実行として追加する(`report`と`compare`用)
 help-explain-what_if = キャプチャに合わせ込んだ経路での変更の試算。例: 'congestion-control=bbr'、'window=2 MB'、'streams=4 and policer=none'。`usual`は主な変更を試す。複数回指定可
+help-reproduce = キャプチャの転送を、求めた経路とカーネルのTCPで再現し、元のキャプチャと比べる
+help-reproduce-capture = pcapまたはpcapngファイル(圧縮も可)、-で標準入力
+help-reproduce-flow = この番号の接続。指定がなければデータの最も多い接続
+help-reproduce-repeats = 繰り返しの回数
+help-reproduce-clock = 時計。ラボの実時間(カーネルのTCP)、またはシミュレーション時間
+help-reproduce-out = 結果フォルダ
+help-reproduce-format = 出力の形式
 help-fit-capture = pcapまたはpcapngファイル(圧縮も可)、-で標準入力
 help-fit-out = 経路を実験ファイルとして書き出す(`slowpath run FILE --clock simulated`用)
 help-fit-flow = この番号の接続。指定がなければデータの最も多い接続

@@ -245,3 +245,20 @@ compare-folders-limit-changed-from = 制限要因は{ $x }から{ $y }に変わ�
 terminal-figure = { $whose }{ $name }: { $found }({ $origin }{ $wanted })
 ledger-time-went = { "  " }時間の内訳{ " " }
 terminal-outcome = { $outcome }{ $number }件
+
+## reproduce
+
+reproduce-answer = 再現した転送は{ $reproduced }で、キャプチャの{ $captured }に対し{ $off }です。制限要因が同じ結果は{ $runs }回中{ $same }回です。
+reproduce-nothing = 信頼できる結果がなく、再現できませんでした。
+reproduce-unexplained = この転送をよく説明するモデルはありませんでした。再現したのは別の転送です。
+reproduce-beginning = 転送の先頭、データの{ $share }だけを対象に求めて比べています。
+reproduce-unjudged = 除外: { $why }。
+reproduce-apart = 同じ軸に重ねた曲線の差(二乗平均平方根、最も離れた回)は、時間とシーケンスで所要時間の{ $sequence }、転送速度で平均の{ $rate }、RTTで{ $trip }です。
+reproduce-duration = 所要時間
+reproduce-goodput = 転送速度
+reproduce-trip = RTT(中央値)
+reproduce-resent = 再送セグメント
+reproduce-episodes = ロスの発生回数
+reproduce-limit = 制限要因
+reproduce-captured = キャプチャ
+reproduce-reproduced = 再現

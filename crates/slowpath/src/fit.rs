@@ -181,6 +181,14 @@ pub fn experiment(fit: &Fit, capture: &Path) -> String {
         .written(&format!("The path behind {name}, fitted"), &top, &notes)
 }
 
+/// The variants of [`experiment`] that lose what the capture shows as lost; none where there is only one variant.
+pub fn as_captured(fit: &Fit) -> Vec<String> {
+    match &fit.model.loss {
+        Loss::Packets(packets) if !packets.is_empty() => vec![Model::AS_CAPTURED.to_owned()],
+        _ => Vec::new(),
+    }
+}
+
 fn congestion(fit: &Fit) -> String {
     let set = fit.congestion.fits.join(", ");
     match &fit.congestion.cannot_tell {

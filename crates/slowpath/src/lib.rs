@@ -19,6 +19,7 @@
 //! * [`interrupt`]: Ctrl-C as a flag.
 //! * [`shell`]: any program over an emulated path; [`explain`]: what a capture says, with what would help.
 //! * [`fit`]: the path behind a capture, and what a change would give on it.
+//! * [`reproduce`]: the transfer of a capture once more, on the path that was fitted to it.
 //! * [`devices`]: what configurations mean.
 //! * [`doctor`]: what this machine permits.
 //! * [`sweep`]: ranges of settings in simulated time; [`processors`]: work on all of them.
@@ -54,6 +55,7 @@ pub mod ranges;
 pub mod reading;
 mod repeat;
 pub mod report;
+pub mod reproduce;
 pub mod run;
 pub mod schedule;
 pub mod settings;
