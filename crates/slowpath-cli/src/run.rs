@@ -106,9 +106,9 @@ pub(crate) fn carried_out(
     }
     let (settings, out) = (session.settings.clone(), session.options.out.clone());
     Ok(CarriedOut {
+        loaded,
         settings,
         out,
-        loaded,
     })
 }
 

@@ -80,10 +80,15 @@ impl History {
     /// # Errors
     /// What the system said.
     pub fn begin(&self, kind: Kind, title: &str, file: &str) -> io::Result<Entry> {
-        let created_s = SystemTime::now()
+        let now_s = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |since| since.as_secs());
-        let mut number = 0;
+        // Newer than what is there, within a second too, and where the clock was set back.
+        let newest = self
+            .newest_first()
+            .first()
+            .map(|entry| (entry.created_s, number(&entry.id)));
+        let (created_s, mut number) = newest.filter(|newest| newest.0 >= now_s).unwrap_or((now_s, 0));
         loop {
             number += 1;
             let id = Id::new(title, created_s, number);
@@ -209,6 +214,22 @@ mod tests {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
+    }
+
+    #[test]
+    fn the_newest_of_one_second_comes_first_whatever_it_is_called() {
+        let scratch = Scratch::new("order");
+        let mut history = History::open(&scratch.0).unwrap();
+        for title in ["m", "z", "a", "a", "k"] {
+            let entry = history.begin(Kind::Capture, title, title).unwrap();
+            history.keep(entry).unwrap();
+        }
+        let titles: Vec<&str> = history
+            .newest_first()
+            .iter()
+            .map(|entry| entry.title.as_str())
+            .collect();
+        assert_eq!(titles, ["k", "a", "a", "z", "m"]);
     }
 
     #[test]

@@ -33,8 +33,8 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
     });
     let constant = constant.filter(|_| !idle);
     let reader = first(&[receiver_application::LOOK]).is_some();
-    let policed = first(&[policed::LOOK])
-        .and_then(|found| found.parameters.rate_bit_per_s)
+    let policer = first(&[policed::LOOK]).and_then(|found| found.parameters.rate_bit_per_s);
+    let policed = policer
         .or_else(|| policed_behind(facts, around))
         .or_else(|| policed_among_others(facts, around))
         .map(|rate| payload(facts, rate));
@@ -49,6 +49,7 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         at_receiver: facts.tap == Tap::Receiver,
         window_known: facts.window.scale_known > 0,
         policed,
+        policer_took_all: policer.is_some() && fit.is_some_and(|fit| fit.error <= ALL),
         fills: first(&[bottleneck_bandwidth::LOOK, bottleneck_bandwidth::DESPITE_LOSSES]).is_some(),
         varies: varying::rates(&case).is_some(),
         slow_reader: reader,
@@ -120,6 +121,8 @@ fn policed_among_others(facts: &FlowFacts, around: &Surroundings) -> Option<f64>
 const BEHIND: f64 = 0.2;
 /// The same where there are [`MANY`].
 const FITS: f64 = 0.35;
+/// Error of a fit up to which its bucket was empty at every loss and hardly ever else.
+const ALL: f64 = 0.05;
 /// Half of the round trips have as long a delay.
 const HALF: f64 = 0.5;
 /// Losses whose delays can be compared.

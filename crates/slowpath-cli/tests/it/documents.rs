@@ -104,6 +104,10 @@ fn reason(command: &str, lab: bool) -> Option<&'static str> {
         Some("the lab takes minutes")
     } else if has("--clock simulated") && !has("--variant") && !has("docs/guide/examples") {
         Some("a whole experiment takes minutes")
+    } else if has("slowpath ui") {
+        Some("it answers a browser until it is stopped")
+    } else if has("slowpath reproduce") {
+        Some("a fit and three runs in the lab take minutes")
     } else if has("slowpath diagnose") || has("rtx2000-tunnel-qos") {
         Some("a diagnosis takes minutes")
     } else if has("--only") {

@@ -258,15 +258,16 @@ fn each<T>(
     read: impl Fn(&Fields<'_>) -> Option<T>,
 ) -> Option<Vec<T>> {
     let list = fields.list(key)?;
-    list.value
-        .into_iter()
+    // All of them are read, whatever is wrong with one.
+    let items: Vec<Option<T>> = (list.value.into_iter())
         .map(|(path, node)| {
             let inner = Fields::of(node, path, fields.issues())?;
             let one = read(&inner);
             inner.finish();
             one
         })
-        .collect()
+        .collect();
+    items.into_iter().collect()
 }
 
 const FROM: &str = "write from when on, since the start of the run, such as from = \"10 s\"";

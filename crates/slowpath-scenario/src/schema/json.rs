@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::asked::Form;
+use crate::schema::everything::{Everything, ID};
 use crate::schema::key::{ITEM, Key, NAME};
 use crate::schema::meaning::meaning;
-use crate::schema::{Everything, ID};
 
 pub(super) fn schema(all: &Everything) -> Value {
     let elements: Vec<Value> = (all.elements.iter())

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use crate::asked::Form;
+use crate::schema::everything::{Everything, ID};
 use crate::schema::json::below;
 use crate::schema::key::{ITEM, Key, NAME};
 use crate::schema::meaning::meaning;
-use crate::schema::{Everything, ID};
 
 pub(super) fn page(all: &Everything) -> String {
     let mut page = format!("{HEAD}\nThe schema is called `{ID}`.\n");

@@ -27,10 +27,10 @@ pub(super) fn elements(kind: &str) -> Vec<String> {
         "rate" => &[
             "\"1 Mbit/s\"",
             "{ trace = \"x\" }",
-            "{ steps = [{}] }",
-            "{ markov = [{}] }",
+            "{ steps = [{}, { from = \"0 s\" }] }",
+            "{ markov = [{}, { rate = \"1 Mbit/s\" }] }",
         ],
-        "delay" => &["\"1 ms\"", "{ steps = [{}] }"],
+        "delay" => &["\"1 ms\"", "{ steps = [{}, { from = \"0 s\" }] }"],
         "loss" => &[
             "\"1 %\"",
             "{ every = 1 }",

@@ -1,9 +1,10 @@
 use std::collections::BTreeSet;
 
+use super::everything::Everything;
 use super::json::below;
 use super::key::{ITEM, Key, NAME};
 use super::meaning::{MEANINGS, meaning};
-use super::*;
+use crate::asked::Form;
 
 /// Every place where the documents look for a meaning.
 fn places(all: &Everything) -> BTreeSet<String> {

@@ -53,8 +53,9 @@ fn of_loss(event: &Event, hints: &Hints, crowd: &Crowd) -> (Limit, Option<Flag>)
         event.backlog >= EMPTY
             || (event.backlog.is_nan() || crowd.at_once(event)) && !crowd.with_full_queue(event)
     };
-    if hints.policed.is_some() && bucket_empty() && !(crowd.at_its_longest(event) && crowd.overflowed(event))
-    {
+    // Where a bucket explains every loss no queue is needed, however long the delay before one happens to be.
+    let in_queue = || !hints.policer_took_all && crowd.at_its_longest(event) && crowd.overflowed(event);
+    if hints.policed.is_some() && bucket_empty() && !in_queue() {
         (Limit::Policed, None)
     } else if bursts {
         overflow
