@@ -66,7 +66,7 @@ pub(crate) fn timespec(nanos: u64) -> libc::timespec {
     // Nanoseconds divided by a billion always fit in 63 bits.
     #[allow(clippy::cast_possible_wrap)]
     libc::timespec {
-        tv_sec: (nanos / 1_000_000_000) as libc::time_t,
+        tv_sec: (nanos / 1_000_000_000) as _,
         tv_nsec: (nanos % 1_000_000_000) as i64,
     }
 }

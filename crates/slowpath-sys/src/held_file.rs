@@ -192,7 +192,10 @@ fn lease(file: &File) -> io::Result<()> {
     let mut about: libc::statfs = unsafe { std::mem::zeroed() };
     // SAFETY: an open descriptor, and a structure that the call fills.
     crate::cvt(unsafe { libc::fstatfs(file.as_raw_fd(), &raw mut about) })?;
-    if !LOCAL.contains(&about.f_type.cast_unsigned()) {
+    // Signed in one C library and unsigned in another.
+    #[allow(clippy::cast_sign_loss)]
+    let file_system = about.f_type as u64;
+    if !LOCAL.contains(&file_system) {
         return Err(unfit());
     }
     // Whoever waits is announced by a signal; this one is ignored unless a handler is set (signal(7)).

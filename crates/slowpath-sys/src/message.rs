@@ -210,7 +210,7 @@ pub fn receive_many(socket: impl AsFd, room: &mut [u8], size: usize) -> io::Resu
             socket.as_fd().as_raw_fd(),
             headers.as_mut_ptr(),
             u32::try_from(count).unwrap_or(0),
-            libc::MSG_DONTWAIT,
+            libc::MSG_DONTWAIT as _,
             std::ptr::null_mut(),
         )
     };
@@ -232,7 +232,7 @@ fn receive_flags(socket: impl AsFd, buffer: &mut [u8], flags: i32) -> io::Result
     header.msg_iov = &raw mut vector;
     header.msg_iovlen = 1;
     header.msg_control = control.0.as_mut_ptr().cast();
-    header.msg_controllen = control.0.len();
+    header.msg_controllen = control.0.len() as _;
     // SAFETY: every pointer in `header` is to a live local or to `buffer`, with its true length.
     let len = cvt_len(unsafe { libc::recvmsg(socket.as_fd().as_raw_fd(), &raw mut header, flags) })?;
     let mut received = Received {
@@ -246,7 +246,7 @@ fn receive_flags(socket: impl AsFd, buffer: &mut [u8], flags: i32) -> io::Result
     unsafe {
         let mut message = libc::CMSG_FIRSTHDR(&raw const header);
         while !message.is_null() {
-            let length = (*message).cmsg_len.saturating_sub(libc::CMSG_LEN(0) as usize);
+            let length = ((*message).cmsg_len as usize).saturating_sub(libc::CMSG_LEN(0) as usize);
             let data = std::slice::from_raw_parts(libc::CMSG_DATA(message), length);
             note(&mut received, (*message).cmsg_level, (*message).cmsg_type, data);
             message = libc::CMSG_NXTHDR(&raw const header, message);

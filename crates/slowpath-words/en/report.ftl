@@ -253,6 +253,7 @@ reproduce-nothing = Not reproduced: no run can be believed.
 reproduce-unexplained = No model that was tried explains this transfer well: what is reproduced is another one.
 reproduce-beginning = Only the beginning, { $share } of the payload, was fitted and is compared.
 reproduce-unjudged = Left out: { $why }.
+reproduce-disturbed = The machine disturbed { $count } of { $runs } runs: { $why }
 reproduce-apart = Curves on the same axes are apart by { $sequence } of the duration (time and sequence), { $rate } of the mean rate and { $trip } of the round trip, as root mean squares of the run furthest off.
 reproduce-duration = duration
 reproduce-goodput = goodput

@@ -253,6 +253,7 @@ reproduce-nothing = 信頼できる結果がなく、再現できませんでし
 reproduce-unexplained = この転送をよく説明するモデルはありませんでした。再現したのは別の転送です。
 reproduce-beginning = 転送の先頭、データの{ $share }だけを対象に求めて比べています。
 reproduce-unjudged = 除外: { $why }。
+reproduce-disturbed = { $runs }回中{ $count }回はマシンの影響を受けました: { $why }
 reproduce-apart = 同じ軸に重ねた曲線の差(二乗平均平方根、最も離れた回)は、時間とシーケンスで所要時間の{ $sequence }、転送速度で平均の{ $rate }、RTTで{ $trip }です。
 reproduce-duration = 所要時間
 reproduce-goodput = 転送速度

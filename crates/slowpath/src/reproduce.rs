@@ -6,6 +6,7 @@ use serde::Serialize;
 use slowpath_fit::Fit;
 use slowpath_fit::compare::{Apart, Target};
 use slowpath_fit::seen::Seen;
+use slowpath_record::health::Health;
 use slowpath_record::{Curve, HealthState};
 use slowpath_report::Style;
 use slowpath_report::quantity::{bit_rate, grouped, percent, seconds};
@@ -60,6 +61,8 @@ pub struct Shown {
 pub struct Run {
     /// Name of the run in the folder.
     pub name: String,
+    /// What the machine did to it, where it did something that shows.
+    pub disturbed: Vec<String>,
     /// What its capture shows, taken at the same end.
     pub shown: Shown,
     /// How far its curves are from those of the capture.
@@ -107,6 +110,7 @@ pub fn beside(fit: &Fit, connection: &Connection, folder: &Folder) -> Result<Rep
         made.runs.push(Run {
             shown: Shown::of(&seen, limit),
             apart: target.difference(&seen).apart(),
+            disturbed: reasons(&run.record.health),
             name: run.name,
         });
     }
@@ -117,8 +121,7 @@ pub fn beside(fit: &Fit, connection: &Connection, folder: &Folder) -> Result<Rep
 fn seen_at(run: &Analyzed, fit: &Fit, folder: &Folder) -> Result<(Seen, Limit), String> {
     let health = &run.record.health;
     if health.state == HealthState::Invalid {
-        let reasons: Vec<&str> = health.reasons.iter().map(|reason| reason.text.as_str()).collect();
-        return Err(format!("invalid: {}", reasons.join("; ")));
+        return Err(format!("invalid: {}", reasons(health).join("; ")));
     }
     if let Some(problem) = &run.problem {
         return Err(problem.clone());
@@ -139,6 +142,10 @@ fn seen_at(run: &Analyzed, fit: &Fit, folder: &Folder) -> Result<(Seen, Limit), 
         .ok_or("it left no capture")?;
     let seen = Seen::of(largest, fit.captured.bytes).ok_or("its capture shows no transfer")?;
     Ok((seen, largest.verdict.limit))
+}
+
+fn reasons(health: &Health) -> Vec<String> {
+    health.reasons.iter().map(|reason| reason.text.clone()).collect()
 }
 
 impl Shown {
@@ -235,6 +242,16 @@ pub fn write_text(made: &Reproduction, style: Style, out: &mut dyn Write) -> io:
             Tone::Care,
             out,
         )?;
+    }
+    let disturbed: Vec<&Run> = runs.iter().filter(|run| !run.disturbed.is_empty()).collect();
+    if let Some(first) = disturbed.first() {
+        let words = say!(
+            "reproduce-disturbed",
+            count = disturbed.len(),
+            runs = runs.len(),
+            why = told(&first.disturbed[0])
+        );
+        style.paragraph(&words, "", "  ", Tone::Care, out)?;
     }
     if !runs.is_empty() {
         writeln!(out)?;

@@ -106,3 +106,58 @@ fn what_if_is_answered_or_refused_and_wrong_words_are_explained() {
         text(&output.stderr)
     );
 }
+
+#[test]
+fn a_transfer_is_reproduced_beside_its_capture() {
+    let scratch = Scratch::new("reproduce");
+    let capture = captured(&scratch);
+    let out = scratch.0.join("reproduced");
+    let base = [
+        "reproduce",
+        capture.to_str().unwrap(),
+        "--repeats",
+        "2",
+        "--clock",
+        "simulated",
+        "-q",
+        "--out",
+    ];
+    let with = |more: &[&str]| run(&[&base[..], &[out.to_str().unwrap()], more].concat());
+    let output = with(&["--format", "json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let made: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(made["schema"], "slowpath/reproduce/1");
+    assert_eq!(made["explained"], true);
+    let runs = made["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 2);
+    for run in runs {
+        let (again, first) = (&run["shown"], &made["captured"]);
+        let ratio = again["duration_s"].as_f64().unwrap() / first["duration_s"].as_f64().unwrap();
+        assert!((ratio - 1.0).abs() < 0.05, "{made:#}");
+        assert_eq!(again["limit"], first["limit"]);
+        assert!(run["apart"]["sequence"].as_f64().unwrap() < 0.05, "{made:#}");
+        // It is a run of its own, not the capture once more.
+        assert!(run["apart"]["rate"].as_f64().unwrap() > 0.0);
+    }
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    for words in ["Acknowledged by time", ">captured<", ">reproduced<"] {
+        assert!(page.contains(words), "the page lacks {words}");
+    }
+
+    // What has run is not run again; the same in words, and in Japanese.
+    let output = with(&[]);
+    let said = text(&output.stdout);
+    assert!(said.contains("2 of 2 runs are limited by the same"), "{said}");
+    assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+    let output = with(&["--lang", "ja"]);
+    let said = text(&output.stdout);
+    assert!(
+        said.contains("再現した転送は") && !said.contains("Reproduced"),
+        "{said}"
+    );
+
+    let output = run(&["reproduce", "missing.pcap", "--clock", "simulated"]);
+    let said = text(&output.stderr);
+    assert!(!output.status.success() && said.contains("missing.pcap"), "{said}");
+    assert!(!PathBuf::from("results/missing-reproduced").exists());
+}
