@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use slowpath_lab::{PacketSink, Seen, SeenPacket};
 use slowpath_packet::{Dscp, Ecn, FlowKey, Protocol};
+use slowpath_path::{PacketSink, Seen, SeenPacket};
 use slowpath_record::{MarkCount, MarkPlace, Traffic};
 
 /// Counts marks on the way to another sink, or to none; clones share the counts.
