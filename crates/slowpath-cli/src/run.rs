@@ -1,7 +1,6 @@
-//! `slowpath run` and its workers.
+//! `slowpath run`.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -468,17 +467,6 @@ fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
     Ok(exit::DONE)
 }
 
-/// One lab run; its progress goes to standard output as JSON lines.
-pub(crate) fn worker(job: &Path) -> Result<u8, Failure> {
-    let mut out = std::io::stdout().lock();
-    slowpath::worker::run(job, &mut |message| {
-        let _ = slowpath::worker::say(&mut out, message);
-        let _ = out.flush();
-    })
-    .map(|()| exit::DONE)
-    .map_err(|error| Failure::machine(error.to_string()))
-}
-
 /// This program, as the worker of its own runs.
 pub(crate) fn worker_program() -> Result<(PathBuf, Vec<String>), Failure> {
     let program = std::env::current_exe()
@@ -490,13 +478,6 @@ pub(crate) fn worker_program() -> Result<(PathBuf, Vec<String>), Failure> {
 pub(crate) fn interrupt_flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     slowpath::interrupt::on_interrupt(&flag);
-    flag
-}
-
-/// As [`interrupt_flag`], for a command that waits for programs which get the signal themselves.
-pub(crate) fn interrupt_flag_later() -> Arc<AtomicBool> {
-    let flag = Arc::new(AtomicBool::new(false));
-    slowpath::interrupt::note_interrupt(&flag);
     flag
 }
 
