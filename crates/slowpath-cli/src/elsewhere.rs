@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::exit::Failure;
+use crate::exit::{self, Failure};
 
 /// Whatever stands behind such a command.
 #[derive(Debug, Args)]
@@ -27,20 +27,23 @@ pub(crate) mod measure {
     }
 
     pub(crate) fn diagnose_path(_: &DiagnosePathArgs) -> Result<u8, Failure> {
-        needs_linux("diagnosing a live path")
+        needs_linux("finding out what limits a live path")
     }
 
     pub(crate) fn serve(_: &ServeArgs) -> Result<u8, Failure> {
-        needs_linux("serving")
+        needs_linux("being the other end of a measurement")
     }
 }
 
 pub(crate) mod shell {
     pub(crate) use super::Anything as ShellArgs;
-    use super::{Failure, needs_linux};
+    use super::{Failure, exit, needs_linux};
 
     pub(crate) fn shell(_: &ShellArgs) -> Result<u8, Failure> {
-        needs_linux("running a program over an emulated path")
+        needs_linux("running a program over an emulated path").map_err(|failure| Failure {
+            code: exit::OWN_FAILURE,
+            ..failure
+        })
     }
 }
 
@@ -58,7 +61,7 @@ pub(crate) mod why {
     use super::{Failure, needs_linux};
 
     pub(crate) fn why(_: &WhyArgs) -> Result<u8, Failure> {
-        needs_linux("saying why a transfer is slow that runs now")
+        needs_linux("saying why a transfer is slow now")
     }
 
     pub(crate) fn guard() -> Result<u8, Failure> {
@@ -71,5 +74,60 @@ pub(crate) mod worker {
 
     pub(crate) fn worker(_: &std::path::Path) -> Result<u8, Failure> {
         needs_linux("running in real time")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    #[command(name = "why")]
+    struct Alone {
+        #[command(flatten)]
+        args: Anything,
+    }
+
+    fn read(line: &str) -> Result<Anything, clap::Error> {
+        Alone::try_parse_from(line.split(' ')).map(|alone| alone.args)
+    }
+
+    #[test]
+    fn every_command_says_what_it_needs_whatever_stands_behind_it() {
+        let args = read("why --pid 3 --watch -R iperf3://192.0.2.1 -- scp big host:").unwrap();
+        let answers = [
+            measure::measure(&args),
+            measure::diagnose_path(&args),
+            measure::serve(&args),
+            shell::shell(&args),
+            ui::ui(&args),
+            why::why(&args),
+            why::guard(),
+            worker::worker("job".as_ref()),
+        ];
+        let mut said = Vec::new();
+        for answer in answers {
+            let failure = answer
+                .map_err(|failure| (failure.code, failure.text))
+                .unwrap_err();
+            assert!(
+                [exit::MACHINE, exit::OWN_FAILURE].contains(&failure.0),
+                "{failure:?}"
+            );
+            assert!(failure.1.contains(": that needs Linux"), "{failure:?}");
+            said.push(failure.1);
+        }
+        said.sort();
+        said.dedup();
+        assert_eq!(said.len(), 8, "{said:?}");
+    }
+
+    #[test]
+    fn its_help_is_there() {
+        let help = read("why --help").unwrap_err();
+        assert_eq!(help.kind(), clap::error::ErrorKind::DisplayHelp);
+        assert!(help.to_string().contains("needs Linux"), "{help}");
     }
 }

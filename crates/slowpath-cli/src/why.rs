@@ -13,7 +13,8 @@ use slowpath::why::{self, Answer, Outcome, Peer, Target, WatchSpec, WhyError};
 use slowpath::{json, keep};
 
 use crate::exit::{self, Failure};
-use crate::numbers::{port, whole};
+use crate::measure::port;
+use crate::numbers::whole;
 use crate::terminal;
 
 /// `slowpath why`.

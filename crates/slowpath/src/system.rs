@@ -1,7 +1,6 @@
 //! What needs Linux, said where slowpath runs on another system.
 
 use slowpath_record::finding::{Finding, Standing};
-use slowpath_words::{english, english_word};
 
 /// This system as its users call it.
 pub fn name() -> &'static str {
@@ -15,36 +14,35 @@ pub fn name() -> &'static str {
 
 /// Why `doing` is not done here, with what can be done.
 pub fn needs_linux(doing: &str) -> String {
-    english!(
-        "errors-needs-linux",
-        doing = doing,
-        system = name(),
-        works = english_word!("errors-works-everywhere")
+    let system = name();
+    format!(
+        "{doing}: that needs Linux, and this is {system}; do it there, in a virtual machine or over ssh; on {system} there are {EVERYWHERE}"
     )
 }
 
 /// That no lab can be built on this system.
 pub fn no_lab() -> Finding {
+    let system = name();
     Finding {
-        subject: english_word!("errors-operating-system").to_owned(),
+        subject: "operating system".to_owned(),
         standing: Standing::Blocking,
-        found: english!("errors-lab-is-linux", system = name()),
-        fix: english_word!("errors-run-it-on-linux").to_owned(),
+        found: format!("this is {system}, and a lab is made of Linux's network namespaces"),
+        fix: "run slowpath on Linux, in a virtual machine or over ssh".to_owned(),
     }
 }
 
 /// What slowpath does on any system.
 pub fn what_works() -> Finding {
     Finding {
-        subject: english_word!("errors-analysis").to_owned(),
+        subject: "captures and simulated time".to_owned(),
         standing: Standing::Good,
-        found: english!(
-            "errors-work-here",
-            works = english_word!("errors-works-everywhere")
-        ),
+        found: format!("there are {EVERYWHERE}"),
         fix: String::new(),
     }
 }
+
+/// Commands that no system keeps from working.
+const EVERYWHERE: &str = "explain, fit, config, run --clock simulated, diagnose, report, compare and list";
 
 #[cfg(test)]
 mod tests {
@@ -54,7 +52,7 @@ mod tests {
     fn what_needs_linux_says_what_was_asked_where_this_is_and_what_works() {
         let text = needs_linux("measuring a live path");
         assert!(
-            text.starts_with("measuring a live path: it needs Linux, and this is "),
+            text.starts_with("measuring a live path: that needs Linux, and this is "),
             "{text}"
         );
         for part in [name(), "virtual machine", "explain", "run --clock simulated"] {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::amounts::{amount, burst_rate, network, rate, span};
-use crate::numbers::{any, port, whole};
+use super::amounts::{amount, burst_rate, network, port, rate, span};
+use crate::numbers::{any, whole};
 use slowpath::measure::iperf3::BurstRate;
 use slowpath::measure::serve::Network;
 use slowpath::{BitRate, ByteCount, Dscp, Duration};

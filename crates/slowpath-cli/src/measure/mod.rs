@@ -11,12 +11,13 @@ use slowpath::keep;
 use slowpath::measure::serve::{Event, Limits};
 use slowpath::measure::{self, Guard, Job, MeasureError, Progress, Remote};
 use slowpath::measure::{ftp, iperf3, mtu, ping, s3, serve, ssh, sweep, trace};
-use slowpath::{Cancel, Duration, SocketOptions};
+use slowpath::{Cancel, Duration, SocketOptions, Style};
 
 use crate::exit::{self, Failure};
 use crate::{progress, terminal};
 use args::{Form, SafetyArgs, SocketArgs, Tool};
 
+pub(crate) use amounts::port;
 pub(crate) use args::{DiagnosePathArgs, MeasureArgs, ServeArgs};
 pub(crate) use path::diagnose_path;
 
@@ -42,7 +43,7 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<u8, Failure> {
         Form::Text => {
             let mut text = Vec::new();
             answer.write_text(&mut text)?;
-            terminal::narrowed(&String::from_utf8_lossy(&text), out)
+            narrowed(&String::from_utf8_lossy(&text), out)
         }
         Form::Json => writeln!(out, "{:#}", answer.document()),
     })?;
@@ -85,6 +86,23 @@ fn shell_addresses() -> Vec<std::net::IpAddr> {
         .into_iter()
         .filter_map(|name| std::env::var(name).ok()?.parse().ok())
         .collect()
+}
+
+/// Writes text that was made for 80 columns; where there are fewer, lines are broken at spaces.
+fn narrowed(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    let width = terminal::style().width;
+    for line in text.lines() {
+        if width >= Style::default().width || line.chars().count() <= width {
+            writeln!(out, "{line}")?;
+            continue;
+        }
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let indent = if indent.len() > width / 3 { "" } else { indent };
+        for part in slowpath::wrap(line, width, indent, &format!("{indent}  ")) {
+            writeln!(out, "{part}")?;
+        }
+    }
+    Ok(())
 }
 
 /// One line that overwrites itself.
