@@ -8,7 +8,6 @@ use slowpath_ui::{Options, Page, UiError};
 
 use crate::exit::{self, Failure};
 use crate::numbers::whole;
-use crate::run::interrupt_flag;
 use crate::terminal;
 
 /// `slowpath ui`.
@@ -37,7 +36,7 @@ pub(crate) fn ui(args: &UiArgs) -> Result<u8, Failure> {
     };
     let program = std::env::current_exe()
         .map_err(|error| Failure::machine(format!("finding this program's own file failed: {error}")))?;
-    let stop = interrupt_flag();
+    let stop = slowpath::interrupt::flag();
     let page = Page::open(Options {
         port: args.port,
         folder: folder.clone(),

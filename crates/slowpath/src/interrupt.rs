@@ -20,6 +20,13 @@ pub fn on_interrupt(flag: &Arc<AtomicBool>) {
     }
 }
 
+/// A new flag, raised as [`on_interrupt`] says.
+pub fn flag() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    on_interrupt(&flag);
+    flag
+}
+
 /// Raises `flag` at SIGINT and does nothing else: for waiting on programs that get the signal themselves.
 pub fn note_interrupt(flag: &Arc<AtomicBool>) {
     let _ = signal_hook::flag::register(SIGINT, Arc::clone(flag));

@@ -399,7 +399,7 @@ fn tell(event: &Event, out: &mut dyn Write) -> io::Result<()> {
 
 fn cancel_on_interrupt() -> Cancel {
     let cancel = Cancel::new();
-    let flag = crate::run::interrupt_flag();
+    let flag = slowpath::interrupt::flag();
     let raised = cancel.clone();
     std::thread::spawn(move || {
         while !flag.load(std::sync::atomic::Ordering::Relaxed) {

@@ -11,6 +11,7 @@ use crate::folder::Folder;
 use crate::system;
 
 /// Gives `runs` as failed, with the reason.
+#[allow(clippy::unnecessary_wraps)] // has the form that it has where a lab can be built
 pub(super) fn work(
     _experiment: &str,
     runs: VecDeque<Planned>,
