@@ -118,7 +118,6 @@ const LINUX_ONLY: &[&str] = &[
     "slowpath-workload",
     "slowpath-lab",
     "slowpath-live",
-    "slowpath-ui",
     "slowpath-validate",
     "xtask",
 ];
@@ -179,7 +178,7 @@ mod tests {
 
     #[test]
     fn what_builds_everywhere_names_linux_in_a_table() {
-        assert!(needs_table("slowpath", "slowpath-sys") && needs_table("slowpath-cli", "slowpath-ui"));
+        assert!(needs_table("slowpath", "slowpath-sys") && needs_table("slowpath-stage", "slowpath-lab"));
         assert!(!needs_table("slowpath-lab", "slowpath-sys") && !needs_table("slowpath", "slowpath-sim"));
         let known = |name: &&&str| ALLOWED.iter().any(|(candidate, _)| candidate == *name);
         assert_eq!(LINUX_ONLY.iter().filter(known).count(), LINUX_ONLY.len());

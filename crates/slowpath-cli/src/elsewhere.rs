@@ -47,15 +47,6 @@ pub(crate) mod shell {
     }
 }
 
-pub(crate) mod ui {
-    pub(crate) use super::Anything as UiArgs;
-    use super::{Failure, needs_linux};
-
-    pub(crate) fn ui(_: &UiArgs) -> Result<u8, Failure> {
-        needs_linux("serving the page")
-    }
-}
-
 pub(crate) mod why {
     pub(crate) use super::Anything as WhyArgs;
     use super::{Failure, needs_linux};
@@ -102,7 +93,6 @@ mod tests {
             measure::diagnose_path(&args),
             measure::serve(&args),
             shell::shell(&args),
-            ui::ui(&args),
             why::why(&args),
             why::guard(),
             worker::worker("job".as_ref()),
@@ -121,7 +111,7 @@ mod tests {
         }
         said.sort();
         said.dedup();
-        assert_eq!(said.len(), 8, "{said:?}");
+        assert_eq!(said.len(), 7, "{said:?}");
     }
 
     #[test]

@@ -25,7 +25,6 @@ mod run;
 mod shell;
 mod spelled;
 mod terminal;
-#[cfg(target_os = "linux")]
 mod ui;
 #[cfg(target_os = "linux")]
 mod why;
@@ -40,7 +39,7 @@ use clap::{CommandFactory, FromArgMatches};
 
 use args::{Cli, Command};
 #[cfg(not(target_os = "linux"))]
-use elsewhere::{measure, shell, ui, why, worker};
+use elsewhere::{measure, shell, why, worker};
 
 fn main() -> ExitCode {
     let typed = language::behind_the_command(std::env::args_os().collect());

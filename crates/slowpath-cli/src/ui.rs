@@ -63,7 +63,7 @@ fn failed(error: &UiError) -> Failure {
     }
 }
 
-/// Where programs keep what is the user's, after the XDG Base Directory Specification.
+/// Where programs keep what is the user's, after the XDG Base Directory Specification, or Windows' own.
 fn usual_folder() -> Result<PathBuf, Failure> {
     let named = |name: &str| {
         let path = PathBuf::from(std::env::var_os(name)?);
@@ -71,6 +71,7 @@ fn usual_folder() -> Result<PathBuf, Failure> {
     };
     named("XDG_DATA_HOME")
         .or_else(|| Some(named("HOME")?.join(".local/share")))
+        .or_else(|| named("LOCALAPPDATA"))
         .map(|data| data.join("slowpath"))
         .ok_or_else(|| {
             Failure::usage(

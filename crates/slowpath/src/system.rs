@@ -42,7 +42,8 @@ pub fn what_works() -> Finding {
 }
 
 /// Commands that no system keeps from working.
-const EVERYWHERE: &str = "explain, fit, config, run --clock simulated, diagnose, report, compare and list";
+const EVERYWHERE: &str =
+    "explain, fit, config, run --clock simulated, diagnose, report, compare, ui and list";
 
 #[cfg(test)]
 mod tests {
