@@ -77,6 +77,8 @@ mod tests {
         let mut command = Command::new("sleep");
         let mut child = apart(command.arg("60").stdout(Stdio::null())).spawn().unwrap();
         interrupt(child.id()).unwrap();
+        // Where the tests were started with Ctrl-C ignored, so is it there.
+        kill(child.id()).unwrap();
         assert!(!child.wait().unwrap().success());
     }
 }
