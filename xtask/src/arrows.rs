@@ -95,6 +95,12 @@ pub(crate) fn faults(root: &Path) -> Vec<String> {
                     "{name} -> {on} is not allowed; arrows only go up the list in ARCHITECTURE.md"
                 ));
             }
+            if !is_dev && needs_table(name, on) && dependency["target"].as_str() != Some(LINUX) {
+                faults.push(format!(
+                    "{name} -> {on}: {on} builds on Linux alone and {name} everywhere; name it in \
+                     [target.'{LINUX}'.dependencies]"
+                ));
+            }
             if !is_dev && PAST.contains(&(name, on)) {
                 faults.push(format!(
                     "{name} -> {on} is not allowed; a verdict is made from facts and never touches packets"
@@ -103,6 +109,25 @@ pub(crate) fn faults(root: &Path) -> Vec<String> {
         }
     }
     faults
+}
+
+/// Crates that build on Linux alone. All others build on any system (`scripts/ports`), so they name these in a table of
+/// [`LINUX`].
+const LINUX_ONLY: &[&str] = &[
+    "slowpath-sys",
+    "slowpath-workload",
+    "slowpath-lab",
+    "slowpath-live",
+    "slowpath-validate",
+    "xtask",
+];
+
+/// The condition of such a table.
+const LINUX: &str = "cfg(target_os = \"linux\")";
+
+/// Whether `name` may name `on` for Linux alone.
+fn needs_table(name: &str, on: &str) -> bool {
+    LINUX_ONLY.contains(&on) && !LINUX_ONLY.contains(&name)
 }
 
 /// Crates that may not see the scenario of a run, even in tests (invariant 7).
@@ -149,6 +174,14 @@ mod tests {
     fn lab_and_workload_do_not_know_each_other() {
         assert!(!reachable("slowpath-lab").unwrap().contains(&"slowpath-workload"));
         assert!(!reachable("slowpath-workload").unwrap().contains(&"slowpath-lab"));
+    }
+
+    #[test]
+    fn what_builds_everywhere_names_linux_in_a_table() {
+        assert!(needs_table("slowpath", "slowpath-sys") && needs_table("slowpath-stage", "slowpath-lab"));
+        assert!(!needs_table("slowpath-lab", "slowpath-sys") && !needs_table("slowpath", "slowpath-sim"));
+        let known = |name: &&&str| ALLOWED.iter().any(|(candidate, _)| candidate == *name);
+        assert_eq!(LINUX_ONLY.iter().filter(known).count(), LINUX_ONLY.len());
     }
 
     #[test]

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use slowpath::{ByteCount, Warning};
+use slowpath::Warning;
 
 use crate::form::ResultsFormat;
 use crate::measure::{DiagnosePathArgs, MeasureArgs, ServeArgs};
 use crate::numbers::{any, whole};
+use crate::shell::ShellArgs;
+use crate::ui::UiArgs;
 use crate::why::WhyArgs;
 
 /// Finds out why a bulk transfer over a network path is slow, and proves it.
@@ -232,28 +234,6 @@ pub(crate) enum Clock {
     Both,
 }
 
-/// `slowpath shell`.
-#[derive(Debug, Args)]
-pub(crate) struct ShellArgs {
-    /// The path, each way: comma-separated elements
-    pub(crate) path: String,
-    /// A shell command for the far host, started first
-    #[arg(long, value_name = "COMMAND")]
-    pub(crate) far: Option<String>,
-    /// Congestion control of both hosts' kernels
-    #[arg(long, default_value = "cubic", value_name = "NAME")]
-    pub(crate) congestion_control: String,
-    /// Seed of the path's random streams
-    #[arg(long, default_value_t = 1, value_parser = any())]
-    pub(crate) seed: u64,
-    /// Write a capture at both hosts into this folder
-    #[arg(long, value_name = "DIR")]
-    pub(crate) capture: Option<PathBuf>,
-    /// The program for the near host; it finds the addresses in SLOWPATH_NEAR and SLOWPATH_FAR
-    #[arg(last = true, required = true)]
-    pub(crate) command: Vec<String>,
-}
-
 /// `slowpath explain`.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
@@ -384,24 +364,6 @@ pub(crate) struct ReportArgs {
     /// Form of what is printed
     #[arg(long, value_enum, default_value_t = ResultsFormat::Text)]
     pub(crate) format: ResultsFormat,
-}
-
-/// `slowpath ui`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "It listens at 127.0.0.1 alone and answers who opens the address that it prints. Each capture and each experiment \
-is a folder below --dir, and stays there."
-)]
-pub(crate) struct UiArgs {
-    /// Port on this machine; 0 takes any that is free
-    #[arg(long, default_value_t = 8585, value_parser = whole::<u16>(0, u64::from(u16::MAX)))]
-    pub(crate) port: u16,
-    /// Where the history lies; without, $XDG_DATA_HOME/slowpath or ~/.local/share/slowpath
-    #[arg(long, value_name = "DIR")]
-    pub(crate) dir: Option<PathBuf>,
-    /// Largest capture that is taken
-    #[arg(long, value_name = "SIZE", default_value = "4 GB")]
-    pub(crate) upload_limit: ByteCount,
 }
 
 /// `slowpath compare`.

@@ -7,7 +7,7 @@ use std::path::Path;
 use slowpath::fates::{self, Fates};
 use slowpath::fit::{Answer, Fit};
 use slowpath::reading::Reading;
-use slowpath::{devices, explain, fit, keep, told, why};
+use slowpath::{devices, explain, fit, json, keep, told};
 
 use crate::args::{ExplainArgs, Format};
 use crate::exit::{self, Failure};
@@ -125,7 +125,7 @@ fn result(args: &ExplainArgs, path: &Path, narrowed: bool) -> Result<u8, Failure
         .map_err(|error| Failure::usage(slowpath::input::problem(path, &error)))?;
     let told = told::iperf3::read(&text).map_err(|error| wrong(error.to_string()))?;
     terminal::print(|mut out| match args.format {
-        Format::Json => why::text::write_json(&told, true, &mut out),
+        Format::Json => json::write(&told, true, &mut out),
         _ => told::text::write(&told, terminal::style(), &mut out),
     })?;
     Ok(exit::DONE)

@@ -3,25 +3,34 @@
 #![forbid(unsafe_code)]
 
 mod args;
+#[cfg(target_os = "linux")]
 mod attend;
 mod compare;
 mod config;
 mod doctor;
+#[cfg(any(test, not(target_os = "linux")))]
+mod elsewhere;
 mod exit;
 mod explain;
 mod fit;
 mod form;
 mod language;
 mod list;
+#[cfg(target_os = "linux")]
 mod measure;
 mod numbers;
 mod progress;
 mod reproduce;
 mod run;
+#[cfg(target_os = "linux")]
 mod shell;
+mod spelled;
 mod terminal;
 mod ui;
+#[cfg(target_os = "linux")]
 mod why;
+#[cfg(target_os = "linux")]
+mod worker;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -30,11 +39,13 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
 
 use args::{Cli, Command};
+#[cfg(not(target_os = "linux"))]
+use elsewhere::{measure, shell, why, worker};
 
 fn main() -> ExitCode {
     let typed = language::behind_the_command(std::env::args_os().collect());
     language::choose(&typed);
-    let arguments = measure::spell_out(typed.into_iter());
+    let arguments = spelled::out(typed.into_iter());
     let parsed = language::localised(Cli::command())
         .try_get_matches_from(arguments)
         .and_then(|matches| Cli::from_arg_matches(&matches));
@@ -77,7 +88,7 @@ fn main() -> ExitCode {
         Command::Completions { shell } => completions(shell),
         Command::Manual { folder } => manual(&folder),
         Command::Guard => why::guard(),
-        Command::Worker { job } => run::worker(&job),
+        Command::Worker { job } => worker::worker(&job),
         Command::Compare(args) => compare::compare(&args),
         Command::Doctor => doctor::doctor(),
         Command::Ui(args) => ui::ui(&args),

@@ -19,11 +19,6 @@ where
     }
 }
 
-/// Reads the number of a port.
-pub(crate) fn port() -> impl Fn(&str) -> Result<u16, String> + Clone + Send + Sync + 'static {
-    whole(1, 65_535)
-}
-
 /// Reads the number of a seed, or any other that has no bounds.
 pub(crate) fn any() -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync + 'static {
     whole(0, u64::MAX)

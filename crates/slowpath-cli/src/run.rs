@@ -1,7 +1,6 @@
-//! `slowpath run` and its workers.
+//! `slowpath run`.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -10,6 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use slowpath::doctor::Standing;
 use slowpath::folder::Folder;
+use slowpath::interrupt;
 use slowpath::load::Loaded;
 use slowpath::run::{Event, Failed, RunError, RunOptions};
 use slowpath::settings::{Call, Settings};
@@ -248,7 +248,7 @@ impl<'a> Session<'a> {
         Ok(Self {
             loaded,
             settings: Settings::of(loaded, options.seed, options.quick),
-            cancel: interrupt_flag(),
+            cancel: interrupt::flag(),
             options,
             failed: Vec::new(),
             text: args.format == ResultsFormat::Text,
@@ -491,7 +491,7 @@ fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
         .clone()
         .unwrap_or_else(|| Path::new("results").join(format!("{name}-sweep")));
     let folder = slowpath::folder::Folder::create(&out).map_err(|error| Failure::usage(error.to_string()))?;
-    let cancel = interrupt_flag();
+    let cancel = interrupt::flag();
     let bar = progress::is_shown().then(|| progress::bar(0, progress::computed()));
     let swept = sweep::run(&options, &cancel, &|done, all| {
         if let Some(bar) = &bar {
@@ -526,36 +526,11 @@ fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
     Ok(exit::DONE)
 }
 
-/// One lab run; its progress goes to standard output as JSON lines.
-pub(crate) fn worker(job: &Path) -> Result<u8, Failure> {
-    let mut out = std::io::stdout().lock();
-    slowpath::worker::run(job, &mut |message| {
-        let _ = slowpath::worker::say(&mut out, message);
-        let _ = out.flush();
-    })
-    .map(|()| exit::DONE)
-    .map_err(|error| Failure::machine(error.to_string()))
-}
-
 /// This program, as the worker of its own runs.
 pub(crate) fn worker_program() -> Result<(PathBuf, Vec<String>), Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::machine(format!("finding this program's own file failed: {error}")))?;
     Ok((program, vec!["worker".to_owned()]))
-}
-
-/// A flag that Ctrl-C raises.
-pub(crate) fn interrupt_flag() -> Arc<AtomicBool> {
-    let flag = Arc::new(AtomicBool::new(false));
-    slowpath::interrupt::on_interrupt(&flag);
-    flag
-}
-
-/// As [`interrupt_flag`], for a command that waits for programs which get the signal themselves.
-pub(crate) fn interrupt_flag_later() -> Arc<AtomicBool> {
-    let flag = Arc::new(AtomicBool::new(false));
-    slowpath::interrupt::note_interrupt(&flag);
-    flag
 }
 
 /// Least time between two lines of progress for a program.

@@ -1,14 +1,39 @@
 //! `slowpath shell`.
 
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
+use clap::Args;
 use slowpath::Warning;
 use slowpath::shell::{ShellError, ShellSpec};
 
-use crate::args::ShellArgs;
 use crate::exit::{self, Failure};
+use crate::numbers::any;
 use crate::terminal;
+
+/// `slowpath shell`.
+#[derive(Debug, Args)]
+pub(crate) struct ShellArgs {
+    /// The path, each way: comma-separated elements
+    path: String,
+    /// A shell command for the far host, started first
+    #[arg(long, value_name = "COMMAND")]
+    far: Option<String>,
+    /// Congestion control of both hosts' kernels
+    #[arg(long, default_value = "cubic", value_name = "NAME")]
+    congestion_control: String,
+    /// Seed of the path's random streams
+    #[arg(long, default_value_t = 1, value_parser = any())]
+    seed: u64,
+    /// Write a capture at both hosts into this folder
+    #[arg(long, value_name = "DIR")]
+    capture: Option<PathBuf>,
+    /// The program for the near host; it finds the addresses in SLOWPATH_NEAR and SLOWPATH_FAR
+    #[arg(last = true, required = true)]
+    command: Vec<String>,
+}
 
 /// Runs a program over an emulated path; the exit status is the program's.
 pub(crate) fn shell(args: &ShellArgs) -> Result<u8, Failure> {
@@ -21,7 +46,7 @@ pub(crate) fn shell(args: &ShellArgs) -> Result<u8, Failure> {
         capture: args.capture.clone(),
     };
     // Ctrl-C goes to the programs too; this process waits for them and then clears away.
-    let _interrupted = crate::run::interrupt_flag_later();
+    slowpath::interrupt::note_interrupt(&Arc::new(AtomicBool::new(false)));
     let own = |error: ShellError| Failure {
         text: error.to_string(),
         code: exit::OWN_FAILURE,

@@ -229,23 +229,6 @@ fn errors_width() -> usize {
         .min(WIDEST_SENTENCE)
 }
 
-/// Writes text that was made for 80 columns; where there are fewer, lines are broken at spaces.
-pub(crate) fn narrowed(text: &str, out: &mut dyn Write) -> io::Result<()> {
-    let width = style().width;
-    for line in text.lines() {
-        if width >= Style::default().width || line.chars().count() <= width {
-            writeln!(out, "{line}")?;
-            continue;
-        }
-        let indent = &line[..line.len() - line.trim_start().len()];
-        let indent = if indent.len() > width / 3 { "" } else { indent };
-        for part in slowpath::wrap(line, width, indent, &format!("{indent}  ")) {
-            writeln!(out, "{part}")?;
-        }
-    }
-    Ok(())
-}
-
 /// Whether colours are unwelcome (no-color.org: a value that is not empty).
 fn no_color() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())

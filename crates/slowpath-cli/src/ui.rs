@@ -2,12 +2,31 @@
 
 use std::path::PathBuf;
 
+use clap::Args;
+use slowpath::ByteCount;
 use slowpath_ui::{Options, Page, UiError};
 
-use crate::args::UiArgs;
 use crate::exit::{self, Failure};
-use crate::run::interrupt_flag;
+use crate::numbers::whole;
 use crate::terminal;
+
+/// `slowpath ui`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "It listens at 127.0.0.1 alone and answers who opens the address that it prints. Each capture and each experiment \
+is a folder below --dir, and stays there."
+)]
+pub(crate) struct UiArgs {
+    /// Port on this machine; 0 takes any that is free
+    #[arg(long, default_value_t = 8585, value_parser = whole::<u16>(0, u64::from(u16::MAX)))]
+    port: u16,
+    /// Where the history lies; without, $XDG_DATA_HOME/slowpath or ~/.local/share/slowpath
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Largest capture that is taken
+    #[arg(long, value_name = "SIZE", default_value = "4 GB")]
+    upload_limit: ByteCount,
+}
 
 /// Serves the page until Ctrl-C.
 pub(crate) fn ui(args: &UiArgs) -> Result<u8, Failure> {
@@ -17,7 +36,7 @@ pub(crate) fn ui(args: &UiArgs) -> Result<u8, Failure> {
     };
     let program = std::env::current_exe()
         .map_err(|error| Failure::machine(format!("finding this program's own file failed: {error}")))?;
-    let stop = interrupt_flag();
+    let stop = slowpath::interrupt::flag();
     let page = Page::open(Options {
         port: args.port,
         folder: folder.clone(),
@@ -44,7 +63,7 @@ fn failed(error: &UiError) -> Failure {
     }
 }
 
-/// Where programs keep what is the user's, after the XDG Base Directory Specification.
+/// Where programs keep what is the user's, after the XDG Base Directory Specification, or Windows' own.
 fn usual_folder() -> Result<PathBuf, Failure> {
     let named = |name: &str| {
         let path = PathBuf::from(std::env::var_os(name)?);
@@ -52,6 +71,7 @@ fn usual_folder() -> Result<PathBuf, Failure> {
     };
     named("XDG_DATA_HOME")
         .or_else(|| Some(named("HOME")?.join(".local/share")))
+        .or_else(|| named("LOCALAPPDATA"))
         .map(|data| data.join("slowpath"))
         .ok_or_else(|| {
             Failure::usage(

@@ -8,12 +8,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use slowpath::keep;
 use slowpath::why::trial::{self, Change, TrialSpec};
 use slowpath::why::{self, Answer, Outcome, Peer, Target, WatchSpec, WhyError};
+use slowpath::{json, keep};
 
 use crate::exit::{self, Failure};
-use crate::numbers::{port, whole};
+use crate::measure::port;
+use crate::numbers::whole;
 use crate::terminal;
 
 /// `slowpath why`.
@@ -181,7 +182,7 @@ fn list(args: &WhyArgs) -> Result<u8, Failure> {
         why::busiest(Duration::from_secs(1)).map_err(|error| Failure::machine(error.to_string()))?;
     terminal::print(|mut out| match args.format {
         Form::Text => why::text::write_busiest(&transfers, terminal::style(), &mut out),
-        Form::Json | Form::Jsonl => why::text::write_json(&transfers, args.format == Form::Json, &mut out),
+        Form::Json | Form::Jsonl => json::write(&transfers, args.format == Form::Json, &mut out),
     })?;
     Ok(exit::DONE)
 }
@@ -189,7 +190,7 @@ fn list(args: &WhyArgs) -> Result<u8, Failure> {
 fn write(args: &WhyArgs, answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     match args.format {
         Form::Text => why::text::write_answer(answer, terminal::style(), out)?,
-        Form::Json | Form::Jsonl => why::text::write_json(answer, args.format == Form::Json, out)?,
+        Form::Json | Form::Jsonl => json::write(answer, args.format == Form::Json, out)?,
     }
     out.flush()
 }

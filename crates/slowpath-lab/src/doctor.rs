@@ -7,6 +7,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use slowpath_record::finding::{Finding, Standing};
 use slowpath_sys::message;
 use slowpath_sys::namespace::NetworkNamespace;
 use slowpath_sys::netlink::Netlink;
@@ -14,30 +15,6 @@ use slowpath_sys::process::user_and_group;
 use slowpath_sys::sysctl;
 
 use crate::enter::has_what_it_takes;
-
-/// One thing looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// What was looked at, for example `"TUN devices"`.
-    pub subject: String,
-    /// Whether it is as the lab wants it.
-    pub standing: Standing,
-    /// What was found.
-    pub found: String,
-    /// What to do about it; empty when there is nothing to do.
-    pub fix: String,
-}
-
-/// How something stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
-    /// As wanted.
-    Good,
-    /// The lab works, with less speed, choice or comfort.
-    Lacking,
-    /// No lab can be built.
-    Blocking,
-}
 
 /// Looks at everything that a lab needs. `programs` are those that experiments may want, each with its package.
 pub fn examine(programs: &[(&str, &str)]) -> Vec<Finding> {
@@ -60,13 +37,6 @@ pub fn examine(programs: &[(&str, &str)]) -> Vec<Finding> {
             .map(|(program, package)| self::program(program, package)),
     );
     findings
-}
-
-/// Whether a lab can be built at all.
-pub fn is_able(findings: &[Finding]) -> bool {
-    findings
-        .iter()
-        .all(|finding| finding.standing != Standing::Blocking)
 }
 
 fn finding(subject: &str, standing: Standing, found: impl Into<String>, fix: impl Into<String>) -> Finding {

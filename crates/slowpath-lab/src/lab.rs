@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use slowpath_endpoint::Report;
-use slowpath_path::{Network, PortId};
+use slowpath_path::{Network, PacketSink, PortId};
 use slowpath_record::Disturbances;
 use slowpath_sys::process::Keeper;
 use slowpath_sys::{clock, namespace};
@@ -22,7 +22,7 @@ use crate::machine::Snapshot;
 use crate::model::Model;
 use crate::scales::{self, Scales, Transits};
 use crate::spec::{LabSpec, Mounts, Stack};
-use crate::tap::{self, PacketSink};
+use crate::tap;
 use crate::wire::Wire;
 
 /// A running lab: hosts, and the wire between them.

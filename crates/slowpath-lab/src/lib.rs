@@ -9,10 +9,10 @@
 //!
 //! * [`enter()`]: call first in `main`; needs nothing as root, makes a user namespace otherwise.
 //! * [`spec`]: what a lab is built from. Start here.
-//! * [`tap`]: packets and fates for captures.
 //! * [`is_inside`]: whether this process is on a lab's host. [`doctor`]: what this machine permits, and how to change it.
 //! * [`health`]: the thresholds of valid, degraded and invalid.
 //! * `scales`: what the path itself does to a packet, against which health judges.
+//! * `tap`: packets and fates for captures, handed to a [`PacketSink`].
 //! * `kernel`, `attach`: a host and its device. `model`: endpoint models as hosts. `wire`, `train`, `slab`: reading trains, the model's turn, joining survivors.
 
 #![forbid(unsafe_code)]
@@ -32,7 +32,7 @@ mod model;
 mod scales;
 mod slab;
 pub mod spec;
-pub mod tap;
+mod tap;
 mod train;
 mod wire;
 
@@ -41,7 +41,7 @@ pub use error::LabError;
 pub use health::{LabReport, Totals};
 pub use inside::is_inside;
 pub use lab::Lab;
+pub use slowpath_path::{PacketSink, Seen, SeenPacket};
 pub use spec::{
     Attach, DropUnit, HostSpec, KernelSettings, LabSpec, ModelSettings, Mounts, Stack, WireSettings,
 };
-pub use tap::{PacketSink, Seen, SeenPacket};

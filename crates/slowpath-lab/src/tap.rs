@@ -8,45 +8,8 @@ use std::collections::BinaryHeap;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
-use slowpath_path::{DropCause, ElementId, PacketId, PortId};
+use slowpath_path::{PacketId, PacketSink, Seen, SeenPacket};
 use slowpath_units::Time;
-
-/// Receives packets in order of time; runs on a thread of its own.
-pub trait PacketSink: Send {
-    /// A packet was seen at a host, at a tap of the network, or met its end.
-    fn packet(&mut self, seen: &SeenPacket<'_>);
-
-    /// No more packets will come.
-    fn finish(&mut self) {}
-}
-
-/// One packet at one place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SeenPacket<'a> {
-    /// Where and what.
-    pub event: Seen,
-    /// When, from the start of the lab ([`crate::Lab::started_at`] in time of day).
-    pub at: Time,
-    /// The packet's number, the same at every place that it passes.
-    pub id: PacketId,
-    /// The IP packet with right checksums, up to the snap length.
-    pub bytes: &'a [u8],
-    /// Bytes of the whole IP packet.
-    pub length: u32,
-}
-
-/// What happened to a packet where it was seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
-    /// Its host sent it into the network at this port.
-    Sent(PortId),
-    /// It passed a recording tap.
-    Passed(ElementId),
-    /// It was handed to the host at this port: its end.
-    Delivered(PortId),
-    /// It was dropped: its end.
-    Dropped(ElementId, DropCause),
-}
 
 /// The wire's end: collects one batch at a time.
 pub(crate) struct TapSender {
@@ -202,8 +165,11 @@ fn sort(from: &Receiver<Batch>, wires: usize, sink: &mut dyn PacketSink) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::sync::{Arc, Mutex};
+
+    use slowpath_path::PortId;
+
+    use super::*;
 
     struct Collect(Arc<Mutex<Vec<(u64, usize)>>>);
 

@@ -1,7 +1,6 @@
 //! Live paths and live transfers: what can be learned of them without a capture.
 //!
 //! * [`measure`]: one tool against a live path. [`why`]: attaches to a transfer that is slow now, without privileges, and says why.
-//! * [`told`]: what the result of another tool tells.
 //! * [`single_ended`]: short tests against a server that is there, one change at a time, each watched: what limits a live path.
 
 #![forbid(unsafe_code)]
@@ -10,5 +9,4 @@
 
 pub mod measure;
 pub mod single_ended;
-pub mod told;
 pub mod why;

@@ -37,7 +37,7 @@
 //! * [`spec`]: [`NetworkSpec`], what a network is built from, and what can be wrong with it.
 //! * [`packet`]: [`Packet`], lengths, marks and the driver's handle.
 //! * [`outcome`]: [`Outcome`], what became of each packet; [`DropCause`].
-//! * [`counters`]: what went through each element.
+//! * [`counters`]: what went through each element. [`seen`]: packets with their bytes, for captures of either clock.
 //! * [`elements`]: the kinds of elements and their settings, one per file.
 
 #![forbid(unsafe_code)]
@@ -56,6 +56,7 @@ pub mod outcome;
 pub mod packet;
 mod parts;
 mod ring;
+pub mod seen;
 mod setting;
 pub mod spec;
 
@@ -67,5 +68,6 @@ pub use elements::*;
 pub use network::Network;
 pub use outcome::{DropCause, Edit, ElementId, Notice, Outcome, PortId};
 pub use packet::{Arrival, Cargo, Flags, FlowId, Packet, PacketId, Slot};
+pub use seen::{PacketSink, Seen, SeenPacket};
 pub use setting::SettingError;
 pub use spec::{BuildError, ElementKind, ElementSpec, NetworkSpec, PortSpec, Target};

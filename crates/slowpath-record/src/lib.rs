@@ -8,6 +8,7 @@
 //! * [`disturbance`]: when the machine held packets up at the edges of an emulated network.
 //! * [`series`]: time series sampled during a run; [`curve`]: one quantity against another.
 //! * [`echo`]: what a series of echo requests came to.
+//! * [`finding`]: what the machine permits.
 //! * [`packets`]: decoded packets as an analysis wants them, whoever produced them.
 //! * [`marks`]: marks that packets carried, and how busy programs were.
 //! * [`counters`]: what happened to packets inside the network, per element and cause.
@@ -20,6 +21,7 @@ pub mod counters;
 pub mod curve;
 pub mod disturbance;
 pub mod echo;
+pub mod finding;
 pub mod health;
 pub mod marks;
 pub mod packets;

@@ -7,6 +7,20 @@ use slowpath_record::Origin;
 use crate::explain::Explanation;
 use crate::results::{self, Results};
 
+/// Writes any document, in lines for people or in one line, with a final line feed.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write<T: serde::Serialize + ?Sized>(value: &T, pretty: bool, out: &mut dyn Write) -> io::Result<()> {
+    let text = if pretty {
+        serde_json::to_string_pretty(value)
+    } else {
+        serde_json::to_string(value)
+    };
+    writeln!(out, "{}", text.map_err(io::Error::other)?)
+}
+
 /// Writes `result.json` (`slowpath/run/1`), indented, with a final line feed.
 ///
 /// # Errors

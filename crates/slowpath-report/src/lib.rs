@@ -13,6 +13,7 @@
 //! * [`svg`]: the five graphs as standalone pictures. [`csv`]: tables for other programs.
 //! * [`graphs`]: the graphs of a run, and their compact form in the page.
 //! * [`answers`]: what the results say to the questions of a source.
+//! * [`told`]: what the result of another tool tells.
 //! * [`compare`]: sentences about two groups of runs.
 //! * [`label`]: where a reference figure comes from, and what the model owes to it.
 //! * [`quantity`], [`text`]: numbers and lines as people read them.
@@ -36,6 +37,7 @@ pub mod results;
 pub mod svg;
 pub mod terminal;
 pub mod text;
+pub mod told;
 pub mod verdict;
 
 pub use explain::Explanation;

@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use slowpath_capture::{PacketInfo, PcapngWriter, SectionInfo, TapDirection, TapId, TapInfo, TapStatistics};
-use slowpath_lab::{PacketSink, Seen, SeenPacket};
-use slowpath_path::NetworkSpec;
+use slowpath_path::{NetworkSpec, PacketSink, Seen, SeenPacket};
 use slowpath_record::CaptureRef;
 use slowpath_scenario::Plan;
 use slowpath_units::Time;

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+#[cfg(target_os = "linux")]
 mod assignment;
 pub mod captures;
 pub mod effect;
@@ -19,6 +20,8 @@ pub mod folder;
 pub mod input;
 mod marks;
 pub mod network;
+#[cfg(target_os = "linux")]
 pub mod real_time;
 pub mod simulated;
+#[cfg(target_os = "linux")]
 pub mod worker;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use slowpath_lab::{PacketSink, Seen, SeenPacket};
 use slowpath_packet::{Dscp, Ecn, FlowKey, Protocol};
+use slowpath_path::{PacketSink, Seen, SeenPacket};
 use slowpath_record::{MarkCount, MarkPlace, Traffic};
 
 /// Counts marks on the way to another sink, or to none; clones share the counts.
@@ -160,26 +160,6 @@ impl Marks {
     }
 }
 
-/// The mark of most bytes that a host sent.
-pub(crate) fn most_sent(counts: &[MarkCount], host: &str) -> Option<Dscp> {
-    let mut sums: BTreeMap<u8, u64> = BTreeMap::new();
-    for count in counts {
-        if matches!(&count.at, MarkPlace::Sent(name) if name == host) {
-            *sums.entry(count.dscp.value()).or_default() += count.traffic.bytes;
-        }
-    }
-    let (mark, _) = sums.into_iter().max_by_key(|(_, bytes)| *bytes)?;
-    Dscp::new(mark)
-}
-
-/// A mark in words: its name and number.
-pub(crate) fn named(dscp: Dscp) -> String {
-    match dscp.value() {
-        0 => "no mark (DSCP 0)".to_owned(),
-        value => format!("{dscp} (DSCP {value})"),
-    }
-}
-
 /// Flows that are told apart.
 const MOST_FLOWS: u16 = 64;
 
@@ -260,8 +240,6 @@ mod tests {
                 (&MarkPlace::Dropped("line".to_owned()), ssh, 8, Ecn::NotEct, 1500),
             ]
         );
-        assert_eq!(most_sent(&counts, "client"), Dscp::new(8));
-        assert_eq!(most_sent(&counts, "server"), None);
     }
 
     #[test]

@@ -8,8 +8,7 @@ use std::path::PathBuf;
 
 use slowpath_endpoint::wire::Transmit;
 use slowpath_endpoint::{Report, codec};
-use slowpath_lab::{PacketSink, Seen, SeenPacket};
-use slowpath_path::{DropCause, ElementId, PacketId, PortId};
+use slowpath_path::{DropCause, ElementId, PacketId, PacketSink, PortId, Seen, SeenPacket};
 use slowpath_record::{Code, FlowResult, Health, HealthState, Origin, Reason, RunRecord};
 use slowpath_scenario::workload::Iperf3Protocol;
 use slowpath_scenario::{Captures as Wanted, Plan, Workload};

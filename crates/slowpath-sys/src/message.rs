@@ -232,7 +232,11 @@ fn receive_flags(socket: impl AsFd, buffer: &mut [u8], flags: i32) -> io::Result
     header.msg_iov = &raw mut vector;
     header.msg_iovlen = 1;
     header.msg_control = control.0.as_mut_ptr().cast();
-    header.msg_controllen = control.0.len() as _;
+    // 512 fits, whatever type a C library gives it.
+    #[allow(clippy::cast_possible_truncation)]
+    {
+        header.msg_controllen = control.0.len() as _;
+    }
     // SAFETY: every pointer in `header` is to a live local or to `buffer`, with its true length.
     let len = cvt_len(unsafe { libc::recvmsg(socket.as_fd().as_raw_fd(), &raw mut header, flags) })?;
     let mut received = Received {

@@ -137,7 +137,11 @@ pub fn receive_with_descriptor(socket: impl AsFd, buffer: &mut [u8]) -> io::Resu
     header.msg_iov = &raw mut vector;
     header.msg_iovlen = 1;
     header.msg_control = control.0.as_mut_ptr().cast();
-    header.msg_controllen = control.0.len() as _;
+    // 64 fits, whatever type a C library gives it.
+    #[allow(clippy::cast_possible_truncation)]
+    {
+        header.msg_controllen = control.0.len() as _;
+    }
     let flags = libc::MSG_CMSG_CLOEXEC;
     // SAFETY: every pointer in `header` is to a live local or to `buffer`, with its true length.
     let length = cvt_len(unsafe { libc::recvmsg(socket.as_fd().as_raw_fd(), &raw mut header, flags) })?;

@@ -8,8 +8,9 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+use crate::system;
 
 /// What a request must show.
 #[derive(Debug)]
@@ -122,11 +123,7 @@ pub fn token(folder: &Path) -> io::Result<String> {
         let _ = write!(token, "{byte:02x}");
         token
     });
-    let mut file = fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&path)?;
+    let mut file = system::private(fs::OpenOptions::new().write(true).create_new(true)).open(&path)?;
     file.write_all(token.as_bytes())?;
     Ok(token)
 }

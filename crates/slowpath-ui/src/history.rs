@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::entry::{Entry, Id, Kind, SCHEMA, State};
 use crate::error::UiError;
+use crate::system;
 
 /// What there is, in memory as on disk.
 #[derive(Debug)]
@@ -30,10 +31,9 @@ impl History {
             source,
         };
         fs::create_dir_all(root).map_err(wrong)?;
-        let root = root.canonicalize().map_err(wrong)?;
+        let root = system::from_root(root).map_err(wrong)?;
         let lock = File::create(root.join("lock")).map_err(wrong)?;
-        rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive)
-            .map_err(|_| UiError::Used(root.clone()))?;
+        lock.try_lock().map_err(|_| UiError::Used(root.clone()))?;
         let mut history = Self {
             entries: read(&root).map_err(wrong)?,
             root,

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,11 +10,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use signal_hook::consts::{SIGINT, SIGKILL};
-use slowpath_sys::process;
 
 use crate::entry::{Entry, Id, Kind, State};
 use crate::history::History;
+use crate::system;
 
 /// What waits and what runs, beside the history.
 #[derive(Debug)]
@@ -136,10 +134,14 @@ impl Jobs {
     pub fn stop(&self, id: &Id) -> io::Result<()> {
         let mut shared = self.lock();
         if let Some(running) = shared.running.as_mut().filter(|running| running.id == *id) {
-            let signal = if running.stopped { SIGKILL } else { SIGINT };
+            let end = if running.stopped {
+                system::kill
+            } else {
+                system::interrupt
+            };
             running.stopped = true;
             if let Some(pid) = running.pid {
-                let _ = process::signal_group(pid, signal);
+                let _ = end(pid);
             }
             return Ok(());
         }
@@ -169,15 +171,16 @@ impl Jobs {
         let mut shared = self.lock();
         shared.ended = true;
         self.changed.notify_all();
-        for (signal, patience) in [(SIGINT, PATIENCE), (SIGKILL, PATIENCE)] {
+        let ways: [fn(u32) -> io::Result<()>; 2] = [system::interrupt, system::kill];
+        for end in ways {
             let Some(running) = shared.running.as_mut() else {
                 break;
             };
             running.stopped = true;
             if let Some(pid) = running.pid {
-                let _ = process::signal_group(pid, signal);
+                let _ = end(pid);
             }
-            let until = Instant::now() + patience;
+            let until = Instant::now() + PATIENCE;
             while shared.running.is_some() && Instant::now() < until {
                 let waited = self
                     .changed
@@ -241,15 +244,16 @@ impl Jobs {
         }
         let answer = folder.join(answer_file(entry.kind));
         let unfinished = folder.join("answer.part");
-        let mut child = Command::new(&self.program)
-            .args(&self.before)
-            .args(&entry.call)
-            .current_dir(folder)
-            .stdin(Stdio::null())
-            .stdout(File::create(&unfinished)?)
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn()?;
+        let mut child = system::apart(
+            Command::new(&self.program)
+                .args(&self.before)
+                .args(&entry.call)
+                .current_dir(folder)
+                .stdin(Stdio::null())
+                .stdout(File::create(&unfinished)?)
+                .stderr(Stdio::piped()),
+        )
+        .spawn()?;
         let noted = self.listen(&mut child);
         let status = child.wait()?;
         let stopped = self
@@ -287,7 +291,7 @@ impl Jobs {
             running.pid = Some(child.id());
             // Somebody stopped it before it had a number.
             if running.stopped {
-                let _ = process::signal_group(child.id(), SIGINT);
+                let _ = system::interrupt(child.id());
             }
         }
         if let Some(errors) = child.stderr.take() {

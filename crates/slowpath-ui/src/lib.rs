@@ -8,6 +8,7 @@
 //! * [`access`]: who may ask. * [`entry`], [`history`]: what there is, on disk.
 //! * [`jobs`]: the calls, one at a time. * [`form`], [`check`]: experiments from a form, and what is wrong with one.
 //! * [`upload`]: a capture to disk, within limits. * [`routes`]: the addresses of the page.
+//! * `system`: what is asked of a Unix; `windows.rs` has the same elsewhere.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -21,6 +22,8 @@ pub mod history;
 pub mod jobs;
 mod page;
 pub mod routes;
+#[cfg_attr(not(unix), path = "windows.rs")]
+mod system;
 pub mod upload;
 
 use std::net::{Ipv4Addr, SocketAddr};

@@ -7,6 +7,8 @@ use axum::body::Body;
 use http_body_util::BodyExt;
 use tokio::io::AsyncWriteExt;
 
+use crate::system;
+
 /// The name of a capture that is still on its way.
 pub const UNFINISHED: &str = "upload.part";
 
@@ -56,8 +58,9 @@ pub fn announced(length: Option<u64>, limit: u64, folder: &Path) -> Result<(), U
     if wanted > limit {
         return Err(UploadError::TooLarge { limit });
     }
-    let disk = rustix::fs::statvfs(folder).map_err(io::Error::from)?;
-    let room = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let Some(room) = system::room(folder)? else {
+        return Ok(());
+    };
     if wanted.saturating_add(SPARE) > room {
         return Err(UploadError::NoRoom { wanted, room });
     }

@@ -7,6 +7,7 @@
 //! * [`BitRate`] counts bits per second; [`Layer`] says which bytes of a packet a rate counts.
 //! * [`ByteCount`] counts bytes.
 //! * [`Ratio`] counts parts per billion, for loss and the like.
+//! * [`calendar`] writes a time of day.
 //!
 //! Strings with units exist only at the edge: each type implements `FromStr` (units mandatory) and
 //! `Display` (what it prints parses back to the same value). Start with [`time`].
@@ -14,6 +15,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod calendar;
 mod parse;
 pub mod rate;
 pub mod ratio;

@@ -1,23 +1,7 @@
 //! What this machine permits.
 
-pub use slowpath_lab::doctor::{Finding, Standing, is_able};
+#[cfg_attr(not(target_os = "linux"), path = "doctor/no_lab.rs")]
+mod lab;
 
-/// Looks at everything that the lab and the experiments need.
-pub fn examine() -> Vec<Finding> {
-    slowpath_lab::doctor::examine(PROGRAMS)
-}
-
-/// Looks only at what any lab needs, without the programs of single experiments.
-pub fn examine_lab() -> Vec<Finding> {
-    slowpath_lab::doctor::examine(&[])
-}
-
-/// Programs that experiments may want, each with the distribution's package.
-const PROGRAMS: &[(&str, &str)] = &[
-    ("vsftpd", "vsftpd"),
-    ("curl", "curl"),
-    ("iperf3", "iperf3"),
-    ("ssh", "openssh-client"),
-    ("sshd", "openssh-server"),
-    ("tshark", "tshark"),
-];
+pub use lab::{examine, examine_lab};
+pub use slowpath_record::finding::{Finding, Standing, is_able};

@@ -1,14 +1,16 @@
 //! Existing captures: from a file to an analysis.
 
+#[cfg_attr(not(target_os = "linux"), path = "import/unheld.rs")]
+mod held;
+
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use slowpath_capture::{InPlace, OpenError, PacketReader, ReadAhead};
+use slowpath_capture::{OpenError, PacketReader, ReadAhead};
 use slowpath_facts::{Analyzer, Side, Tap};
 use slowpath_record::packets::Conversations;
 use slowpath_record::{CaptureRef, Code, HealthState, Origin, Reason, RunRecord, TransferResult};
-use slowpath_sys::held_file::HeldFile;
 use slowpath_units::Time;
 use slowpath_verdict::Analysis;
 
@@ -238,14 +240,7 @@ fn open(path: &Path, reading: &Reading) -> Result<PacketReader, OpenError> {
     }
     let file = File::open(path)?;
     reading.begin(&file);
-    match HeldFile::hold(file, PIECE) {
-        Ok(file) => PacketReader::in_place(Held {
-            file,
-            reading: reading.clone(),
-        }),
-        // Pipes, files that grow, files of others, files from a network.
-        Err((file, _)) => PacketReader::new(reading.counting(file)),
-    }
+    held::open(file, reading)
 }
 
 /// Which captures lie in a folder, or in the one of a results folder, in a sentence.
@@ -282,37 +277,6 @@ fn captures_in(folder: &Path) -> String {
 
 /// Captures of a folder that a message names, at most.
 const NAMED: usize = 10;
-
-/// A file that nobody can change while it is read.
-struct Held {
-    file: HeldFile,
-    reading: Reading,
-}
-
-impl InPlace for Held {
-    fn advance(&mut self, offset: u64, needed: usize) -> io::Result<()> {
-        self.reading.reached(offset);
-        self.file.advance(offset, needed)
-    }
-
-    fn bytes(&self) -> &[u8] {
-        self.file.bytes()
-    }
-
-    fn soon(&self, index: usize) {
-        self.file.soon(index);
-    }
-
-    fn into_read(self: Box<Self>, offset: u64) -> io::Result<Box<dyn Read + Send>> {
-        let mut file = self.file.release()?;
-        file.seek(SeekFrom::Start(offset))?;
-        self.reading.reached(offset);
-        Ok(Box::new(self.reading.counting(file)))
-    }
-}
-
-/// Bytes of a file in place at a time: enough that mapping them costs little, few enough to count for nothing.
-const PIECE: usize = 4 << 20;
 
 /// Reads and decodes on one thread and analyses on this one.
 fn follow(reader: PacketReader) -> io::Result<(Analyzer, PacketReader)> {

@@ -1,31 +1,39 @@
 //! Ctrl-C and termination as a flag.
 
+#[cfg_attr(not(target_os = "linux"), path = "interrupt/watched.rs")]
+mod parent;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Raises `flag` at the first SIGINT, SIGTERM or SIGHUP; a second one ends the process at once.
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+pub use parent::with_parent;
+
+/// Raises `flag` at the first SIGINT, SIGTERM or, where there is one, SIGHUP; a second one ends the process at once.
 ///
 /// Failing to install a handler leaves the signal's default, which ends the process: nothing is left running.
 pub fn on_interrupt(flag: &Arc<AtomicBool>) {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    for signal in ENDING {
         let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(flag));
         let _ = signal_hook::flag::register(signal, Arc::clone(flag));
     }
 }
 
-/// Raises `flag` at SIGINT and does nothing else: for waiting on programs that get the signal themselves.
-pub fn note_interrupt(flag: &Arc<AtomicBool>) {
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(flag));
+/// A new flag, raised as [`on_interrupt`] says.
+pub fn flag() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    on_interrupt(&flag);
+    flag
 }
 
-/// Interrupts this program, as Ctrl-C does, when the one that started it ends, which has the number `parent`; at once if it already has.
-pub fn with_parent(parent: u32) {
-    use signal_hook::consts::SIGINT;
-    // Where that cannot be asked for, it goes on to its own end.
-    let _ = slowpath_sys::process::set_parent_death_signal(SIGINT);
-    // It may have ended before it was asked.
-    if std::os::unix::process::parent_id() != parent {
-        let _ = signal_hook::low_level::raise(SIGINT);
-    }
+/// Raises `flag` at SIGINT and does nothing else: for waiting on programs that get the signal themselves.
+pub fn note_interrupt(flag: &Arc<AtomicBool>) {
+    let _ = signal_hook::flag::register(SIGINT, Arc::clone(flag));
 }
+
+/// Signals that end a program.
+#[cfg(unix)]
+const ENDING: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
+#[cfg(not(unix))]
+const ENDING: [i32; 2] = [SIGINT, SIGTERM];

@@ -4,7 +4,6 @@
 
 use std::path::{Path, PathBuf};
 
-use slowpath_live::measure::Answer;
 use slowpath_record::{Code, HealthState, Reason, RunRecord};
 use slowpath_report::Results;
 use slowpath_verdict::{Analysis, Judged};
@@ -73,14 +72,18 @@ fn put(
     Ok(report::write_records(&folder)?)
 }
 
-/// Adds what was measured of `target`, as [`add`] does.
+/// Adds what was measured of `target`, as [`add`] does; `incomplete` says what is missing, if anything.
 ///
 /// # Errors
 /// [`KeepError`].
-pub fn add_measurement(root: &Path, target: &str, answer: &dyn Answer) -> Result<Results, KeepError> {
-    let mut record = answer.record();
+pub fn add_measurement(
+    root: &Path,
+    target: &str,
+    mut record: RunRecord,
+    incomplete: Option<String>,
+) -> Result<Results, KeepError> {
     record.variant = format!("{} {target}", record.experiment);
-    if let Some(text) = answer.incomplete() {
+    if let Some(text) = incomplete {
         record.health.add(Reason {
             code: Code::Incomplete,
             state: HealthState::Degraded,

@@ -21,7 +21,7 @@
 //! * [`fit`]: the path behind a capture, and what a change would give on it.
 //! * [`reproduce`]: the transfer of a capture once more, on the path that was fitted to it.
 //! * [`devices`]: what configurations mean.
-//! * [`doctor`]: what this machine permits.
+//! * [`doctor`]: what this machine permits; [`system`]: what needs Linux.
 //! * [`sweep`]: ranges of settings in simulated time; [`processors`]: work on all of them.
 //! * [`dossier`]: what a reader needs beside the figures.
 
@@ -29,6 +29,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod analyzed;
+#[cfg(target_os = "linux")]
 pub mod attended;
 pub mod catalog;
 mod counted;
@@ -59,22 +60,30 @@ pub mod reproduce;
 pub mod run;
 pub mod schedule;
 pub mod settings;
+#[cfg(target_os = "linux")]
 pub mod shell;
+#[cfg(target_os = "linux")]
 mod spare;
 pub mod sweep;
+pub mod system;
 mod treatment;
 
+#[cfg(target_os = "linux")]
 pub use slowpath_lab::LabReport;
-pub use slowpath_live::{measure, single_ended, told, why};
+#[cfg(target_os = "linux")]
+pub use slowpath_live::{measure, single_ended, why};
 pub use slowpath_packet::mark::{Dscp, InvalidDscp};
 pub use slowpath_record::{HealthState, RunRecord};
 pub use slowpath_report::results::ProofOutcome;
 pub use slowpath_report::text::{Hidden, Tone, Warning, columns, right, wrap};
-pub use slowpath_report::{Results, Style};
+pub use slowpath_report::{Results, Style, json, told};
 pub use slowpath_scenario::diagnostic::suggestion;
 pub use slowpath_scenario::schema;
 pub use slowpath_scenario::{Clock, Diagnostics, Variant};
-pub use slowpath_stage::{captures, effect, folder, input, network, real_time, simulated, worker};
+pub use slowpath_stage::{captures, effect, folder, input, network, simulated};
+#[cfg(target_os = "linux")]
+pub use slowpath_stage::{real_time, worker};
 pub use slowpath_units::{BitRate, ByteCount, Duration, ParseError};
 pub use slowpath_words as words;
+#[cfg(target_os = "linux")]
 pub use slowpath_workload::{Cancel, SocketOptions};

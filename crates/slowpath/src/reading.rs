@@ -30,7 +30,7 @@ impl Reading {
     }
 
     /// Everything up to `offset` was read.
-    pub(crate) fn reached(&self, offset: u64) {
+    pub fn reached(&self, offset: u64) {
         self.0.done.fetch_max(offset, Ordering::Relaxed);
     }
 

@@ -195,7 +195,7 @@ fn commands(settings: &Settings, folder: &Folder) -> Vec<String> {
 pub fn stamp(at: std::time::SystemTime) -> String {
     let since = at.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     // ISO 8601's basic form, `20261121T115959Z`, with the extended form's separators put in.
-    let mut text = slowpath_workload::s3::sign::date(since.as_secs());
+    let mut text = slowpath_units::calendar::basic(since.as_secs());
     for (place, separator) in [(13, ':'), (11, ':'), (6, '-'), (4, '-')] {
         text.insert(place, separator);
     }

@@ -9,6 +9,7 @@ mod error;
 mod event;
 mod options;
 mod planned;
+#[cfg_attr(not(target_os = "linux"), path = "run/no_workers.rs")]
 mod workers;
 
 use std::collections::VecDeque;
@@ -27,7 +28,6 @@ use crate::identity;
 use crate::load::Loaded;
 use crate::repeat;
 use crate::settings::{SETTINGS, Settings};
-use workers::Pool;
 
 /// Runs everything that is planned and not yet finished.
 ///
@@ -124,15 +124,7 @@ pub fn execute(
         .into_iter()
         .partition(|run| run.plan.clock == Clock::Simulated);
     let mut failed = cores::simulate(experiment, simulated, options, folder, cancel, observe)?;
-    Pool {
-        experiment,
-        options,
-        folder,
-        running: Vec::new(),
-        again: VecDeque::new(),
-        failed: &mut failed,
-    }
-    .drain(lab, cancel, observe)?;
+    failed.extend(workers::work(experiment, lab, options, folder, cancel, observe)?);
     if failed.is_empty() {
         Ok(())
     } else {

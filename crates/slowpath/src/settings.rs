@@ -1,7 +1,5 @@
 //! How a results folder was run.
 
-use slowpath_workload::external::ssh::quoted;
-
 use crate::folder::{Folder, FolderError};
 use crate::load::Loaded;
 
@@ -100,7 +98,7 @@ fn word(text: &str) -> String {
     if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()
     } else {
-        quoted(text)
+        format!("'{}'", text.replace('\'', "'\\''"))
     }
 }
 

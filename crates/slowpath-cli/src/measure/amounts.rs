@@ -4,6 +4,8 @@ use slowpath::measure::iperf3::BurstRate;
 use slowpath::measure::serve::Network;
 use slowpath::{BitRate, ByteCount, Duration};
 
+use crate::numbers::whole;
+
 /// `100 MB`, `100 MiB`, or iperf3's `100M` (powers of 1024) and plain bytes.
 pub(super) fn amount(text: &str) -> Result<ByteCount, String> {
     match letters(text, 1024) {
@@ -47,6 +49,11 @@ pub(super) fn burst_rate(text: &str) -> Result<BurstRate, String> {
 pub(super) fn span(text: &str) -> Result<Duration, String> {
     text.parse()
         .map_err(|error: slowpath::ParseError| error.to_string())
+}
+
+/// The number of a port.
+pub(crate) fn port() -> impl Fn(&str) -> Result<u16, String> + Clone + Send + Sync + 'static {
+    whole(1, 65_535)
 }
 
 /// An address, alone or with the length of a prefix.

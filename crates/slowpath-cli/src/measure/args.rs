@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::amounts::{amount, burst_rate, network, rate, span};
-use crate::numbers::{any, port, whole};
+use super::amounts::{amount, burst_rate, network, port, rate, span};
+use crate::numbers::{any, whole};
 use slowpath::measure::iperf3::BurstRate;
 use slowpath::measure::serve::Network;
 use slowpath::{BitRate, ByteCount, Dscp, Duration};
@@ -87,9 +87,6 @@ impl Tool {
     }
 }
 
-/// Names of the tools, which are also the schemes of targets.
-pub(super) const TOOLS: [&str; 8] = ["iperf3", "ftp", "ssh", "s3", "ping", "trace", "mtu", "sweep"];
-
 /// What all tools have in common.
 #[derive(Debug, Args)]
 pub(super) struct CommonArgs {
@@ -119,9 +116,6 @@ pub(super) struct SafetyArgs {
     #[arg(long, value_name = "SPAN", value_parser = span, help_heading = "Safety")]
     pub(super) deadline: Option<Duration>,
 }
-
-/// The name that the command line is spelled out with; people write `diagnose`.
-pub(super) const DIAGNOSE_PATH: &str = "diagnose-path";
 
 /// `slowpath diagnose iperf3://HOST`.
 #[derive(Debug, Args)]

@@ -4,7 +4,6 @@ mod amounts;
 mod args;
 mod path;
 
-use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -12,41 +11,15 @@ use slowpath::keep;
 use slowpath::measure::serve::{Event, Limits};
 use slowpath::measure::{self, Guard, Job, MeasureError, Progress, Remote};
 use slowpath::measure::{ftp, iperf3, mtu, ping, s3, serve, ssh, sweep, trace};
-use slowpath::{Cancel, Duration, SocketOptions};
+use slowpath::{Cancel, Duration, SocketOptions, Style};
 
 use crate::exit::{self, Failure};
 use crate::{progress, terminal};
 use args::{Form, SafetyArgs, SocketArgs, Tool};
 
+pub(crate) use amounts::port;
 pub(crate) use args::{DiagnosePathArgs, MeasureArgs, ServeArgs};
 pub(crate) use path::diagnose_path;
-
-/// The command line with `measure iperf3://HOST` written as `measure iperf3 iperf3://HOST`: a target's scheme names the
-/// tool, wherever it stands among the options; and with `diagnose iperf3://HOST` as [`DiagnosePathArgs`] has it.
-pub(crate) fn spell_out(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut words: Vec<OsString> = words.collect();
-    let is_path = |word: &OsString| word.to_str().is_some_and(|word| word.contains("://"));
-    if words.get(1).is_some_and(|word| word == "diagnose") && words.iter().skip(2).any(is_path) {
-        words[1] = OsString::from(args::DIAGNOSE_PATH);
-        return words;
-    }
-    if words.get(1).is_none_or(|word| word != "measure") {
-        return words;
-    }
-    let is_named = words
-        .get(2)
-        .and_then(|word| word.to_str())
-        .is_some_and(|word| args::TOOLS.contains(&word));
-    let scheme = words
-        .iter()
-        .skip(2)
-        .find_map(|word| word.to_str()?.split_once("://"))
-        .map(|(scheme, _)| OsString::from(scheme));
-    if let (false, Some(scheme)) = (is_named, scheme) {
-        words.insert(2, scheme);
-    }
-    words
-}
 
 /// Measures a live path and prints what came out.
 pub(crate) fn measure(args: &MeasureArgs) -> Result<u8, Failure> {
@@ -70,12 +43,12 @@ pub(crate) fn measure(args: &MeasureArgs) -> Result<u8, Failure> {
         Form::Text => {
             let mut text = Vec::new();
             answer.write_text(&mut text)?;
-            terminal::narrowed(&String::from_utf8_lossy(&text), out)
+            narrowed(&String::from_utf8_lossy(&text), out)
         }
         Form::Json => writeln!(out, "{:#}", answer.document()),
     })?;
     if let Some(folder) = &common.out {
-        keep::add_measurement(folder, args.tool.target(), answer.as_ref())
+        keep::add_measurement(folder, args.tool.target(), answer.record(), answer.incomplete())
             .map_err(|error| Failure::machine(error.to_string()))?;
     }
     Ok(match answer.incomplete() {
@@ -113,6 +86,23 @@ fn shell_addresses() -> Vec<std::net::IpAddr> {
         .into_iter()
         .filter_map(|name| std::env::var(name).ok()?.parse().ok())
         .collect()
+}
+
+/// Writes text that was made for 80 columns; where there are fewer, lines are broken at spaces.
+fn narrowed(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    let width = terminal::style().width;
+    for line in text.lines() {
+        if width >= Style::default().width || line.chars().count() <= width {
+            writeln!(out, "{line}")?;
+            continue;
+        }
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let indent = if indent.len() > width / 3 { "" } else { indent };
+        for part in slowpath::wrap(line, width, indent, &format!("{indent}  ")) {
+            writeln!(out, "{part}")?;
+        }
+    }
+    Ok(())
 }
 
 /// One line that overwrites itself.
@@ -409,7 +399,7 @@ fn tell(event: &Event, out: &mut dyn Write) -> io::Result<()> {
 
 fn cancel_on_interrupt() -> Cancel {
     let cancel = Cancel::new();
-    let flag = crate::run::interrupt_flag();
+    let flag = slowpath::interrupt::flag();
     let raised = cancel.clone();
     std::thread::spawn(move || {
         while !flag.load(std::sync::atomic::Ordering::Relaxed) {
@@ -424,39 +414,3 @@ fn cancel_on_interrupt() -> Cancel {
 const GRACE: Duration = Duration::from_secs(30);
 /// For jobs that do not know how long they take.
 const USUAL_DEADLINE: Duration = Duration::from_secs(600);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_scheme_names_the_tool() {
-        let cases: &[(&[&str], &[&str])] = &[
-            (
-                &["slowpath", "measure", "iperf3://h", "-R"],
-                &["slowpath", "measure", "iperf3", "iperf3://h", "-R"],
-            ),
-            (
-                &["slowpath", "measure", "-R", "iperf3://h"],
-                &["slowpath", "measure", "iperf3", "-R", "iperf3://h"],
-            ),
-            (
-                &["slowpath", "measure", "ping", "h"],
-                &["slowpath", "measure", "ping", "h"],
-            ),
-            (
-                &["slowpath", "measure", "ping", "ping://h"],
-                &["slowpath", "measure", "ping", "ping://h"],
-            ),
-            (
-                &["slowpath", "measure", "--help"],
-                &["slowpath", "measure", "--help"],
-            ),
-            (&["slowpath", "run", "s3://x"], &["slowpath", "run", "s3://x"]),
-        ];
-        for (given, expected) in cases {
-            let spelled = spell_out(given.iter().map(OsString::from));
-            assert_eq!(spelled, expected.iter().map(OsString::from).collect::<Vec<_>>());
-        }
-    }
-}

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use slowpath::Cancel;
+use slowpath::json;
 use slowpath::single_ended::{self, Spec};
-use slowpath::why;
 
 use super::args::{DiagnosePathArgs, Form};
 use super::{cancel_on_interrupt, failure, guard};
@@ -35,7 +35,7 @@ pub(crate) fn diagnose_path(args: &DiagnosePathArgs) -> Result<u8, Failure> {
     let diagnosis = diagnosis.map_err(|error| failure(&error))?;
     terminal::print(|mut out| match args.format {
         Form::Text => single_ended::text::write(&diagnosis, terminal::style(), &mut out),
-        Form::Json => why::text::write_json(&diagnosis, true, &mut out),
+        Form::Json => json::write(&diagnosis, true, &mut out),
     })?;
     Ok(exit::DONE)
 }

@@ -329,6 +329,9 @@ const INTRODUCTION: &str = "# Error messages\n\n\
     on what, what was found and what to do. A message goes to standard error; on a terminal its lines are as wide as that.\n\
     The exit code says who can mend it: 2 whoever typed it, 3 whoever looks after the machine, 125 as 2 or 3 where any other code\n\
     belongs to a program that was started.\n\n\
+    On macOS and Windows a command that needs Linux says so, with 3 (`shell` with 125): `slowpath: measuring a live path: that needs Linux, and\n\
+    this is macOS; do it there, in a virtual machine or over ssh; on macOS there are explain, fit, config, run --clock simulated, diagnose,\n\
+    report, compare, ui and list`.\n\n\
     Made by a test, which provokes each of them: `SLOWPATH_BLESS=1 cargo test --workspace --test it -- every_error`.\n";
 
 /// Who types.

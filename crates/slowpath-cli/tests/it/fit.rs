@@ -158,6 +158,9 @@ fn a_transfer_is_reproduced_beside_its_capture() {
 
     let output = run(&["reproduce", "missing.pcap", "--clock", "simulated"]);
     let said = text(&output.stderr);
-    assert!(!output.status.success() && said.contains("missing.pcap"), "{said}");
+    assert!(
+        !output.status.success() && said.contains("missing.pcap"),
+        "{said}"
+    );
     assert!(!PathBuf::from("results/missing-reproduced").exists());
 }

@@ -12,8 +12,8 @@ use super::join::Pending;
 use super::{Fault, Wire};
 use crate::icmp;
 use crate::slab::TrainId;
-use crate::tap::Seen;
 use crate::train::{HEADER_ROOM, Train};
+use slowpath_path::Seen;
 
 /// Trains read from one host before others get their turn.
 const TRAINS_PER_TURN: usize = 64;

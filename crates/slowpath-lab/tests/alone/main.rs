@@ -59,7 +59,7 @@ fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
 
 /// Whether this process may build labs; says why not.
 fn permitted(test: &str) -> bool {
-    let permitted = slowpath_lab::doctor::is_able(&slowpath_lab::doctor::examine(&[]));
+    let permitted = slowpath_record::finding::is_able(&slowpath_lab::doctor::examine(&[]));
     if !permitted {
         eprintln!("skipped: {test}: this machine permits no namespaces");
     }

@@ -85,23 +85,6 @@ pub fn tick_json(tick: &Tick) -> String {
     .to_string()
 }
 
-/// Any result as JSON, in lines for people or in one line.
-///
-/// # Errors
-/// Those of `out`.
-pub fn write_json<T: serde::Serialize + ?Sized>(
-    value: &T,
-    pretty: bool,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let text = if pretty {
-        serde_json::to_string_pretty(value)
-    } else {
-        serde_json::to_string(value)
-    };
-    writeln!(out, "{}", text.map_err(io::Error::other)?)
-}
-
 /// The busiest transfers, to choose from.
 ///
 /// # Errors

@@ -423,7 +423,7 @@ impl<'a> Client<'a> {
             }
             (PayloadHash::Unsigned, _) => PayloadHash::Unsigned.of(b""),
         };
-        let date = sign::date(slowpath_sys::clock::real_time() / 1_000_000_000);
+        let date = slowpath_units::calendar::basic(slowpath_sys::clock::real_time() / 1_000_000_000);
         let host = self
             .endpoint
             .host

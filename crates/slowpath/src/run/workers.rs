@@ -21,18 +21,43 @@ use crate::spare::{self, Spare};
 use crate::worker::{Assignment, Message};
 use crate::{effect, network};
 
-/// Worker processes at work.
-pub(super) struct Pool<'a> {
-    pub(super) experiment: &'a str,
-    pub(super) options: &'a RunOptions,
-    pub(super) folder: &'a Folder,
-    pub(super) running: Vec<Running>,
-    /// Runs to be done a second time, when all others have ended.
-    pub(super) again: VecDeque<Planned>,
-    pub(super) failed: &'a mut Vec<Failed>,
+/// Does `runs`, as many side by side as have room, and gives those that failed, with the reason.
+///
+/// # Errors
+/// [`RunError::Interrupted`] when `cancel` was set, [`RunError::Folder`] when a record cannot be read,
+/// [`RunError::Worker`] when no worker can be started.
+pub(super) fn work(
+    experiment: &str,
+    runs: VecDeque<Planned>,
+    options: &RunOptions,
+    folder: &Folder,
+    cancel: &AtomicBool,
+    observe: &mut dyn FnMut(Event<'_>),
+) -> Result<Vec<Failed>, RunError> {
+    let mut pool = Pool {
+        experiment,
+        options,
+        folder,
+        running: Vec::new(),
+        again: VecDeque::new(),
+        failed: Vec::new(),
+    };
+    pool.drain(runs, cancel, observe)?;
+    Ok(pool.failed)
 }
 
-pub(super) struct Running {
+/// Worker processes at work.
+struct Pool<'a> {
+    experiment: &'a str,
+    options: &'a RunOptions,
+    folder: &'a Folder,
+    running: Vec<Running>,
+    /// Runs to be done a second time, when all others have ended.
+    again: VecDeque<Planned>,
+    failed: Vec<Failed>,
+}
+
+struct Running {
     run: Planned,
     child: Child,
     /// Where its assignment lies.
@@ -43,8 +68,8 @@ pub(super) struct Running {
 
 impl Pool<'_> {
     /// Runs everything that waits, as much side by side as has room.
-    pub(super) fn drain(
-        mut self,
+    fn drain(
+        &mut self,
         mut waiting: VecDeque<Planned>,
         cancel: &AtomicBool,
         observe: &mut dyn FnMut(Event<'_>),

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 use slowpath_diagnose::stats::Summary;
-use slowpath_report::quantity;
 use slowpath_verdict::Limit;
+use slowpath_words::{english, english_word};
 
 use super::{SCHEMA, Told, ToldError};
-use slowpath_words::{english, english_word};
+use crate::quantity;
 
 /// Reads the result of an iperf3 client or server.
 ///

@@ -1,6 +1,6 @@
 //! What results of the real iperf3 3.12 tell, each over a path that is known (`shell`: rate, delay, loss as noted).
 
-use slowpath_live::told::{ToldError, iperf3, text};
+use slowpath_report::told::{ToldError, iperf3, text};
 use slowpath_verdict::Limit;
 
 /// 20 Mbit/s, 10 ms each way.

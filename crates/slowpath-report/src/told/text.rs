@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use slowpath_report::quantity;
-use slowpath_report::text::{Style, Tone};
+use slowpath_words::{say, word};
 
 use super::Told;
-use slowpath_words::{say, word};
+use crate::quantity;
+use crate::text::{Style, Tone};
 
 /// The answer first.
 ///
