@@ -248,7 +248,7 @@ terminal-outcome = { $number } { $outcome }
 
 ## reproduce
 
-reproduce-answer = Reproduced in { $reproduced } for the { $captured } captured ({ $off }); { $same } of { $runs } runs are limited by the same.
+reproduce-answer = Reproduced in { $reproduced } for the { $captured } captured ({ $off }); limited by the same: { $same } of { $runs } runs.
 reproduce-nothing = Not reproduced: no run can be believed.
 reproduce-unexplained = No model that was tried explains this transfer well: what is reproduced is another one.
 reproduce-beginning = Only the beginning, { $share } of the payload, was fitted and is compared.
