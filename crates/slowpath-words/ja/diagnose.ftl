@@ -5,14 +5,14 @@
 
 change_window = 受信ウィンドウ{ $window }B
 change_send-buffer = 送信バッファ{ $buffer }B
-change_reader = 待たせない受信側のアプリケーション
-change_writer = 待たせない送信側のアプリケーション
+change_reader = 途切れずに読む受信側のアプリケーション
+change_writer = 途切れずに供給する送信側のアプリケーション
 change_no-loss = 経路自体のロスなし
 change_no-policer = ポリサーなし
 change_no-device-limit = 経路上の機器の処理能力の制限なし
 change_streams = 同時に{ $count }接続
-change_control = 送信側の輻輳制御を{ $control }に
-change_rate = ボトルネックの速度を{ $percent }%に
+change_control = 送信側の輻輳制御の{ $control }への変更
+change_rate = ボトルネックの速度{ $percent }%
 change_no-mark = OpenSSHのDSCP値なし(IPQoS none)
 change_remark = 最初のルータで全DSCP値を消去
 change_other = { $words }

@@ -24,13 +24,13 @@ explain-transfer = { "  " }転送{ "       " }
 explain-learn = { "  " }判定には{ "   " }
 explain-would-help = { "  " }効果あり{ "   " }
 explain-vain = { "  " }効果なし{ "   " }
-explain-figures = { "  " }値{ "         " }
+explain-figures = { "  " }主な値{ "     " }
 explain-ledger = { "  " }内訳{ "       " }
 explain-learn-more = { "  " }判定には:{ " " }
-explain-against = { "  " }反証{ "       " }
+explain-against = { "  " }反対の根拠{ " " }
 explain-because = { "  " }根拠{ "       " }
 explain-not = { "  " }除外{ "       " }
-explain-untold = { "  " }判定外{ "     " }
+explain-untold = { "  " }判定不可{ "   " }
 explain-when = { "  " }区間{ "       " }
 
 ## ledger

@@ -115,8 +115,8 @@ policing_seen_delay = 公表された検出法(SIGCOMM 2016)ではポリサー�
 
 ## policed
 
-policed = { $rate }のポリサー(トークンバケット{ $bucket })が超過分を廃棄しています。ロス{ $losses }個中{ $empty }はトークンバケットが空の時で、負荷が増えても遅延は増えません(キューなし)。
-policed_at-least = { $rate }以上のポリサー(トークンバケット{ $bucket })が超過分を廃棄しています。ロス{ $losses }個中{ $empty }はトークンバケットが空の時で、負荷が増えても遅延は増えません(キューなし)。
+policed = { $rate }のポリサー(トークンバケット{ $bucket })が超過分を廃棄しています。ロス{ $losses }個中{ $empty }個はトークンバケットが空のときに発生し、負荷が増えても遅延は増えません(キューなし)。
+policed_at-least = { $rate }以上のポリサー(トークンバケット{ $bucket })が超過分を廃棄しています。ロス{ $losses }個中{ $empty }個はトークンバケットが空のときに発生し、負荷が増えても遅延は増えません(キューなし)。
 policed_shared = 同じホスト間の{ $flows }フローが共有しています。
 policed_not_few = ロス{ $losses }個では規則性が分からない
 policed_not_unexplained = どの速度とトークンバケットでもロスを説明できない(誤差{ $error }、ばらつき{ $spread })
@@ -137,7 +137,7 @@ random-loss_not_round-trips = ロス{ $episodes }回とRTT { $samples }個では
 
 ## ecn-congestion
 
-ecn-congestion = ECNマークが送信を抑えています。{ $rounds }往復中{ $marked }でECNマークが付き、ロスは{ $episodes }往復です。
+ecn-congestion = ECNマークが送信を抑えています。{ $rounds }往復中{ $marked }往復でECNマークが付き、ロスが発生したのは{ $episodes }往復です。
 ecn-congestion_not_marks = ECNマークは{ $marked }往復
 ecn-congestion_not_losses = ロスは{ $episodes }回、ECNマークは{ $marked }往復
 ecn-congestion_seen_rounds = ECNマークは{ $marked }往復
@@ -208,7 +208,7 @@ counted_lost = 送信の{ $lost }が失われ、その{ $share }は{ $element }�
 counted_lost-at-one = 送信の{ $lost }が失われ、すべて{ $element }での廃棄です({ $cause })。
 counted_flow = { $flow }のロスは{ $lost }です。
 counted_flow-at = { $flow }のロスは{ $lost }です({ $places })。
-counted_place = { $share }は{ $element }
+counted_place = { $element }で{ $share }
 counted_all-arrived = 送信速度が上限です。送信した{ $rate }はすべて届きました。それ以上を経路が運べるかは測定していません。
 counted_most-arrived = 送信速度が上限です。送信した{ $rate }は{ $lost }を除いて届きました。それ以上を経路が運べるかは測定していません。
 counted_seen = { $element }が{ $packets }パケットを廃棄({ $cause })

@@ -26,7 +26,7 @@ mod spelling;
 
 pub use catalogue::{english_word, lookup, word};
 pub use language::{Language, speak, spoken};
-pub use recognise::{told, told_on_page};
+pub use recognise::{told, told_on_page, told_whole};
 pub use speech::{Argument, english, in_language, say};
 pub use spelling::tight;
 

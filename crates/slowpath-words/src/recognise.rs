@@ -25,12 +25,63 @@ pub fn told_on_page(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text of a document in the language that is spoken; in English the text itself.
+/// A text of a document in the language that is spoken; in English the text itself. What is only known in part stays whole: half a
+/// sentence of each language helps nobody.
 pub fn told(text: &str) -> Cow<'_, str> {
     match spoken() {
         Language::English => Cow::Borrowed(text),
-        Language::Japanese => Cow::Owned(tell(text)),
+        Language::Japanese => {
+            let said = tell(text);
+            if is_prose(&said) {
+                Cow::Borrowed(text)
+            } else {
+                Cow::Owned(said)
+            }
+        }
     }
+}
+
+/// A text that is one of ours or somebody else's, such as a title: told if a message without arguments says all of it, else as it is.
+pub fn told_whole(text: &str) -> Cow<'_, str> {
+    match spoken() {
+        Language::English => Cow::Borrowed(text),
+        Language::Japanese => single(text).map_or(Cow::Borrowed(text), Cow::Owned),
+    }
+}
+
+/// Whether English prose is left in a text: several words in a row, outside of what is quoted.
+fn is_prose(text: &str) -> bool {
+    let mut words = 0;
+    for part in text
+        .split(['`', '"'])
+        .step_by(2)
+        .flat_map(|part| part.split_inclusive(' '))
+    {
+        let bare = part.trim_end_matches([' ', ',', ';', '.', ':', '?', '!']);
+        let word = !bare.is_empty()
+            && bare
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte == b'\'');
+        words = if word { words + 1 } else { 0 };
+        if words >= PROSE {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether quotes and brackets that begin in a text end in it: a piece of a text for which that does not hold was cut out at the
+/// wrong place.
+fn is_balanced(text: &str) -> bool {
+    let even = |mark: char| text.matches(mark).count() % 2 == 0;
+    let mut depth = 0_i32;
+    for c in text.chars() {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        if depth < 0 {
+            return false;
+        }
+    }
+    depth == 0 && even('"') && even('`')
 }
 
 /// Tells a text in Japanese, as [`tell_anew`]. A long sentence is taken apart in many ways, and the same piece comes up in most of
@@ -75,6 +126,26 @@ fn tell_anew(text: &str) -> String {
     let inner = text.trim();
     if !inner.bytes().any(|byte| byte.is_ascii_alphabetic()) {
         return tight(text);
+    }
+    // A line of somebody's file, and the marks below it.
+    if let Some((number, _)) = text.split_once(" | ")
+        && number.trim().bytes().all(|byte| byte.is_ascii_digit())
+    {
+        return text.to_owned();
+    }
+    // What is quoted is somebody's own.
+    if [b'"', b'`'].iter().any(|mark| {
+        let bytes = inner.as_bytes();
+        bytes.len() > 1
+            && bytes.first() == Some(mark)
+            && bytes.last() == Some(mark)
+            && !bytes[1..bytes.len() - 1].contains(mark)
+    }) {
+        return text.to_owned();
+    }
+    if inner.contains('\n') {
+        let lines: Vec<String> = text.split('\n').map(tell).collect();
+        return lines.join("\n");
     }
     if inner.len() != text.len() {
         let before = &text[..text.len() - text.trim_start().len()];
@@ -170,7 +241,15 @@ fn exactly_anew(text: &str) -> Option<String> {
         if let Some(found) = pattern.matches(text) {
             let arguments: Vec<(&str, String)> = found
                 .into_iter()
-                .map(|(name, value)| (name, tell(value)))
+                .map(|(name, value)| {
+                    // What is quoted is somebody's own.
+                    let said = if pattern.quotes(name) {
+                        value.to_owned()
+                    } else {
+                        tell(value)
+                    };
+                    (name, said)
+                })
                 .collect();
             return Some(catalogue::of(Language::Japanese).format(&pattern.key, &arguments));
         }
@@ -185,6 +264,9 @@ fn parts(text: &str) -> Option<String> {
         if text[..at].contains(". ") {
             break;
         }
+        if !is_balanced(&text[..at]) {
+            continue;
+        }
         if let Some(said) = whole(&text[at + mark.len()..]) {
             return Some(format!("{}: {said}", tell(&text[..at])));
         }
@@ -195,7 +277,9 @@ fn parts(text: &str) -> Option<String> {
     // A whole clause, and more behind it.
     for mark in ["; ", ", "] {
         for (at, _) in text.rmatch_indices(mark) {
-            if let Some(said) = whole(&text[..at]) {
+            if is_balanced(&text[..at])
+                && let Some(said) = whole(&text[..at])
+            {
                 let joint = if mark == "; " { "。" } else { "、" };
                 return Some(format!("{said}{joint}{}", tell(&text[at + mark.len()..])));
             }
@@ -208,13 +292,11 @@ fn parts(text: &str) -> Option<String> {
 
 /// A text told piece by piece; `None` where no piece is known.
 fn split(text: &str, mark: &str, joint: &str) -> Option<String> {
-    if !text.contains(mark) {
-        return None;
-    }
+    cut(text, mark)?;
     let mut changed = false;
     let mut out = String::new();
     let mut rest = text;
-    while let Some(at) = rest.find(mark) {
+    while let Some(at) = cut(rest, mark) {
         let piece = &rest[..at];
         let whole_sentence = (mark == ". ").then(|| whole(&rest[..=at])).flatten();
         let said = whole_sentence.unwrap_or_else(|| tell(piece));
@@ -239,6 +321,11 @@ fn split(text: &str, mark: &str, joint: &str) -> Option<String> {
     (changed && out.len() > last.len()).then_some(out)
 }
 
+/// Where a text may be cut at `mark`: not inside of quotes or brackets.
+fn cut(text: &str, mark: &str) -> Option<usize> {
+    (text.match_indices(mark).map(|(at, _)| at)).find(|at| is_balanced(&text[..*at]))
+}
+
 /// A message with arguments, as its English looks.
 struct Pattern {
     key: String,
@@ -250,6 +337,14 @@ struct Pattern {
 }
 
 impl Pattern {
+    /// Whether an argument stands in quotes or is set as code.
+    fn quotes(&self, name: &str) -> bool {
+        self.pieces.windows(3).any(|three| {
+            matches!(three, [Piece::Text(before), Piece::Argument(own), Piece::Text(after)]
+                if own == name && ['"', '`'].iter().any(|mark| before.ends_with(*mark) && after.starts_with(*mark)))
+        })
+    }
+
     /// What stands where the message has arguments, where the text has its words.
     fn matches<'t>(&self, text: &'t str) -> Option<Vec<(&str, &'t str)>> {
         if let Some(Piece::Text(end)) = self.pieces.last()
@@ -265,7 +360,7 @@ impl Pattern {
             .then_some(found)
             .filter(|found| {
                 // A name before a colon belongs to whoever put it there.
-                let first = matches!(self.pieces.first(), Some(Piece::Argument(_)));
+                let first = matches!(self.pieces.first(), Some(Piece::Argument(name)) if name != CLAUSE);
                 !(first && found.first().is_some_and(|(_, value)| value.contains(": ")))
             })
     }
@@ -293,7 +388,7 @@ fn fill<'p, 't>(pieces: &'p [Piece], text: &'t str, found: &mut Vec<(&'p str, &'
                 if is_two_sentences(value) {
                     return false;
                 }
-                if !fits(name, value) {
+                if !fits(name, value) || !is_balanced(value) {
                     continue;
                 }
                 found.push((name, value));
@@ -317,6 +412,8 @@ fn is_two_sentences(text: &str) -> bool {
 fn fits(name: &str, value: &str) -> bool {
     if QUANTITIES.contains(&name) {
         is_quantity(value)
+    } else if name == ELEMENT {
+        !value.contains(", ")
     } else if name == COUNT {
         value
             .bytes()
@@ -393,7 +490,8 @@ static RECOGNISER: LazyLock<Recogniser> = LazyLock::new(|| {
     words.sort();
     page.sort();
     words.dedup_by(|later, earlier| later.0 == earlier.0);
-    patterns.sort_by_key(|pattern| std::cmp::Reverse(pattern.letters));
+    // Of equal words, the one that takes more apart.
+    patterns.sort_by_key(|pattern| std::cmp::Reverse((pattern.letters, pattern.pieces.len())));
     Recogniser {
         words,
         page,
@@ -403,6 +501,15 @@ static RECOGNISER: LazyLock<Recogniser> = LazyLock::new(|| {
 
 /// The names of arguments that are quantities: they tell a message from others even where it has few words of its own.
 const QUANTITIES: [&str; 3] = ["time", "share", "less"];
+
+/// The name of arguments that are elements of a path.
+const ELEMENT: &str = "element";
+
+/// The name of arguments that are clauses of their own.
+const CLAUSE: &str = "now";
+
+/// Words in a row that are a sentence and no name.
+const PROSE: usize = 3;
 
 /// The name of arguments that are numbers.
 const COUNT: &str = "count";

@@ -7,9 +7,19 @@ pub fn tight(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     let mut after_digit = false;
+    // What is quoted stays as it was written.
+    let mut quote = None;
     while let Some(c) = rest.chars().next() {
+        if matches!(c, '"' | '`') && quote.is_none_or(|open| open == c) {
+            quote = if quote.is_some() || !rest[1..].contains(c) {
+                None
+            } else {
+                Some(c)
+            };
+        }
         if c == ' '
             && after_digit
+            && quote.is_none()
             && let Some((unit, shown)) = unit(&rest[1..])
         {
             out.push_str(shown);

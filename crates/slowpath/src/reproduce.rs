@@ -7,7 +7,7 @@ use slowpath_fit::Fit;
 use slowpath_fit::compare::{Apart, Target};
 use slowpath_fit::seen::Seen;
 use slowpath_record::health::Health;
-use slowpath_record::{Curve, HealthState};
+use slowpath_record::{Curve, HealthState, Origin};
 use slowpath_report::Style;
 use slowpath_report::quantity::{bit_rate, grouped, percent, seconds};
 use slowpath_report::text::{Tone, columns, left, right};
@@ -98,6 +98,10 @@ pub fn beside(fit: &Fit, connection: &Connection, folder: &Folder) -> Result<Rep
         share: fit.share,
     };
     for mut run in outcome::analyze(folder)? {
+        // In simulated time captures of a few runs are kept.
+        if run.record.captures.is_empty() && run.record.origin == Origin::Simulated {
+            continue;
+        }
         let (seen, limit) = match seen_at(&run, fit, folder) {
             Ok(found) => found,
             Err(why) => {

@@ -6,7 +6,7 @@ use slowpath_record::{HealthState, Origin};
 
 use crate::results::{Basis, Figure, Results, Variant};
 use crate::text::{Style, Tone, wrap};
-use slowpath_words::{say, told, word};
+use slowpath_words::{say, told, told_whole, word};
 
 /// A name for the table: where both clocks stand in it, those of simulated time are marked.
 pub(super) fn short_label(results: &Results, variant: &Variant) -> String {
@@ -68,7 +68,7 @@ pub(super) fn write_title(results: &Results, style: Style, out: &mut dyn Write) 
     } else {
         ""
     };
-    let title = format!("{}: {}{clock}", results.experiment, told(&results.title));
+    let title = format!("{}: {}{clock}", results.experiment, told_whole(&results.title));
     for line in wrap(&title, style.width, "", "") {
         writeln!(out, "{}", style.bold(&line))?;
     }

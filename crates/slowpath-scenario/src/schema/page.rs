@@ -10,43 +10,66 @@ use crate::schema::meaning::meaning;
 
 pub(super) fn page(all: &Everything) -> String {
     let mut page = format!("{HEAD}\nThe schema is called `{ID}`.\n");
-    let mut section = |title: &str, said: &str, table: &Key, place: &str, without: &[&str]| {
-        let _ = write!(page, "\n## {title}\n\n{said}");
-        page.push_str("| key | written as | meaning |\n|---|---|---|\n");
-        rows(&mut page, table, place, "", without);
-    };
-    section(
-        "The file",
-        "",
-        &all.top,
-        "",
-        &["workload", "hosts", "background", "network.up[]"],
-    );
+    let elsewhere = ["workload", "hosts", "background", "network.up[]"];
+    section(&mut page, "The file", "", &all.top, "", &elsewhere);
+    for (key, written, said) in [
+        (
+            "workload",
+            "a table: `kind` and the keys of that [job](#jobs)",
+            meaning("workload"),
+        ),
+        ("background", "a list of such tables", meaning("background")),
+        (
+            "hosts.NAME",
+            "a table with the keys of a [host](#host)",
+            meaning("hosts"),
+        ),
+        ("variants[].name", "a string, needed", meaning("variants[].name")),
+        (
+            "variants[].KEY",
+            "as at the top",
+            "Any key but `title`, `reference` and `variants`, laid over the common part.",
+        ),
+    ] {
+        let _ = writeln!(page, "| `{key}` | {written} | {said} |");
+    }
+    page.push_str("\n## Elements\n\nEach has exactly one of the keys that give the sections their names.\n");
     for (kind, element) in &all.elements {
-        let said = format!("{}\n\n", meaning(&format!("element.{kind}")));
+        let place = format!("element.{kind}");
+        let said = format!("{}\n\n", meaning(&place));
         section(
+            &mut page,
             &format!("Element `{kind}`"),
             &said,
             element,
-            &format!("element.{kind}"),
+            &place,
             &[],
         );
     }
     if let Some(host) = all.host() {
-        section("Host", "", host, "host", &[]);
+        section(&mut page, "Host", "", host, "host", &[]);
     }
+    page.push_str("\n## Jobs\n\n`kind` says which; it is needed.\n");
     for (kinds, job) in &all.jobs {
         let names: Vec<String> = kinds.iter().map(|kind| format!("`{kind}`")).collect();
-        let said = format!("{}\n\n", meaning(&format!("job.{}", kinds[0])));
+        let place = format!("job.{}", kinds[0]);
+        let said = format!("{}\n\n", meaning(&place));
         section(
+            &mut page,
             &format!("Job {}", names.join(", ")),
             &said,
             job,
-            &format!("job.{}", kinds[0]),
+            &place,
             &["kind"],
         );
     }
     page
+}
+
+fn section(page: &mut String, title: &str, said: &str, table: &Key, place: &str, without: &[&str]) {
+    let _ = write!(page, "\n## {title}\n\n{said}");
+    page.push_str("| key | written as | meaning |\n|---|---|---|\n");
+    rows(page, table, place, "", without);
 }
 
 /// A row for each key of a table, and for the keys inside.
