@@ -163,13 +163,17 @@ fn tell_anew(text: &str) -> String {
     {
         return format!("{}〜{}", tight(low), tight(high));
     }
-    if let Some(said) = whole(text) {
-        return said;
+    let whole = whole(text);
+    if let Some(said) = whole.as_ref().filter(|said| !is_prose(said)) {
+        return said.clone();
     }
-    if let Some(said) = parts(text) {
-        return said;
+    // A loose message may say half of a text that clauses say wholly.
+    match (parts(text), whole) {
+        (Some(said), None) => said,
+        (Some(said), Some(_)) if !is_prose(&said) => said,
+        (_, Some(said)) => said,
+        (None, None) => tight(text),
     }
-    tight(text)
 }
 
 /// Whether a text is a number, with or without a unit.
@@ -268,7 +272,10 @@ fn parts(text: &str) -> Option<String> {
             continue;
         }
         if let Some(said) = whole(&text[at + mark.len()..]) {
-            return Some(format!("{}: {said}", tell(&text[..at])));
+            let both = format!("{}: {said}", tell(&text[..at]));
+            if !is_prose(&both) {
+                return Some(both);
+            }
         }
     }
     if let Some(said) = split(text, ". ", "。") {
@@ -410,9 +417,18 @@ fn is_two_sentences(text: &str) -> bool {
 
 /// Whether a value is of the kind that an argument's name stands for.
 fn fits(name: &str, value: &str) -> bool {
-    if QUANTITIES.contains(&name) {
+    // The end of the sentence is not the argument's.
+    if value.ends_with('.') && !value.ends_with("..") && name != SENTENCE {
+        return false;
+    }
+    if name.starts_with(GOODPUT) && value.contains("; ") {
+        return false;
+    }
+    if name == TIME {
+        is_quantity(value) && TIMES.iter().any(|unit| value.ends_with(unit))
+    } else if QUANTITIES.contains(&name) {
         is_quantity(value)
-    } else if name == ELEMENT {
+    } else if SINGLE.contains(&name) {
         !value.contains(", ")
     } else if name == COUNT {
         value
@@ -500,13 +516,23 @@ static RECOGNISER: LazyLock<Recogniser> = LazyLock::new(|| {
 });
 
 /// The names of arguments that are quantities: they tell a message from others even where it has few words of its own.
-const QUANTITIES: [&str; 3] = ["time", "share", "less"];
+const QUANTITIES: [&str; 3] = [TIME, "share", "less"];
 
-/// The name of arguments that are elements of a path.
-const ELEMENT: &str = "element";
+/// The name of arguments that are times, and the units of times.
+const TIME: &str = "time";
+const TIMES: [&str; 6] = [" s", " ms", " µs", " us", " min", " h"];
+
+/// Names of arguments that are one thing of a list.
+const SINGLE: [&str; 3] = ["element", "full", "used"];
 
 /// The name of arguments that are clauses of their own.
 const CLAUSE: &str = "now";
+
+/// The name of arguments that are sentences of their own.
+const SENTENCE: &str = "end";
+
+/// How names of arguments begin that are rates, and nothing behind them.
+const GOODPUT: &str = "goodput";
 
 /// Words in a row that are a sentence and no name.
 const PROSE: usize = 3;

@@ -114,6 +114,7 @@ fn texts_of_documents_are_recognised() {
             .enumerate()
             .map(|(place, piece)| match piece {
                 Piece::Text(text) => text.clone(),
+                Piece::Argument(name) if name == "time" => format!("{}.5 s", 10 + place),
                 Piece::Argument(_) => format!("{}.5 MB", 10 + place),
             })
             .collect();

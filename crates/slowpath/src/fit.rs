@@ -19,7 +19,7 @@ use slowpath_verdict::Analysis;
 pub use slowpath_verdict::Connection;
 
 use crate::processors;
-use slowpath_words::told;
+use slowpath_words::{say, told};
 
 /// Version of the JSON form of a fit.
 pub const SCHEMA: &str = "slowpath/fit/1";
@@ -307,21 +307,22 @@ pub fn write_answers(fit: &Fit, answers: &[Answer], style: Style, out: &mut dyn 
     for answer in answers {
         let words = match (answer.duration_s, answer.low90_s, answer.high90_s) {
             (Some(duration), Some(low), Some(high)) => {
-                let next = answer
-                    .next_limit
-                    .map_or_else(String::new, |limit| format!("; then limited by {}", limit.noun()));
-                format!(
-                    "{}: {} (90 %: {} to {}){next}",
-                    answer.change,
-                    seconds(duration),
-                    seconds(low),
-                    seconds(high)
+                let next = answer.next_limit.map_or_else(String::new, |limit| {
+                    say!("errors-then-limited-by", a = limit.noun())
+                });
+                say!(
+                    "errors-to",
+                    a = answer.change,
+                    b = seconds(duration),
+                    c = seconds(low),
+                    d = seconds(high),
+                    next = next
                 )
             }
-            _ => format!(
-                "{}: not identifiable: {}",
-                answer.change,
-                answer.reason.as_deref().unwrap_or("unknown")
+            _ => say!(
+                "errors-not-identifiable",
+                a = answer.change,
+                b = answer.reason.as_deref().unwrap_or("unknown")
             ),
         };
         style.paragraph(&words, "  ", "    ", Tone::Plain, out)?;
