@@ -4,7 +4,7 @@ use slowpath_packet::Dscp;
 use slowpath_units::{BitRate, Ratio};
 
 use super::config::Config;
-use super::policy::{Action, Bandwidth, ClassMap, Match, Police, PolicyClass};
+use super::policy::{Action, Bandwidth, ClassMap, Match, Police, PolicyClass, PolicyMap};
 use crate::finding::Trap;
 use crate::notes::{Notes, Outcome};
 use crate::text::{number, rate};
@@ -174,6 +174,21 @@ pub(super) fn settle(config: &Config, notes: &mut Notes) {
             );
         }
     }
+    for (name, policy) in &config.policy_maps {
+        for class in &policy.classes {
+            settle_class(config, name, policy, class, notes);
+        }
+    }
+    for (name, interface) in &config.interfaces {
+        let Some(input) = &interface.input_policy else {
+            continue;
+        };
+        if config.policy_maps.get(input).is_some_and(waits) {
+            let context = format!("interface {name}");
+            let line = notes.find_in(&context, "service-policy input");
+            notes.finding(line, Trap::QueueOnInput { policy: input.clone() });
+        }
+    }
     for interface in config.interfaces.values() {
         for policy in [&interface.input_policy, &interface.output_policy]
             .into_iter()
@@ -224,6 +239,55 @@ pub(super) fn settle(config: &Config, notes: &mut Notes) {
                 },
             );
         }
+    }
+}
+
+/// Whether a policy makes packets wait.
+fn waits(policy: &PolicyMap) -> bool {
+    policy
+        .classes
+        .iter()
+        .any(|class| class.shape.is_some() || class.bandwidth.is_some() || class.priority.is_some())
+}
+
+/// A class whose bucket is too small for a transfer, or whose inner policy is not followed.
+fn settle_class(config: &Config, name: &str, policy: &PolicyMap, class: &PolicyClass, notes: &mut Notes) {
+    let context = format!("policy-map {name} class {}", class.class);
+    // A priority class is for packets that come one by one.
+    if let Some(Police {
+        rate: Bandwidth::Rate(rate),
+        burst: Some(burst),
+        exceed: Action::Drop,
+        ..
+    }) = class.police
+        && class.priority.is_none()
+    {
+        let holds_ms = u128::from(burst) * 8_000 / u128::from(rate.bits_per_s().max(1));
+        if holds_ms < SMALL_BUCKET_MS {
+            let line = notes.find_in(&context, "police ");
+            notes.finding(
+                line,
+                Trap::SmallBucket {
+                    burst,
+                    rate: rate.bits_per_s(),
+                    holds_ms: u64::try_from(holds_ms).unwrap_or(u64::MAX),
+                },
+            );
+        }
+    }
+    // One class that is all of the policy hands on whole; of one among several, a child for all its packets is followed.
+    let followed = |child: &PolicyMap| {
+        policy.classes.len() == 1
+            || matches!(child.classes.as_slice(), [all] if all.class == "class-default" && !waits(child))
+    };
+    let child = class.child.as_ref().and_then(|child| config.policy_maps.get(child));
+    if child.is_some_and(|child| !followed(child))
+        && let Some(line) = notes.find_in(&context, "service-policy ")
+    {
+        notes.left_out(
+            line,
+            "a policy within one class of several is not followed: the class is taken as a whole",
+        );
     }
 }
 
@@ -364,3 +428,6 @@ fn describe(bandwidth: Bandwidth) -> String {
         Bandwidth::Unlimited => "any rate".to_owned(),
     }
 }
+
+/// A bucket that lasts for less than so many milliseconds of its rate holds a transfer far below that rate.
+const SMALL_BUCKET_MS: u128 = 50;
