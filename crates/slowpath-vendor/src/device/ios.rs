@@ -6,6 +6,7 @@
 //! | bucket of a policer without one | the platform's choice | 250 ms of the rate, at least 1600 bytes | IOS 15 on software platforms computes it so |
 //! | classes by access list | as the list says | match nothing | lists are not followed |
 //! | nested policies | shape outside, classes inside | the inner classes within the outer rate | |
+//! | a policy within a class | before that class's own policer and mark; percentages are of what the class is shaped or policed to | the same | Cisco 10000 Series Quality of Service Configuration Guide, chapter 13 |
 //! | a policy within one class of several | divides what that class gets | its policer and mark, if it is one `class-default`; else nothing | a queue within a queue |
 
 use slowpath_path::{
@@ -50,17 +51,16 @@ pub(super) fn elements(config: &Config, device: &DeviceUse) -> Result<DeviceElem
     let speed = port.bandwidth.unwrap_or(device.line);
     let outside = outside(config, policy);
     let outer = outside
-        .as_ref()
         .and_then(|(class, _)| class.shape)
         .map(|shape| rate_of(shape, speed));
-    let inner = outside.as_ref().map_or(policy, |(_, inner)| inner);
-    let reference = outer.unwrap_or(speed);
+    let inner = outside.map_or(policy, |(_, inner)| inner);
+    let reference = outside.map_or(speed, |(class, _)| whole(class, speed));
     found.elements.push(classifier(config, inner));
+    treat_each(config, inner, reference, device, &mut found);
     if let Some((class, _)) = outside {
         police(class, "all", speed, None, device, &mut found);
         mark(class, "all", None, &mut found);
     }
-    treat_each(config, inner, reference, device, &mut found);
     found.elements.push(DevicePart::new(
         "port",
         ElementKind::Link(link(inner, device, outer, reference)),
@@ -75,13 +75,14 @@ pub(super) fn arriving(config: &Config, device: &DeviceUse) -> Option<DeviceElem
     let speed = port.bandwidth.unwrap_or(device.line);
     let mut found = DeviceElements::default();
     let outside = outside(config, policy);
-    let inner = outside.as_ref().map_or(policy, |(_, inner)| inner);
+    let inner = outside.map_or(policy, |(_, inner)| inner);
+    let reference = outside.map_or(speed, |(class, _)| whole(class, speed));
     found.elements.push(classifier(config, inner));
+    treat_each(config, inner, reference, device, &mut found);
     if let Some((class, _)) = outside {
         police(class, "all", speed, None, device, &mut found);
         mark(class, "all", None, &mut found);
     }
-    treat_each(config, inner, speed, device, &mut found);
     Some(found)
 }
 
@@ -96,13 +97,11 @@ fn outside<'c>(config: &'c Config, policy: &'c PolicyMap) -> Option<(&'c PolicyC
 
 /// Gives each packet the number of its class.
 fn classifier(config: &Config, policy: &PolicyMap) -> DevicePart {
-    let rules = rules(config, policy)
-        .into_iter()
-        .map(|(matches, number)| Rule {
-            matches,
-            class: Some(number),
-            output: 0,
-        });
+    let rules = rules(config, policy).into_iter().map(|(matches, number)| Rule {
+        matches,
+        class: Some(number),
+        output: 0,
+    });
     let classify = Classify {
         rules: rules.collect(),
         default_class: Some(DEFAULT),
@@ -123,11 +122,10 @@ fn treat_each(
     let mut all: Vec<(&PolicyClass, &str, BitRate, Classify)> = Vec::new();
     for (number, class) in numbered(policy) {
         let only = only(&rules, number);
-        all.push((class, &class.class, reference, only.clone()));
         if let Some(inner) = within(config, class) {
-            let shaped = class.shape.map_or(reference, |shape| rate_of(shape, reference));
-            all.push((inner, &class.class, shaped, only));
+            all.push((inner, &class.class, whole(class, reference), only.clone()));
         }
+        all.push((class, &class.class, reference, only));
     }
     for (class, name, reference, only) in &all {
         police(class, name, *reference, Some(only), device, found);
@@ -135,6 +133,14 @@ fn treat_each(
     for (class, name, _, only) in &all {
         mark(class, name, Some(only), found);
     }
+}
+
+/// What percentages within a class refer to: what it is shaped or policed to, or what its own refer to.
+fn whole(class: &PolicyClass, reference: BitRate) -> BitRate {
+    class
+        .shape
+        .or(class.police.map(|police| police.rate))
+        .map_or(reference, |bandwidth| rate_of(bandwidth, reference))
 }
 
 /// The one class of a policy within a class, where that is for all packets.
@@ -280,7 +286,9 @@ fn meter(police: cisco::Police, rate: BitRate) -> Police {
     Police {
         meter: Meter::SingleRate {
             cir: rate,
-            cbs: police.burst.map_or_else(|| cisco::own_bucket(rate), ByteCount::new),
+            cbs: police
+                .burst
+                .map_or_else(|| cisco::own_bucket(rate), ByteCount::new),
             ebs: police.excess_burst.map_or(ByteCount::ZERO, ByteCount::new),
         },
         layer: Layer::Frame,

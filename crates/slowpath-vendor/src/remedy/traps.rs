@@ -34,10 +34,12 @@ pub fn remedy_of(reading: &Reading, finding: &Finding) -> Option<Remedy> {
                 rate(speed.bits_per_s())
             ))
         }
-        Trap::SmallBucket { burst, rate, .. } => {
-            instead(with_bucket(text?, *burst, cisco::own_bucket(BitRate::new(*rate)).bytes())?)
-                .note("250 ms of the rate, which is what the device takes itself where the line gives no bucket")
-        }
+        Trap::SmallBucket { burst, rate, .. } => instead(with_bucket(
+            text?,
+            *burst,
+            cisco::own_bucket(BitRate::new(*rate)).bytes(),
+        )?)
+        .note("250 ms of the rate, which is what the device takes itself where the line gives no bucket"),
         Trap::SpeedWithoutQueue { interface } => remedy(vec![format!("queue {interface} type priority")])
             .note(
                 "`shaping` instead, with a bandwidth for each class, where classes are to be held to a rate",
