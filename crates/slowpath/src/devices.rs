@@ -394,11 +394,11 @@ policy-map LIMIT
     #[test]
     fn lengths_of_one_line_are_changed_together() {
         let config = "\
-speed lan2 10m
+speed lan2 50m
 queue lan2 type shaping
-queue lan2 class property 1 bandwidth=2m
-queue lan2 class property 2 bandwidth=4m
-queue lan2 length 400 900
+queue lan2 class property 1 bandwidth=10m
+queue lan2 class property 2 bandwidth=20m
+queue lan2 length 1000 2000
 ";
         let given = given(Language::Rtx, Some("rtx830"), config);
         let lines: Vec<_> = given
@@ -410,7 +410,7 @@ queue lan2 length 400 900
             lines,
             [
                 (&[][..], &[][..]),
-                (&["queue lan2 length 17 33".to_owned()][..], &[5][..])
+                (&["queue lan2 length 83 165".to_owned()][..], &[5][..])
             ],
             "{given:?}"
         );
