@@ -2,7 +2,8 @@
 
 use slowpath_endpoint::app::Pace;
 use slowpath_endpoint::tcp::{ReceiveWindow, SendBuffer};
-use slowpath_path::ElementKind;
+use slowpath_path::{Classify, ElementKind, Tap};
+use slowpath_scenario::device::{DeviceElements, DevicePart};
 use slowpath_scenario::workload::{DataMode, Direction, FtpTransfer};
 use slowpath_scenario::{
     Clock, Experiment, Fragments, HostSettings, Plan, PlanOptions, Stack, Standing, System, Workload,
@@ -552,6 +553,45 @@ kind = "ping"
         .unwrap_err()
         .to_string();
     assert!(short.contains("`network.up[0].port` is missing"), "{short}");
+}
+
+/// An element of a device that is for some packets, and is given all: its classifier has one way out.
+#[test]
+fn an_element_of_a_device_for_every_packet_is_wired() {
+    let text = r#"
+title = "t"
+[network]
+up = [{ device = "a.cfg", system = "cisco-ios", port = "Gi1", line = "100 Mbit/s" }]
+down = []
+[workload]
+kind = "ping"
+"#;
+    let experiment = read(text);
+    for (default_output, ways) in [(0, 1), (1, 2)] {
+        let part = DevicePart {
+            name: "police-class-default".to_owned(),
+            does: ElementKind::Tap(Tap { record: false }),
+            only: Some(Classify {
+                rules: Vec::new(),
+                default_class: None,
+                default_output,
+            }),
+        };
+        let mut fragments = Fragments::new();
+        let device = DeviceElements {
+            elements: vec![part],
+            assumptions: Vec::new(),
+        };
+        fragments.insert_device(experiment.device_uses()[0].clone(), device);
+        let plan = experiment.plan(&options("default", Clock::Simulated), &fragments);
+        let plan = plan.unwrap_or_else(|error| panic!("{error}"));
+        let only = plan
+            .network
+            .element("up.device.police-class-default.only")
+            .unwrap();
+        assert_eq!(only.outputs.len(), ways);
+        plan.network.check().unwrap_or_else(|error| panic!("{error}"));
+    }
 }
 
 /// The first built-in experiment, as it is in the repository.

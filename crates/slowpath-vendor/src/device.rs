@@ -35,6 +35,11 @@ pub fn elements(device: &DeviceUse, bytes: &[u8]) -> Result<(DeviceElements, Rea
     Ok((elements, reading))
 }
 
+/// What a Cisco router does with packets that come in by the port of `device`; `None` where that has no input policy.
+pub fn arriving(config: &cisco::Config, device: &DeviceUse) -> Option<DeviceElements> {
+    ios::arriving(config, device)
+}
+
 /// The names of a policy's classes, with the numbers that they have among a device's elements.
 pub fn class_names(config: &cisco::Config, policy: &cisco::PolicyMap) -> Vec<(u8, String)> {
     ios::names(config, policy)

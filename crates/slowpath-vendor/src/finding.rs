@@ -65,6 +65,20 @@ pub enum Trap {
         /// The class.
         class: u16,
     },
+    /// A policer's bucket empties before a transfer can react.
+    SmallBucket {
+        /// Bytes of the bucket.
+        burst: u64,
+        /// Its rate in bits per second.
+        rate: u64,
+        /// Milliseconds for which it lasts at its rate.
+        holds_ms: u64,
+    },
+    /// A queue in a policy for packets that come in, where none can wait.
+    QueueOnInput {
+        /// The policy.
+        policy: String,
+    },
     /// A speed without a scheduler has no effect.
     SpeedWithoutQueue {
         /// The interface.
@@ -189,6 +203,14 @@ impl Trap {
             ),
             Self::CeilingAboveSpeed { interface, class } => format!(
                 "The bandwidth of class {class} is above the speed of {interface}: the device refuses it. Lower it."
+            ),
+            Self::SmallBucket { burst, rate, holds_ms } => format!(
+                "A bucket of {burst} bytes is {holds_ms} ms of {rate} bit/s: it drops what one transfer sends at once long before the \
+                 rate is reached. Give it the rate times the round trip at least; 250 ms of the rate suit most paths."
+            ),
+            Self::QueueOnInput { policy } => format!(
+                "Policy {policy} has classes that shape or queue, but packets that come in do not wait: the device refuses it there. \
+                 Police there, or shape what goes out."
             ),
             Self::SpeedWithoutQueue { interface } => format!(
                 "`speed {interface}` has no effect without `queue {interface} type priority` or `shaping`. Add one of \

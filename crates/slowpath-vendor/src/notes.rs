@@ -131,6 +131,22 @@ impl Notes {
         }
     }
 
+    /// Takes back what was said of a line: the model leaves it out, and why.
+    pub(crate) fn left_out(&mut self, number: usize, why: &str) {
+        if let Some(line) = self.lines.iter_mut().find(|line| line.number == number) {
+            line.state = LineState::NotModelled;
+            why.clone_into(&mut line.meaning);
+        }
+    }
+
+    /// The number of the last line of a section that starts with `start`.
+    pub(crate) fn find_in(&self, context: &str, start: &str) -> Option<usize> {
+        let mut lines = self.lines.iter().rev();
+        lines
+            .find(|line| line.context == context && line.text.starts_with(start))
+            .map(|line| line.number)
+    }
+
     /// Keeps a finding; `line` is where it shows.
     pub(crate) fn finding(&mut self, line: Option<usize>, trap: Trap) {
         self.findings.push(Finding { line, trap });

@@ -1,10 +1,12 @@
 //! Cisco IOS and IOS-XE: one golden line per command, with the manual's meaning.
 
+use slowpath_path::{ElementKind, Queue};
+use slowpath_scenario::device::DeviceUse;
 use slowpath_scenario::host::EcnMode;
-use slowpath_units::ByteCount;
+use slowpath_units::{BitRate, ByteCount};
 use slowpath_vendor::cisco::{Action, Bandwidth, Match};
 use slowpath_vendor::reading::Config;
-use slowpath_vendor::{Language, LineState, Reading, Trap, guess, read};
+use slowpath_vendor::{Language, LineState, Reading, Trap, device, guess, read};
 
 use LineState::{Doubtful, Ignored, Modelled, NotModelled, Unrecognised};
 
@@ -277,4 +279,133 @@ fn a_whole_configuration() {
         "{traps:?}"
     );
     assert_eq!(guess(WAN.as_bytes()), Some(Language::Ios));
+}
+
+/// A bucket is too small where a transfer waits for none of its packets: not where it marks, and not in a priority class.
+#[test]
+fn small_buckets_are_found_where_a_transfer_meets_them() {
+    let found = |class: &str| {
+        let reading = ios(&format!("policy-map P\n class class-default\n{class}"));
+        let mut traps = reading.findings.into_iter();
+        traps
+            .find(|finding| matches!(finding.trap, Trap::SmallBucket { .. }))
+            .map(|finding| (finding.line, finding.trap))
+    };
+    let small = Trap::SmallBucket {
+        burst: 8_000,
+        rate: 30_000_000,
+        holds_ms: 2,
+    };
+    let three = Some(3);
+    assert_eq!(
+        found("  police 30000000 8000 conform-action transmit exceed-action drop\n"),
+        Some((three, small.clone()))
+    );
+    assert_eq!(
+        found("  police cir 30m bc 8000\n   conform-action transmit\n   exceed-action drop\n"),
+        Some((three, small))
+    );
+    for enough in [
+        "  police 30000000\n",
+        "  police 30000000 937500\n",
+        "  police 30000000 8000\n   exceed-action set-dscp-transmit default\n",
+        "  priority 512\n  police 512000 1500\n",
+    ] {
+        assert_eq!(found(enough), None, "{enough}");
+    }
+}
+
+#[test]
+fn what_a_policy_on_the_way_in_cannot_do_is_refused() {
+    let text =
+        "policy-map P\n class class-default\n  shape average 10m\ninterface Gi1\n service-policy input P\n";
+    let reading = ios(text);
+    let traps: Vec<_> = reading
+        .findings
+        .iter()
+        .map(|finding| (finding.line, &finding.trap))
+        .collect();
+    assert_eq!(
+        traps,
+        [(
+            Some(5),
+            &Trap::QueueOnInput {
+                policy: "P".to_owned()
+            }
+        )]
+    );
+    assert!(ios(&text.replace("input", "output")).findings.is_empty());
+}
+
+#[test]
+fn a_policy_within_one_class_of_several_is_not_in_the_model() {
+    let child = |inner: &str| {
+        format!(
+            "policy-map P\n class A\n  service-policy C\n class class-default\npolicy-map C\n{inner} class class-default\n  police 1m\n"
+        )
+    };
+    let state = |text: &str| {
+        let reading = ios(text);
+        reading.line(3).map(|line| line.state)
+    };
+    assert_eq!(state(&child("")), Some(Modelled));
+    assert_eq!(state(&child(" class B\n  police 2m\n")), Some(NotModelled));
+}
+
+/// Cisco 10000 Series Quality of Service Configuration Guide, chapter 13: percentages within a policy are of the nearest
+/// shaper or policer around it, not of the interface.
+#[test]
+fn percentages_within_a_shaper_are_of_its_rate() {
+    let text = "\
+class-map BULK
+ match dscp af11
+policy-map INNER
+ class BULK
+  bandwidth percent 40
+ class class-default
+  bandwidth percent 70
+policy-map OUTER
+ class class-default
+  shape average 20000000
+  service-policy INNER
+interface GigabitEthernet1
+ bandwidth 1000000
+ service-policy output OUTER
+";
+    let reading = ios(text);
+    let meaning = &reading.line(5).unwrap().meaning;
+    assert!(
+        meaning.starts_with("40 % of what the class around it is held to are guaranteed"),
+        "{meaning}"
+    );
+    // 110 % of the shaper.
+    assert!(
+        reading.findings.iter().any(|finding| matches!(
+            finding.trap,
+            Trap::GuaranteesExceedSpeed {
+                sum: 22_000_000,
+                speed: 20_000_000,
+                ..
+            }
+        )),
+        "{:?}",
+        reading.findings
+    );
+    assert!(ios(&text.replace("70", "60")).findings.is_empty());
+    let place = DeviceUse {
+        file: "router.cfg".to_owned(),
+        system: "cisco-ios".to_owned(),
+        port: "GigabitEthernet1".to_owned(),
+        line: BitRate::new(1_000_000_000),
+        far: true,
+    };
+    let (elements, _) = device::elements(&place, text.as_bytes()).unwrap();
+    let guarantee = elements.elements.iter().find_map(|part| match &part.does {
+        ElementKind::Link(link) => match &link.queue {
+            Queue::Classes(classes) => classes.classes[0].guarantee,
+            _ => None,
+        },
+        _ => None,
+    });
+    assert_eq!(guarantee, Some(BitRate::new(8_000_000)));
 }

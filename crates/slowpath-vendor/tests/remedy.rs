@@ -309,7 +309,13 @@ const TRAPPED: &[(Language, &str, usize)] = &[
     (Language::Ios, "ip tcp window-size 16384\n", 1),
     (Language::Ios, "ip tcp window-size 2500000\n", 1),
     (Language::Ios, "ip tftp blocksize 512\n", 1),
+    (
+        Language::Ios,
+        "policy-map LIMIT\n class class-default\n  police cir 30000000 bc 8000 conform-action transmit exceed-action drop\n",
+        1,
+    ),
     (Language::Ssh, "Host *\n  IPQoS af21 cs1\n", 1),
+    (Language::Ssh, "Host a\n  IPQoS af21 cs1\n", 1),
     (Language::Ssh, "IPQoS 0x48 0x20\n", 3),
     (Language::Ssh, "IPQoS lowdelay throughput\n", 3),
     (

@@ -73,7 +73,7 @@ fn is_prose(text: &str) -> bool {
 /// Whether quotes and brackets that begin in a text end in it: a piece of a text for which that does not hold was cut out at the
 /// wrong place.
 fn is_balanced(text: &str) -> bool {
-    let even = |mark: char| text.matches(mark).count() % 2 == 0;
+    let even = |mark: char| text.matches(mark).count().is_multiple_of(2);
     let mut depth = 0_i32;
     for c in text.chars() {
         depth += i32::from(c == '(') - i32::from(c == ')');
@@ -168,12 +168,8 @@ fn tell_anew(text: &str) -> String {
         return said.clone();
     }
     // A loose message may say half of a text that clauses say wholly.
-    match (parts(text), whole) {
-        (Some(said), None) => said,
-        (Some(said), Some(_)) if !is_prose(&said) => said,
-        (_, Some(said)) => said,
-        (None, None) => tight(text),
-    }
+    let parts = parts(text).filter(|said| whole.is_none() || !is_prose(said));
+    parts.or(whole).unwrap_or_else(|| tight(text))
 }
 
 /// Whether a text is a number, with or without a unit.

@@ -338,6 +338,156 @@ queue class filter 1 1 ip * * udp * *
         }
     }
 
+    const LIMIT: &str = "\
+interface GigabitEthernet1
+ service-policy output LIMIT
+policy-map LIMIT
+ class class-default
+  police 30000000 8000 conform-action transmit exceed-action drop
+";
+
+    #[test]
+    fn a_policy_of_one_policed_class_gets_figures_and_its_bucket_a_finding() {
+        let text = LIMIT;
+        let out = given(Language::Ios, None, text);
+        let small = row(&out, "GigabitEthernet1, class-default").goodput_bit_per_s[1].unwrap();
+        assert!(small < 0.5 * 30e6, "{out:?}");
+        let enough = text.replace(" 8000 ", " 937500 ");
+        let large = given(Language::Ios, None, &enough);
+        let whole = row(&large, "GigabitEthernet1, class-default").goodput_bit_per_s[1].unwrap();
+        assert!((0.8 * 30e6..30e6).contains(&whole), "{large:?}");
+        // What is advised is that bucket, and it was tried.
+        let advice = &out.advice[0];
+        assert_eq!(
+            (&advice.lines[..], &advice.replaces[..]),
+            (
+                &["police 30000000 937500 conform-action transmit exceed-action drop".to_owned()][..],
+                &[5][..]
+            )
+        );
+        assert!(large.advice.is_empty(), "{large:?}");
+    }
+
+    #[test]
+    fn what_comes_in_is_policed_as_well() {
+        let text = LIMIT.replace("output", "input");
+        let into = given(Language::Ios, None, &text);
+        let out = given(Language::Ios, None, LIMIT);
+        let (into_row, out_row) = (
+            row(&into, "GigabitEthernet1 in, class-default"),
+            row(&out, "GigabitEthernet1, class-default"),
+        );
+        for (a, b) in into_row.goodput_bit_per_s.iter().zip(out_row.goodput_bit_per_s) {
+            let (a, b) = (a.unwrap(), b.unwrap());
+            assert!((0.5..2.0).contains(&(a / b)), "{into:?} {out:?}");
+        }
+        assert!(
+            into.assumed
+                .iter()
+                .any(|sentence| sentence.contains("comes in by that port")),
+            "{into:?}"
+        );
+        assert_eq!(into.advice[0].replaces, [5]);
+    }
+
+    /// `queue lan2 length` has the lengths of all classes: two that are too long are one change.
+    #[test]
+    fn lengths_of_one_line_are_changed_together() {
+        let config = "\
+speed lan2 50m
+queue lan2 type shaping
+queue lan2 class property 1 bandwidth=10m
+queue lan2 class property 2 bandwidth=20m
+queue lan2 length 1000 2000
+";
+        let given = given(Language::Rtx, Some("rtx830"), config);
+        let lines: Vec<_> = given
+            .queues
+            .iter()
+            .map(|note| (&note.lines[..], &note.replaces[..]))
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                (&[][..], &[][..]),
+                (&["queue lan2 length 83 165".to_owned()][..], &[5][..])
+            ],
+            "{given:?}"
+        );
+    }
+
+    /// Two classes with policers, one beside a shaper, one within a policy around all, one within a policy of a class.
+    #[test]
+    fn every_place_of_a_policer_counts() {
+        let classes = "\
+class-map match-all BULK
+ match dscp af11
+class-map match-all SLOW
+ match dscp cs1
+interface GigabitEthernet1
+ service-policy output OUT
+policy-map OUT
+ class BULK
+  police 20000000 625000 conform-action transmit exceed-action drop
+  shape average 40000000
+ class SLOW
+  service-policy WITHIN
+ class class-default
+  police 10000000 312500 conform-action transmit exceed-action drop
+policy-map WITHIN
+ class class-default
+  police 5000000 156250 conform-action transmit exceed-action drop
+";
+        let given_classes = given(Language::Ios, None, classes);
+        for (what, rate) in [("BULK", 20e6), ("SLOW", 5e6), ("class-default", 10e6)] {
+            let what = format!("GigabitEthernet1, {what}");
+            let got = row(&given_classes, &what).goodput_bit_per_s[0].unwrap();
+            assert!((0.75 * rate..rate).contains(&got), "{what}: {given_classes:?}");
+        }
+        for inner in ["shape average 50000000\n  ", ""] {
+            let around = format!(
+                "interface GigabitEthernet1\n service-policy output OUT\npolicy-map OUT\n class class-default\n  {inner}service-policy \
+                 IN\npolicy-map IN\n class class-default\n  police 20000000 625000\n"
+            );
+            let around = given(Language::Ios, None, &around);
+            let got = row(&around, "GigabitEthernet1, class-default").goodput_bit_per_s[0].unwrap();
+            assert!((0.75 * 20e6..20e6).contains(&got), "{around:?}");
+        }
+        let outside = "interface GigabitEthernet1\n service-policy output OUT\npolicy-map OUT\n class class-default\n  police 20000000 \
+                       625000\n  service-policy IN\npolicy-map IN\n class class-default\n  queue-limit 100\n";
+        let outside = given(Language::Ios, None, outside);
+        let got = row(&outside, "GigabitEthernet1, class-default").goodput_bit_per_s[0].unwrap();
+        assert!((0.75 * 20e6..20e6).contains(&got), "{outside:?}");
+    }
+
+    #[test]
+    fn marks_of_a_block_and_of_a_server_meet_what_treats_them() {
+        let version = Some("OpenSSH_10.2p1");
+        let blocks = given(
+            Language::Ssh,
+            version,
+            "Host *.example\n  Ciphers 3des-cbc\nHost b\n  User x\n  IPQoS ef cs1\n",
+        );
+        let policed = row(&blocks, "scp, where cs1 is policed to 10 Mbit/s (Host b)");
+        assert!(policed.goodput_bit_per_s[0].unwrap() < 10e6, "{blocks:?}");
+        assert!(
+            blocks
+                .assumed
+                .iter()
+                .any(|sentence| sentence.contains("Not in these figures: line 2,")),
+            "{blocks:?}"
+        );
+        assert_eq!(blocks.advice[0].replaces, [5]);
+        let server = given(
+            Language::Ssh,
+            version,
+            "IPQoS cs1\nSubsystem sftp internal-sftp\n",
+        );
+        let policed = row(&server, "scp, where cs1 is policed to 10 Mbit/s").goodput_bit_per_s[0].unwrap();
+        let free = row(&server, "scp, where marks do not matter").goodput_bit_per_s[0].unwrap();
+        assert!(policed < 10e6 && (100e6..1e9).contains(&free), "{server:?}");
+    }
+
     #[test]
     fn advice_is_what_the_model_confirms() {
         let marked = given(Language::Ssh, Some("OpenSSH_9.2p1"), "Host *\n  IPQoS cs1\n");

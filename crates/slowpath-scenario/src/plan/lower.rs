@@ -185,10 +185,13 @@ impl<'d> Chain<'d> {
                 _ => {}
             }
             if let Some(only) = &link.only {
+                // One that passes nothing by has no second output.
+                let mut ways = vec![Target::to(link.name.clone()), next];
+                ways.truncate(usize::from(only.outputs()));
                 spec.elements.push(ElementSpec {
                     name: format!("{}.only", link.name),
                     does: Spec::Classify(only.clone()),
-                    outputs: vec![Target::to(link.name.clone()), next],
+                    outputs: ways,
                 });
             }
             spec.elements.push(ElementSpec {

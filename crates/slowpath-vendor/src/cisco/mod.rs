@@ -14,7 +14,7 @@ use slowpath_units::ByteCount;
 
 pub use config::Config;
 pub use interface::Interface;
-pub use policy::{Action, Bandwidth, ClassMap, Match, Police, PolicyClass, PolicyMap};
+pub use policy::{Action, Bandwidth, ClassMap, Match, Police, PolicyClass, PolicyMap, own_bucket};
 
 use crate::finding::Trap;
 use crate::notes::{LineState, Notes, Outcome};

@@ -1,7 +1,7 @@
 //! Class maps and policy maps of the modular QoS command line.
 
 use slowpath_packet::Dscp;
-use slowpath_units::{BitRate, Ratio};
+use slowpath_units::{BitRate, ByteCount, Ratio};
 
 /// Which packets belong to a class.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -77,6 +77,11 @@ pub struct Police {
     pub excess_burst: Option<u64>,
     /// What happens to packets above both.
     pub exceed: Action,
+}
+
+/// The bucket of a policer whose line gives none: 250 ms of the rate, as IOS 15 computes it on software platforms.
+pub fn own_bucket(rate: BitRate) -> ByteCount {
+    ByteCount::new((rate.bits_per_s() / 32).max(1_600))
 }
 
 /// What a policer does with a packet.

@@ -4,7 +4,7 @@ use slowpath_packet::Dscp;
 use slowpath_units::{BitRate, Ratio};
 
 use super::config::Config;
-use super::policy::{Action, Bandwidth, ClassMap, Match, Police, PolicyClass};
+use super::policy::{Action, Bandwidth, ClassMap, Match, Police, PolicyClass, PolicyMap};
 use crate::finding::Trap;
 use crate::notes::{Notes, Outcome};
 use crate::text::{number, rate};
@@ -174,6 +174,26 @@ pub(super) fn settle(config: &Config, notes: &mut Notes) {
             );
         }
     }
+    for (name, policy) in &config.policy_maps {
+        for class in &policy.classes {
+            settle_class(config, name, policy, class, notes);
+        }
+    }
+    for (name, interface) in &config.interfaces {
+        let Some(input) = &interface.input_policy else {
+            continue;
+        };
+        if config.policy_maps.get(input).is_some_and(waits) {
+            let context = format!("interface {name}");
+            let line = notes.find_in(&context, "service-policy input");
+            notes.finding(
+                line,
+                Trap::QueueOnInput {
+                    policy: input.clone(),
+                },
+            );
+        }
+    }
     for interface in config.interfaces.values() {
         for policy in [&interface.input_policy, &interface.output_policy]
             .into_iter()
@@ -193,10 +213,14 @@ pub(super) fn settle(config: &Config, notes: &mut Notes) {
         }
     }
     for (name, interface) in &config.interfaces {
-        let (Some(speed), Some(policy)) = (interface.bandwidth, &interface.output_policy) else {
+        let Some(policy) = interface
+            .output_policy
+            .as_ref()
+            .and_then(|policy| config.policy_maps.get(policy))
+        else {
             continue;
         };
-        let Some(policy) = config.policy_maps.get(policy) else {
+        let Some((speed, policy)) = divided(config, interface.bandwidth, policy) else {
             continue;
         };
         let sum: u64 = policy
@@ -206,10 +230,7 @@ pub(super) fn settle(config: &Config, notes: &mut Notes) {
             .flatten()
             .map(|share| match share {
                 Bandwidth::Rate(rate) => rate.bits_per_s(),
-                Bandwidth::Percent(share) => {
-                    u64::try_from(u128::from(speed.bits_per_s()) * u128::from(share.ppb()) / 1_000_000_000)
-                        .unwrap_or(u64::MAX)
-                }
+                Bandwidth::Percent(share) => part(speed, share).bits_per_s(),
                 Bandwidth::Remaining(_) | Bandwidth::Unlimited => 0,
             })
             .fold(0, u64::saturating_add);
@@ -224,6 +245,101 @@ pub(super) fn settle(config: &Config, notes: &mut Notes) {
                 },
             );
         }
+    }
+}
+
+/// What the classes of a port divide, and the policy that they stand in: the one within a shaper that is all of `policy`.
+fn divided<'c>(
+    config: &'c Config,
+    bandwidth: Option<BitRate>,
+    policy: &'c PolicyMap,
+) -> Option<(BitRate, &'c PolicyMap)> {
+    let inner = match policy.classes.as_slice() {
+        [class] => class
+            .child
+            .as_ref()
+            .and_then(|child| config.policy_maps.get(child))
+            .map(|inner| (class.shape, inner)),
+        _ => None,
+    };
+    match inner {
+        Some((Some(Bandwidth::Rate(rate)), inner)) => Some((rate, inner)),
+        Some((Some(Bandwidth::Percent(share)), inner)) => Some((part(bandwidth?, share), inner)),
+        Some((_, inner)) => Some((bandwidth?, inner)),
+        None => Some((bandwidth?, policy)),
+    }
+}
+
+/// A share of a rate.
+fn part(rate: BitRate, share: Ratio) -> BitRate {
+    let bits = u128::from(rate.bits_per_s()) * u128::from(share.ppb()) / 1_000_000_000;
+    BitRate::new(u64::try_from(bits).unwrap_or(u64::MAX))
+}
+
+/// Whether a policy makes packets wait.
+fn waits(policy: &PolicyMap) -> bool {
+    policy
+        .classes
+        .iter()
+        .any(|class| class.shape.is_some() || class.bandwidth.is_some() || class.priority.is_some())
+}
+
+/// A class whose bucket is too small for a transfer, or whose inner policy is not followed.
+fn settle_class(config: &Config, name: &str, policy: &PolicyMap, class: &PolicyClass, notes: &mut Notes) {
+    let context = format!("policy-map {name} class {}", class.class);
+    // A priority class is for packets that come one by one.
+    if let Some(Police {
+        rate: Bandwidth::Rate(rate),
+        burst: Some(burst),
+        exceed: Action::Drop,
+        ..
+    }) = class.police
+        && class.priority.is_none()
+    {
+        let holds_ms = u128::from(burst) * 8_000 / u128::from(rate.bits_per_s().max(1));
+        if holds_ms < SMALL_BUCKET_MS {
+            let line = notes.find_in(&context, "police ");
+            notes.finding(
+                line,
+                Trap::SmallBucket {
+                    burst,
+                    rate: rate.bits_per_s(),
+                    holds_ms: u64::try_from(holds_ms).unwrap_or(u64::MAX),
+                },
+            );
+        }
+    }
+    // One class that is all of the policy hands on whole; of one among several, a child for all its packets is followed.
+    let followed = |child: &PolicyMap| {
+        policy.classes.len() == 1
+            || matches!(child.classes.as_slice(), [all] if all.class == "class-default" && !waits(child))
+    };
+    let within = config
+        .policy_maps
+        .values()
+        .flat_map(|policy| &policy.classes)
+        .any(|around| {
+            around.child.as_deref() == Some(name) && (around.shape.is_some() || around.police.is_some())
+        });
+    if within {
+        for line in notes.lines.iter_mut().filter(|line| line.context == context) {
+            if let Some((share, rest)) = line.meaning.split_once(" of the interface") {
+                let of = format!("{share} of what the class around it is held to");
+                line.meaning = of + rest;
+            }
+        }
+    }
+    let child = class
+        .child
+        .as_ref()
+        .and_then(|child| config.policy_maps.get(child));
+    if child.is_some_and(|child| !followed(child))
+        && let Some(line) = notes.find_in(&context, "service-policy ")
+    {
+        notes.left_out(
+            line,
+            "a policy within one class of several is not followed: the class is taken as a whole",
+        );
     }
 }
 
@@ -364,3 +480,6 @@ fn describe(bandwidth: Bandwidth) -> String {
         Bandwidth::Unlimited => "any rate".to_owned(),
     }
 }
+
+/// A bucket that lasts for less than so many milliseconds of its rate holds a transfer far below that rate.
+const SMALL_BUCKET_MS: u128 = 50;

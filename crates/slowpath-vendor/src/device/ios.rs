@@ -1,4 +1,4 @@
-//! A Cisco router on a path: the policy of the port that packets leave by.
+//! A Cisco router on a path: the policy of the port that packets leave by, or of the one that they come in by.
 //!
 //! | | device | here | why |
 //! |---|---|---|---|
@@ -6,6 +6,8 @@
 //! | bucket of a policer without one | the platform's choice | 250 ms of the rate, at least 1600 bytes | IOS 15 on software platforms computes it so |
 //! | classes by access list | as the list says | match nothing | lists are not followed |
 //! | nested policies | shape outside, classes inside | the inner classes within the outer rate | |
+//! | a policy within a class | before that class's own policer and mark; percentages are of what the class is shaped or policed to | the same | Cisco 10000 Series Quality of Service Configuration Guide, chapter 13 |
+//! | a policy within one class of several | divides what that class gets | its policer and mark, if it is one `class-default`; else nothing | a queue within a queue |
 
 use slowpath_path::{
     Action, Adjust, Class, Classes, Classify, ElementKind, Limit, Link, Match, Meter, Police, Queue, Rate,
@@ -47,73 +49,142 @@ pub(super) fn elements(config: &Config, device: &DeviceUse) -> Result<DeviceElem
         return Ok(found);
     };
     let speed = port.bandwidth.unwrap_or(device.line);
-    let (outer, policy) = nested(config, policy, speed);
-    let reference = outer.unwrap_or(speed);
-    let rules = rules(config, policy);
-    let classify = Classify {
-        rules: rules
-            .iter()
-            .map(|(matches, number)| Rule {
-                matches: matches.clone(),
-                class: Some(*number),
-                output: 0,
-            })
-            .collect(),
-        default_class: Some(DEFAULT),
-        default_output: 0,
-    };
-    found
-        .elements
-        .push(DevicePart::new("classify", ElementKind::Classify(classify)));
-    for (number, class) in numbered(policy) {
-        if let Some(police) = class.police {
-            let rate = rate_of(police.rate, reference);
-            if police.burst.is_none() {
-                found.assumptions.push(bucket_assumption(device, class, rate));
-            }
-            found.elements.push(DevicePart {
-                name: format!("police-{}", class.class),
-                does: ElementKind::Police(meter(police, rate)),
-                only: Some(only(&rules, number)),
-            });
-        }
-    }
-    for (number, class) in numbered(policy) {
-        if let Some(dscp) = class.set_dscp {
-            let rule = RemarkRule {
-                matches: Match::default(),
-                set: SetMark::Dscp(dscp),
-            };
-            found.elements.push(DevicePart {
-                name: format!("mark-{}", class.class),
-                does: ElementKind::Remark(Remark { rules: vec![rule] }),
-                only: Some(only(&rules, number)),
-            });
-        }
+    let outside = outside(config, policy);
+    let outer = outside
+        .and_then(|(class, _)| class.shape)
+        .map(|shape| rate_of(shape, speed));
+    let inner = outside.map_or(policy, |(_, inner)| inner);
+    let reference = outside.map_or(speed, |(class, _)| whole(class, speed));
+    found.elements.push(classifier(config, inner));
+    treat_each(config, inner, reference, device, &mut found);
+    if let Some((class, _)) = outside {
+        police(class, "all", speed, None, device, &mut found);
+        mark(class, "all", None, &mut found);
     }
     found.elements.push(DevicePart::new(
         "port",
-        ElementKind::Link(link(policy, device, outer, reference)),
+        ElementKind::Link(link(inner, device, outer, reference)),
     ));
     Ok(found)
 }
 
-/// A policy that only shapes `class-default` and hands on to another: the inner classes work within its rate.
-fn nested<'c>(config: &'c Config, policy: &'c PolicyMap, speed: BitRate) -> (Option<BitRate>, &'c PolicyMap) {
-    let [
-        PolicyClass {
-            shape,
-            child: Some(child),
-            ..
-        },
-    ] = policy.classes.as_slice()
-    else {
-        return (None, policy);
+/// What a port's policy does with packets that come in by it; `None` where it has no such policy. Nothing waits there.
+pub(super) fn arriving(config: &Config, device: &DeviceUse) -> Option<DeviceElements> {
+    let port = config.interfaces.get(&device.port)?;
+    let policy = config.policy_maps.get(port.input_policy.as_ref()?)?;
+    let speed = port.bandwidth.unwrap_or(device.line);
+    let mut found = DeviceElements::default();
+    let outside = outside(config, policy);
+    let inner = outside.map_or(policy, |(_, inner)| inner);
+    let reference = outside.map_or(speed, |(class, _)| whole(class, speed));
+    found.elements.push(classifier(config, inner));
+    treat_each(config, inner, reference, device, &mut found);
+    if let Some((class, _)) = outside {
+        police(class, "all", speed, None, device, &mut found);
+        mark(class, "all", None, &mut found);
+    }
+    Some(found)
+}
+
+/// The class of a policy that is all of it and hands on to another policy, with that one.
+fn outside<'c>(config: &'c Config, policy: &'c PolicyMap) -> Option<(&'c PolicyClass, &'c PolicyMap)> {
+    let [class] = policy.classes.as_slice() else {
+        return None;
     };
-    let Some(inner) = config.policy_maps.get(child) else {
-        return (None, policy);
+    let inner = config.policy_maps.get(class.child.as_ref()?)?;
+    Some((class, inner))
+}
+
+/// Gives each packet the number of its class.
+fn classifier(config: &Config, policy: &PolicyMap) -> DevicePart {
+    let rules = rules(config, policy).into_iter().map(|(matches, number)| Rule {
+        matches,
+        class: Some(number),
+        output: 0,
+    });
+    let classify = Classify {
+        rules: rules.collect(),
+        default_class: Some(DEFAULT),
+        default_output: 0,
     };
-    (shape.map(|shape| rate_of(shape, speed)), inner)
+    DevicePart::new("classify", ElementKind::Classify(classify))
+}
+
+/// The policers, then the marks of every class, with those of a policy within it that is one class for all its packets.
+fn treat_each(
+    config: &Config,
+    policy: &PolicyMap,
+    reference: BitRate,
+    device: &DeviceUse,
+    found: &mut DeviceElements,
+) {
+    let rules = rules(config, policy);
+    let mut all: Vec<(&PolicyClass, &str, BitRate, Classify)> = Vec::new();
+    for (number, class) in numbered(policy) {
+        let only = only(&rules, number);
+        if let Some(inner) = within(config, class) {
+            all.push((inner, &class.class, whole(class, reference), only.clone()));
+        }
+        all.push((class, &class.class, reference, only));
+    }
+    for (class, name, reference, only) in &all {
+        police(class, name, *reference, Some(only), device, found);
+    }
+    for (class, name, _, only) in &all {
+        mark(class, name, Some(only), found);
+    }
+}
+
+/// What percentages within a class refer to: what it is shaped or policed to, or what its own refer to.
+fn whole(class: &PolicyClass, reference: BitRate) -> BitRate {
+    class
+        .shape
+        .or(class.police.map(|police| police.rate))
+        .map_or(reference, |bandwidth| rate_of(bandwidth, reference))
+}
+
+/// The one class of a policy within a class, where that is for all packets.
+fn within<'c>(config: &'c Config, class: &PolicyClass) -> Option<&'c PolicyClass> {
+    let inner = config.policy_maps.get(class.child.as_ref()?)?;
+    match inner.classes.as_slice() {
+        [all] if all.class == "class-default" => Some(all),
+        _ => None,
+    }
+}
+
+/// The policer of a class, for the packets that `only` chooses.
+fn police(
+    class: &PolicyClass,
+    name: &str,
+    reference: BitRate,
+    only: Option<&Classify>,
+    device: &DeviceUse,
+    found: &mut DeviceElements,
+) {
+    let Some(police) = class.police else { return };
+    let rate = rate_of(police.rate, reference);
+    if police.burst.is_none() {
+        found.assumptions.push(bucket_assumption(device, class, rate));
+    }
+    found.elements.push(DevicePart {
+        name: format!("police-{name}"),
+        does: ElementKind::Police(meter(police, rate)),
+        only: only.cloned(),
+    });
+}
+
+/// The mark that a class writes, into the packets that `only` chooses.
+fn mark(class: &PolicyClass, name: &str, only: Option<&Classify>, found: &mut DeviceElements) {
+    let Some(dscp) = class.set_dscp else { return };
+    let rule = RemarkRule {
+        matches: Match::default(),
+        set: SetMark::Dscp(dscp),
+    };
+    found.elements.push(DevicePart {
+        name: format!("mark-{name}"),
+        does: ElementKind::Remark(Remark { rules: vec![rule] }),
+        only: only.cloned(),
+    });
 }
 
 /// The classes of a policy with their numbers; `class-default` is the default class.
@@ -134,7 +205,7 @@ fn numbered(policy: &PolicyMap) -> impl Iterator<Item = (u8, &PolicyClass)> {
 
 /// The names of a policy's classes with the numbers that they have on a path.
 pub(super) fn names(config: &Config, policy: &PolicyMap) -> Vec<(u8, String)> {
-    let (_, policy) = nested(config, policy, BitRate::new(1));
+    let policy = outside(config, policy).map_or(policy, |(_, inner)| inner);
     let mut names: Vec<(u8, String)> = numbered(policy)
         .map(|(number, class)| (number, class.class.clone()))
         .collect();
@@ -215,7 +286,9 @@ fn meter(police: cisco::Police, rate: BitRate) -> Police {
     Police {
         meter: Meter::SingleRate {
             cir: rate,
-            cbs: police.burst.map_or_else(|| own_bucket(rate), ByteCount::new),
+            cbs: police
+                .burst
+                .map_or_else(|| cisco::own_bucket(rate), ByteCount::new),
             ebs: police.excess_burst.map_or(ByteCount::ZERO, ByteCount::new),
         },
         layer: Layer::Frame,
@@ -224,16 +297,11 @@ fn meter(police: cisco::Police, rate: BitRate) -> Police {
     }
 }
 
-/// The bucket of a policer whose line gives none.
-fn own_bucket(rate: BitRate) -> ByteCount {
-    ByteCount::new((rate.bits_per_s() / 32).max(1_600))
-}
-
 fn bucket_assumption(device: &DeviceUse, class: &PolicyClass, rate: BitRate) -> Assumption {
     Assumption {
         place: format!("{} {}", device.file, device.port),
         name: format!("bucket of class {}", class.class),
-        value: own_bucket(rate).to_string(),
+        value: cisco::own_bucket(rate).to_string(),
         standing: Standing::Assumed,
         source: "the line gives none; 250 ms of the rate".to_owned(),
     }

@@ -31,6 +31,40 @@ pub enum QueueAt {
     },
 }
 
+impl QueueAt {
+    /// Whether the lengths of both stand in one line.
+    pub fn shares_line(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Class { port: own, .. }, Self::Class { port, .. }) => own == port,
+            _ => false,
+        }
+    }
+
+    /// The same queue beside others whose lengths are decided: the last of those that share its line says them.
+    #[must_use]
+    pub fn beside(&self, decided: &[Self]) -> Self {
+        let mut at = self.clone();
+        let last = decided.iter().rev().find(|other| other.shares_line(self));
+        if let (Self::Class { lengths, .. }, Some(Self::Class { lengths: known, .. })) = (&mut at, last) {
+            lengths.clone_from(known);
+        }
+        at
+    }
+
+    /// The same queue with its length decided, in packets.
+    #[must_use]
+    pub fn with_length(mut self, packets: u32) -> Self {
+        if let Self::Class { class, lengths, .. } = &mut self
+            && let Some(own) = usize::from(*class)
+                .checked_sub(1)
+                .and_then(|place| lengths.get_mut(place))
+        {
+            *own = packets;
+        }
+        self
+    }
+}
+
 /// The change that makes a queue hold so many packets; `None` where the language has no words for it there.
 pub fn queue_length(reading: &Reading, at: &QueueAt, packets: u32) -> Option<Remedy> {
     let packets = packets.max(1);

@@ -1,9 +1,11 @@
 //! The minimal change that takes a configuration out of a trap.
 
+use slowpath_units::BitRate;
+
 use super::change::Remedy;
 use crate::finding::{Finding, Trap};
 use crate::reading::{Config, Language, Line, Reading};
-use crate::rtx;
+use crate::{cisco, rtx};
 
 /// The change in the configuration's own language that does away with a finding; `None` where only its owner can
 /// decide (which of several guarantees to lower, say), or where the line is simply wrong.
@@ -32,6 +34,12 @@ pub fn remedy_of(reading: &Reading, finding: &Finding) -> Option<Remedy> {
                 rate(speed.bits_per_s())
             ))
         }
+        Trap::SmallBucket { burst, rate, .. } => instead(with_bucket(
+            text?,
+            *burst,
+            cisco::own_bucket(BitRate::new(*rate)).bytes(),
+        )?)
+        .note("250 ms of the rate, which is what the device takes itself where the line gives no bucket"),
         Trap::SpeedWithoutQueue { interface } => remedy(vec![format!("queue {interface} type priority")])
             .note(
                 "`shaping` instead, with a bandwidth for each class, where classes are to be held to a rate",
@@ -87,6 +95,7 @@ pub fn remedy_of(reading: &Reading, finding: &Finding) -> Option<Remedy> {
         Trap::NoEffect { .. } => Remedy::new(reading.language, Vec::<String>::new()).replacing(replaces),
         Trap::Misspelt { word, meant } => instead(text?.replacen(word.as_str(), meant, 1)),
         Trap::Refused { .. }
+        | Trap::QueueOnInput { .. }
         | Trap::GuaranteesExceedSpeed { .. }
         | Trap::UnknownClass { .. }
         | Trap::MarkedTransfer { .. } => return None,
@@ -137,7 +146,7 @@ fn port<'r>(reading: &'r Reading, name: &str) -> Option<&'r rtx::Port> {
 fn left_over(reading: &Reading, interface: &str, class: u16) -> Option<String> {
     let port = port(reading, interface)?;
     // Without a speed, that of the port itself, which the text does not say.
-    let speed = port.speed.map_or(PORT_SPEED, slowpath_units::BitRate::bits_per_s);
+    let speed = port.speed.map_or(PORT_SPEED, BitRate::bits_per_s);
     let others = port.classes.iter().filter(|(number, _)| **number != class);
     let taken: u64 = others
         .filter_map(|(_, class)| class.guarantee.or(class.ceiling))
@@ -181,6 +190,19 @@ fn in_context(line: &Line, command: String) -> Vec<String> {
         }
         _ => vec![command],
     }
+}
+
+/// A policer's line with another bucket; `None` where the line has no such number behind its rate.
+fn with_bucket(line: &str, now: u64, wanted: u64) -> Option<String> {
+    let mut words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+    let rate = words
+        .iter()
+        .position(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
+    let bucket = words[rate + 1..]
+        .iter()
+        .position(|word| word.parse() == Ok(now))?;
+    words[rate + 1 + bucket] = wanted.to_string();
+    Some(words.join(" "))
 }
 
 /// A line without a filter in its list, which comes after `list` or, in a rewriting rule, after its number and mark;

@@ -80,6 +80,22 @@ impl Config {
         }
     }
 
+    /// The marks of every kind of destination that a line decides on, with the block (`Host a`; empty for all): those for all
+    /// first, where a line has them or no line has any.
+    pub fn in_force(&self) -> Vec<(&str, IpQos)> {
+        let hidden: Vec<usize> = self.without_effect().iter().map(|(line, _)| *line).collect();
+        let mut found: Vec<(&str, IpQos)> = self
+            .ip_qos
+            .iter()
+            .filter(|marking| !marking.for_all() && !hidden.contains(&marking.line))
+            .map(|marking| (marking.block.as_str(), marking.marks))
+            .collect();
+        if found.is_empty() || self.marking().is_some() {
+            found.insert(0, ("", self.marks()));
+        }
+        found
+    }
+
     /// `IPQoS` lines that no connection gets, each with the line that holds instead.
     ///
     /// A line for every destination hides what stands behind it (for an sshd that takes the last value: before it), in
@@ -269,6 +285,16 @@ fn settle(config: &Config, notes: &mut Notes) {
             marks.bulk.to_string()
         };
         notes.finding(line, Trap::MarkedTransfer { mark });
+    }
+    let hidden = config.without_effect();
+    for marking in config.ip_qos.iter().filter(|marking| !marking.for_all()) {
+        if let Mark::Tos(tos) = marking.marks.bulk
+            && tos != 0
+            && hidden.iter().all(|(loser, _)| *loser != marking.line)
+        {
+            let mark = format!("{} ({})", marking.marks.bulk, marking.block);
+            notes.finding(Some(marking.line), Trap::MarkedTransfer { mark });
+        }
     }
     // What a program sends follows from the kind of its connection; the settings of a host hold one mark.
     if let Mark::Tos(tos) = marks.bulk {

@@ -25,6 +25,8 @@ pub(super) struct Case {
     pub(super) what: String,
     /// The elements that the sender's packets meet before the delay, as an experiment file has them.
     up: String,
+    /// Those that the packets on the way back meet.
+    down: String,
     /// The tables after the network.
     rest: String,
     /// What the configuration sets on a host that names it.
@@ -41,8 +43,8 @@ impl Case {
         let each_way = round_trip.nanos() / 2_000;
         format!(
             "title = \"what a configuration gives\"\n[network]\nup = [{}{{ delay = \"{each_way} us\" }}]\n\
-             down = [{{ delay = \"{each_way} us\" }}]\n{}",
-            self.up, self.rest
+             down = [{}{{ delay = \"{each_way} us\" }}]\n{}",
+            self.up, self.down, self.rest
         )
     }
 }
@@ -140,17 +142,25 @@ fn system(model: &str) -> String {
 
 fn ios(config: &cisco::Config, reading: &Reading, bytes: &[u8], assumed: &mut Vec<String>) -> Vec<Case> {
     let mut cases = Vec::new();
+    let mut coming_in = Vec::new();
     for (name, interface) in &config.interfaces {
-        if interface.output_policy.is_none() {
-            continue;
-        }
         let line = match name.to_lowercase() {
             name if name.starts_with("ten") => BitRate::new(10_000_000_000),
             name if name.starts_with("fast") => FAST,
             _ => GIGABIT,
         };
-        cases.extend(on_port(reading, bytes, name, "cisco-ios", line));
+        if interface.output_policy.is_some() {
+            cases.extend(on_port(reading, bytes, name, "cisco-ios", line));
+        }
+        coming_in.extend(into_port(config, reading, name, line));
     }
+    if !coming_in.is_empty() {
+        assumed.push(
+            "Taken: a row with \"in\" is a transfer that comes in by that port, and meets no policy of the port by which it leaves."
+                .to_owned(),
+        );
+    }
+    cases.extend(coming_in);
     if cases.is_empty() {
         assumed.clear();
     } else {
@@ -163,6 +173,7 @@ fn ios(config: &cisco::Config, reading: &Reading, bytes: &[u8], assumed: &mut Ve
         cases.push(Case {
             what: "a file copied to the router".to_owned(),
             up: "{ rate = \"1 Gbit/s\" }, ".to_owned(),
+            down: "{ rate = \"1 Gbit/s\" }, ".to_owned(),
             rest: format!(
                 "[workload]\nkind = \"ftp-get\"\nname = \"transfer\"\nsize = \"10 MiB\"\n[hosts.client]\nsystem = \
                  \"cisco-iosxe\"\nconfig = \"{FILE}\"\n[hosts.server]\n{BUFFERS}"
@@ -200,6 +211,7 @@ fn on_port(reading: &Reading, bytes: &[u8], port: &str, system: &str, line: BitR
             "{{ device = \"{FILE}\", system = \"{system}\", port = \"{port}\", line = \"{} bit/s\" }}, ",
             line.bits_per_s()
         ),
+        down: String::new(),
         rest: transfer(),
         settings: HostSettings::default(),
         device: Some(device),
@@ -232,6 +244,40 @@ fn on_port(reading: &Reading, bytes: &[u8], port: &str, system: &str, line: BitR
         .collect()
 }
 
+/// A row for each class of the policy for what comes in by a port.
+fn into_port(config: &cisco::Config, reading: &Reading, port: &str, line: BitRate) -> Vec<Case> {
+    let place = DeviceUse {
+        file: reading.name.clone(),
+        system: "cisco-ios".to_owned(),
+        port: port.to_owned(),
+        line,
+        far: true,
+    };
+    let input = config
+        .interfaces
+        .get(port)
+        .and_then(|interface| interface.input_policy.as_ref());
+    let policy = input.and_then(|name| config.policy_maps.get(name));
+    let (Some(policy), Some(elements)) = (policy, device::arriving(config, &place)) else {
+        return Vec::new();
+    };
+    device::class_names(config, policy)
+        .into_iter()
+        .map(|(number, name)| Case {
+            what: format!("{port} in, {name}"),
+            up: format!(
+                "{{ rate = \"{0} bit/s\" }}, {{ device = \"{FILE}\", system = \"cisco-ios\", port = \"{port}\", line = \"{0} bit/s\" }}, ",
+                line.bits_per_s()
+            ),
+            down: String::new(),
+            rest: transfer(),
+            settings: HostSettings::default(),
+            device: Some(all_tcp_in(&elements, number, &name)),
+            queue: None,
+        })
+        .collect()
+}
+
 /// The queue of a class of a router.
 fn own_queue(
     reading: &Reading,
@@ -255,7 +301,7 @@ fn own_queue(
             }
         }
         Config::Ios(config) => QueueAt::PolicyClass {
-            policy: config.interfaces.get(port)?.output_policy.clone()?,
+            policy: queueing(config, config.interfaces.get(port)?.output_policy.as_ref()?),
             class: name.to_owned(),
         },
         _ => return None,
@@ -266,6 +312,21 @@ fn own_queue(
         rate,
         packets: class.limit,
     })
+}
+
+/// The policy whose classes wait: the one within `policy`, where that is one class that hands on to it.
+fn queueing(config: &cisco::Config, policy: &str) -> String {
+    let classes = config
+        .policy_maps
+        .get(policy)
+        .map(|found| found.classes.as_slice());
+    let inner = match classes {
+        Some([class]) => class.child.as_ref(),
+        _ => None,
+    };
+    inner
+        .filter(|inner| config.policy_maps.contains_key(*inner))
+        .map_or_else(|| policy.to_owned(), Clone::clone)
 }
 
 /// What Cisco's classes are called, by the number that they have in the model.
@@ -308,6 +369,7 @@ fn sysctl(reading: &Reading) -> Vec<Case> {
     let case = |what: &str, client: &str, server: &str| Case {
         what: what.to_owned(),
         up: "{ rate = \"1 Gbit/s\" }, ".to_owned(),
+        down: String::new(),
         rest: format!(
             "[workload]\nkind = \"iperf3\"\nname = \"transfer\"\nduration = \"{SECONDS} s\"\n{client}{server}"
         ),
@@ -324,23 +386,56 @@ fn sysctl(reading: &Reading) -> Vec<Case> {
 }
 
 fn ssh(config: &ssh::Config) -> Vec<Case> {
-    let marks = config.marks();
+    let marked = config.in_force();
+    let mut cases: Vec<Case> = marked
+        .first()
+        .map(|(_, marks)| {
+            scp(
+                config.side,
+                *marks,
+                "scp, where marks do not matter".to_owned(),
+                "",
+            )
+        })
+        .into_iter()
+        .collect();
+    for (block, marks) in &marked {
+        let treated = match marks.bulk {
+            Mark::Tos(tos) if tos >> 2 != 0 => Dscp::from_tos(tos),
+            _ => Dscp::CS1,
+        };
+        let police = format!(
+            "{{ police = \"10 Mbit/s\", burst = \"64 KiB\", only = {{ dscp = \"{}\" }} }}, ",
+            treated.value()
+        );
+        let of = if block.is_empty() {
+            String::new()
+        } else {
+            format!(" ({block})")
+        };
+        let what = format!("scp, where {treated} is policed to 10 Mbit/s{of}");
+        cases.push(scp(config.side, *marks, what, &police));
+    }
+    cases
+}
+
+/// A copy with these marks by the side whose they are, which sends, through what treats them.
+fn scp(side: Side, marks: ssh::IpQos, what: String, treated: &str) -> Case {
     let word = |mark: Mark| match mark {
         Mark::None => "none".to_owned(),
         Mark::Tos(tos) => tos.to_string(),
     };
     let option = format!("IPQoS {} {}", word(marks.interactive), word(marks.bulk));
-    let (direction, options) = match config.side {
-        Side::Client => ("upload", "client_options"),
-        Side::Server => ("download", "server_options"),
+    let line = "{ rate = \"1 Gbit/s\" }, ";
+    let there = format!("{treated}{line}");
+    let (direction, options, up, down) = match side {
+        Side::Client => ("upload", "client_options", there, line.to_owned()),
+        Side::Server => ("download", "server_options", line.to_owned(), there),
     };
-    let treated = match marks.bulk {
-        Mark::Tos(tos) if tos >> 2 != 0 => Dscp::from_tos(tos),
-        _ => Dscp::CS1,
-    };
-    let case = |what: String, treated: &str| Case {
+    Case {
         what,
-        up: format!("{treated}{{ rate = \"1 Gbit/s\" }}, "),
+        up,
+        down,
         rest: format!(
             "[workload]\nkind = \"scp\"\nname = \"transfer\"\nsize = \"32 MiB\"\ndirection = \"{direction}\"\n{options} = \
              [\"{option}\"]\n"
@@ -348,15 +443,7 @@ fn ssh(config: &ssh::Config) -> Vec<Case> {
         settings: HostSettings::default(),
         device: None,
         queue: None,
-    };
-    let police = format!(
-        "{{ police = \"10 Mbit/s\", burst = \"64 KiB\", only = {{ dscp = \"{}\" }} }}, ",
-        treated.value()
-    );
-    vec![
-        case("scp, where marks do not matter".to_owned(), ""),
-        case(format!("scp, where {treated} is policed to 10 Mbit/s"), &police),
-    ]
+    }
 }
 
 fn tc(config: &tc::Config, assumed: &mut Vec<String>) -> Vec<Case> {
@@ -365,6 +452,7 @@ fn tc(config: &tc::Config, assumed: &mut Vec<String>) -> Vec<Case> {
         cases.push(Case {
             what,
             up: format!("{elements}{{ rate = \"1 Gbit/s\" }}, "),
+            down: String::new(),
             rest: transfer(),
             settings: HostSettings::default(),
             device: None,

@@ -10,7 +10,8 @@ use slowpath_report::results::RunResult;
 use slowpath_report::text::{Style, Tone, columns, left, right, wrap};
 use slowpath_scenario::{Clock, Experiment, Fragments, Plan, PlanOptions};
 use slowpath_units::Duration;
-use slowpath_vendor::Reading;
+use slowpath_vendor::remedy::QueueAt;
+use slowpath_vendor::{LineState, Reading};
 
 use super::cases::{self, Case, VOICE};
 use super::queues::{self, QueueNote};
@@ -86,6 +87,7 @@ pub fn expected(reading: &Reading, model: Option<&str>, bytes: &[u8]) -> Expecte
     let mut tried = Tried::default();
     let (rows, refused) = rows(&cases, &mut tried);
     assumed.extend(refused);
+    assumed.extend(left_out(reading));
     let mut trial = Trial {
         reading,
         model,
@@ -102,6 +104,31 @@ pub fn expected(reading: &Reading, model: Option<&str>, bytes: &[u8]) -> Expecte
         rows,
         advice,
         in_vain,
+    }
+}
+
+/// Which lines are of consequence and not in the figures, as a sentence.
+fn left_out(reading: &Reading) -> Option<String> {
+    let lines: Vec<usize> = reading
+        .lines
+        .iter()
+        .filter(|line| line.state == LineState::NotModelled)
+        .map(|line| line.number)
+        .collect();
+    let shown: Vec<String> = lines.iter().take(MOST_LEFT_OUT).map(usize::to_string).collect();
+    let shown = shown.join(", ");
+    match lines.len() {
+        0 => None,
+        1 => Some(format!(
+            "Not in these figures: line {shown}, which is not modelled."
+        )),
+        number if number <= MOST_LEFT_OUT => Some(format!(
+            "Not in these figures: lines {shown}, which are not modelled."
+        )),
+        number => Some(format!(
+            "Not in these figures: lines {shown} and {} more, which are not modelled.",
+            number - MOST_LEFT_OUT
+        )),
     }
 }
 
@@ -275,14 +302,17 @@ fn advice(trial: &mut Trial<'_>) -> (Vec<Advice>, Vec<Vec<String>>) {
     (helps, in_vain)
 }
 
-/// Tries another length for each queue that is far from what its rate asks for.
+/// Tries another length for each queue that is far from what its rate asks for. Where one line has the lengths of several,
+/// each is tried with those found before, and the last says them all: the others have no lines of their own.
 fn queues(cases: &[Case], trial: &mut Trial<'_>) -> Vec<QueueNote> {
-    let mut notes = Vec::new();
+    let mut notes: Vec<QueueNote> = Vec::new();
+    let mut together: Vec<QueueAt> = Vec::new();
     for case in cases {
         let Some((own, to)) = case.queue.as_ref().and_then(|own| Some((own, own.better()?))) else {
             continue;
         };
-        let Some(remedy) = slowpath_vendor::remedy::queue_length(trial.reading, &own.at, to.packets) else {
+        let at = own.at.beside(&together);
+        let Some(remedy) = slowpath_vendor::remedy::queue_length(trial.reading, &at, to.packets) else {
             continue;
         };
         let (best, worse) = trial.change(&remedy.lines, &remedy.replaces);
@@ -290,6 +320,13 @@ fn queues(cases: &[Case], trial: &mut Trial<'_>) -> Vec<QueueNote> {
         if worse || to.short && best.is_none() {
             continue;
         }
+        for (earlier, note) in together.iter().zip(&mut notes) {
+            if earlier.shares_line(&at) {
+                note.lines.clear();
+                note.replaces.clear();
+            }
+        }
+        together.push(at.with_length(to.packets));
         let gain = best.map(|best| (best.before_bit_per_s, best.after_bit_per_s, best.round_trip_s));
         notes.push(QueueNote {
             what: case.what.clone(),
@@ -401,6 +438,9 @@ pub fn write_text(expected: &Expected, style: Style, out: &mut dyn Write) -> io:
     }
     for note in &expected.queues {
         style.paragraph(&note.sentence, "~ ", "  ", Tone::Care, out)?;
+        if note.lines.is_empty() {
+            continue;
+        }
         writeln!(out, "  {}:", told(&place(&note.lines, &note.replaces)))?;
         for line in &note.lines {
             writeln!(out, "      {}", printable(line))?;
@@ -420,6 +460,9 @@ pub fn write_text(expected: &Expected, style: Style, out: &mut dyn Write) -> io:
 
 /// A difference that is none: of goodputs, and of shares of voice packets.
 const NO_CHANGE: f64 = 0.02;
+
+/// At most so many lines that are left out are named.
+const MOST_LEFT_OUT: usize = 12;
 
 /// At most so many remedies are tried.
 const MOST_TRIED: usize = 8;

@@ -71,7 +71,7 @@ pub struct QueueNote {
     pub packets: u32,
     /// How long the last of them waits, in seconds.
     pub holds_s: f64,
-    /// The lines to write.
+    /// The lines to write; none where another note's line has this length as well.
     pub lines: Vec<String>,
     /// The numbers of the lines that they replace.
     pub replaces: Vec<usize>,
