@@ -408,3 +408,4 @@ config-not-in-figures-line = Not in these figures: line { $shown }, which is not
 config-not-in-figures-lines = Not in these figures: lines { $shown }, which are not modelled.
 config-not-in-figures-lines-more = Not in these figures: lines { $shown } and { $a } more, which are not modelled.
 config-of-what-class-around-held = { $a } of what the class around it is held to
+config-scp-where-policed-block = scp, where { $treated } is policed to 10 Mbit/s ({ $block })

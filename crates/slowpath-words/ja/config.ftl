@@ -408,3 +408,4 @@ config-not-in-figures-line = この数値に含まない行: { $shown }行目(�
 config-not-in-figures-lines = この数値に含まない行: { $shown }行目(モデル化していません)。
 config-not-in-figures-lines-more = この数値に含まない行: { $shown }行目とほか{ $a }行(モデル化していません)。
 config-of-what-class-around-held = 外側のクラスの速度の{ $a }
+config-scp-where-policed-block = scp、{ $treated }を10Mbit/sに制限する回線({ $block })

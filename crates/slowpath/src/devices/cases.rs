@@ -408,12 +408,11 @@ fn ssh(config: &ssh::Config) -> Vec<Case> {
             "{{ police = \"10 Mbit/s\", burst = \"64 KiB\", only = {{ dscp = \"{}\" }} }}, ",
             treated.value()
         );
-        let of = if block.is_empty() {
-            String::new()
+        let what = if block.is_empty() {
+            format!("scp, where {treated} is policed to 10 Mbit/s")
         } else {
-            format!(" ({block})")
+            format!("scp, where {treated} is policed to 10 Mbit/s ({block})")
         };
-        let what = format!("scp, where {treated} is policed to 10 Mbit/s{of}");
         cases.push(scp(config.side, *marks, what, &police));
     }
     cases
