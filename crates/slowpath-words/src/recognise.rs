@@ -66,6 +66,10 @@ fn is_prose(text: &str) -> bool {
         if words >= PROSE {
             return true;
         }
+        // Names in a row have commas between them.
+        if part.trim_end().ends_with(',') {
+            words = 0;
+        }
     }
     false
 }

@@ -91,7 +91,7 @@ const DEVICES: [Device; 10] = [
     Device {
         file: "backup.ssh",
         model: Some("OpenSSH_9.2p1"),
-        row: "scp, where cs1 is policed to 10 Mbit/s",
+        row: "scp, where cs1 is policed to 10 Mbit/s (Host backup)",
         up: "{ police = \"10 Mbit/s\", burst = \"64 KiB\", only = { dscp = \"cs1\" } }, { rate = \"1 Gbit/s\" }, ",
         rest: "[workload]\nkind = \"scp\"\nsize = \"32 MiB\"\nclient_options = [\"IPQoS af11 cs1\"]\n",
     },
