@@ -149,7 +149,7 @@ fn written(key: &Key, place: &str) -> Value {
         })
         .collect();
     if let Some(item) = item {
-        forms.push(json!({ "type": "array", "items": written_item(item, &below(place, ITEM)) }));
+        forms.push(json!({ "type": "array", "items": written(item, &below(place, ITEM)) }));
     } else if key.forms.contains(&Form::List) {
         forms.push(json!({ "type": "array" }));
     }
@@ -161,10 +161,6 @@ fn written(key: &Key, place: &str) -> Value {
         1 => forms.remove(0),
         _ => json!({ "anyOf": forms }),
     }
-}
-
-fn written_item(item: &Key, place: &str) -> Value {
-    written(item, place)
 }
 
 /// A decimal number and a unit: what the unit may be is said when the file is read.

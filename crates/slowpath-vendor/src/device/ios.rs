@@ -49,18 +49,10 @@ pub(super) fn elements(config: &Config, device: &DeviceUse) -> Result<DeviceElem
         return Ok(found);
     };
     let speed = port.bandwidth.unwrap_or(device.line);
-    let outside = outside(config, policy);
-    let outer = outside
+    let (inner, reference) = treated(config, policy, speed, device, &mut found);
+    let outer = outside(config, policy)
         .and_then(|(class, _)| class.shape)
         .map(|shape| rate_of(shape, speed));
-    let inner = outside.map_or(policy, |(_, inner)| inner);
-    let reference = outside.map_or(speed, |(class, _)| whole(class, speed));
-    found.elements.push(classifier(config, inner));
-    treat_each(config, inner, reference, device, &mut found);
-    if let Some((class, _)) = outside {
-        police(class, "all", speed, None, device, &mut found);
-        mark(class, "all", None, &mut found);
-    }
     found.elements.push(DevicePart::new(
         "port",
         ElementKind::Link(link(inner, device, outer, reference)),
@@ -74,16 +66,29 @@ pub(super) fn arriving(config: &Config, device: &DeviceUse) -> Option<DeviceElem
     let policy = config.policy_maps.get(port.input_policy.as_ref()?)?;
     let speed = port.bandwidth.unwrap_or(device.line);
     let mut found = DeviceElements::default();
+    treated(config, policy, speed, device, &mut found);
+    Some(found)
+}
+
+/// Adds what a policy does to packets before any wait: those of each class, then all of them where one class is all of it. Gives the
+/// policy whose classes these are, and the rate that their percentages are of.
+fn treated<'c>(
+    config: &'c Config,
+    policy: &'c PolicyMap,
+    speed: BitRate,
+    device: &DeviceUse,
+    found: &mut DeviceElements,
+) -> (&'c PolicyMap, BitRate) {
     let outside = outside(config, policy);
     let inner = outside.map_or(policy, |(_, inner)| inner);
     let reference = outside.map_or(speed, |(class, _)| whole(class, speed));
     found.elements.push(classifier(config, inner));
-    treat_each(config, inner, reference, device, &mut found);
+    treat_each(config, inner, reference, device, found);
     if let Some((class, _)) = outside {
-        police(class, "all", speed, None, device, &mut found);
-        mark(class, "all", None, &mut found);
+        police(class, "all", speed, None, device, found);
+        mark(class, "all", None, found);
     }
-    Some(found)
+    (inner, reference)
 }
 
 /// The class of a policy that is all of it and hands on to another policy, with that one.
