@@ -10,12 +10,8 @@ fn main() {
     };
     let commit = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
     println!("cargo:rustc-env=SLOWPATH_BUILD={commit}");
-    println!("cargo:rustc-env=SLOWPATH_MODEL={MODEL}");
     println!("cargo:rerun-if-changed=build.rs");
     if let Some(head) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
         println!("cargo:rerun-if-changed={head}");
     }
 }
-
-/// Version of the model: it goes up whenever equal plans and seeds give other simulated records.
-const MODEL: u32 = 1;

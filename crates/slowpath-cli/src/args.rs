@@ -1,6 +1,7 @@
 //! What the user typed, before anything is looked at.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -10,14 +11,21 @@ use crate::form::ResultsFormat;
 use crate::measure::{DiagnosePathArgs, MeasureArgs, ServeArgs};
 use crate::numbers::{any, whole};
 use crate::shell::ShellArgs;
+use crate::sweep::{MergeArgs, SweepArgs};
 use crate::ui::UiArgs;
 use crate::why::WhyArgs;
+
+/// Version of the program, what it was built from, and the version of the model.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let (version, build) = (env!("CARGO_PKG_VERSION"), env!("SLOWPATH_BUILD"));
+    format!("{version} (build {build}, model {})", slowpath::MODEL)
+});
 
 /// Finds out why a bulk transfer over a network path is slow, and proves it.
 #[derive(Debug, Parser)]
 #[command(
     name = "slowpath",
-    version = concat!(env!("CARGO_PKG_VERSION"), " (build ", env!("SLOWPATH_BUILD"), ", model ", env!("SLOWPATH_MODEL"), ")"),
+    version = VERSION.as_str(),
     max_term_width = 100,
     arg_required_else_help = true
 )]
@@ -62,6 +70,10 @@ fn warning() -> impl TypedValueParser<Value = Warning> {
 pub(crate) enum Command {
     /// Run an experiment: a built-in one by name, or a file
     Run(RunArgs),
+    /// Compute an experiment over ranges of settings in simulated time: tables of runs, flows and ledgers
+    Sweep(SweepArgs),
+    /// Put the parts of a sweep together, computed on several machines
+    Merge(MergeArgs),
     /// Run any program over an emulated path, e.g. 'rate 50 Mbit/s, delay 50 ms, loss 0.01 %' (each way)
     Shell(ShellArgs),
     /// Attach to a transfer that is slow now, without root, and say why; alone it lists the busiest

@@ -25,6 +25,7 @@ mod run;
 #[cfg(target_os = "linux")]
 mod shell;
 mod spelled;
+mod sweep;
 mod terminal;
 mod ui;
 #[cfg(target_os = "linux")]
@@ -73,6 +74,8 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::List => list::list(),
         Command::Run(args) => run::run(&args),
+        Command::Sweep(args) => sweep::sweep(&args),
+        Command::Merge(args) => sweep::merge(&args),
         Command::Diagnose(args) => run::diagnose(&args),
         Command::DiagnosePath(args) => measure::diagnose_path(&args),
         Command::Explain(args) => explain::explain(&args),

@@ -23,10 +23,10 @@ use slowpath_words::{say, word};
 
 /// Runs an experiment and prints its table.
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
-    let loaded = opened(&args.of)?;
     if !args.sweeps.is_empty() {
-        return sweep(args, &loaded.name);
+        return sweep(args);
     }
+    let loaded = opened(&args.of)?;
     let wish = Wish {
         clock: args.clock,
         prove: args.prove,
@@ -393,7 +393,7 @@ impl Session<'_> {
         let experiment = &self.call.experiment;
         match compute(experiment, self.loaded, variants, seed, &folder, &self.cancel) {
             Ok(computed) => Ok(computed > 0),
-            Err(error @ RangeError::Sweep(Error::Interrupted)) => {
+            Err(error @ RangeError::Sweep(Error::Interrupted { .. })) => {
                 Err(Failure::interrupted(error.to_string()))
             }
             Err(error) => {
@@ -461,8 +461,10 @@ fn lab_hindrance() -> Option<String> {
 }
 
 /// Sweeps settings in simulated time: table on the terminal, CSV and JSON in the results folder.
-fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
-    use slowpath::sweep::{self, Error, SweepOptions};
+fn sweep(args: &RunArgs) -> Result<u8, Failure> {
+    use slowpath::sweep::SweepOptions;
+
+    use crate::sweep::SweepFormat;
 
     if !args.of.set.is_empty() {
         return Err(Failure::usage(
@@ -476,11 +478,16 @@ fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
                 .to_owned(),
         ));
     }
-    if matches!(args.of.format, ResultsFormat::Jsonl | ResultsFormat::Html) {
-        return Err(Failure::usage(
-            "sweeping: its tables are printed as text, json or csv alone; write --format csv".to_owned(),
-        ));
-    }
+    let format = match args.of.format {
+        ResultsFormat::Text => SweepFormat::Text,
+        ResultsFormat::Json => SweepFormat::Json,
+        ResultsFormat::Csv => SweepFormat::Csv,
+        ResultsFormat::Jsonl | ResultsFormat::Html => {
+            return Err(Failure::usage(
+                "sweeping: its tables are printed as text, json or csv alone; write --format csv".to_owned(),
+            ));
+        }
+    };
     let options = SweepOptions {
         experiment: args.of.experiment.clone(),
         sweeps: args.sweeps.clone(),
@@ -488,46 +495,10 @@ fn sweep(args: &RunArgs, name: &str) -> Result<u8, Failure> {
         repeats: args.of.repeats,
         seed: args.of.seed,
         quick: args.of.quick,
+        explained: true,
+        ..SweepOptions::default()
     };
-    let out = args
-        .of
-        .out
-        .clone()
-        .unwrap_or_else(|| Path::new("results").join(format!("{name}-sweep")));
-    let folder = slowpath::folder::Folder::create(&out).map_err(|error| Failure::usage(error.to_string()))?;
-    let cancel = interrupt::flag();
-    let bar = progress::is_shown().then(|| progress::bar(0, progress::computed()));
-    let swept = sweep::run(&options, &cancel, &|done, all| {
-        if let Some(bar) = &bar {
-            // The place first: a bar without a place has no time left.
-            bar.set_position(done as u64);
-            bar.set_length(all as u64);
-        }
-    });
-    if let Some(bar) = bar {
-        bar.finish_and_clear();
-    }
-    let swept = swept.map_err(|error| match error {
-        Error::Interrupted => Failure::interrupted(error.to_string()),
-        Error::Run { .. } => Failure::machine(error.to_string()),
-        error => Failure::usage(error.to_string()),
-    })?;
-    let mut table = sweep::mark().to_vec();
-    sweep::write_csv(&swept, &mut table).expect("writing to memory does not fail");
-    let mut document = Vec::new();
-    sweep::write_json(&swept, &mut document).expect("writing to memory does not fail");
-    for (file, content) in [("sweep.csv", &table), ("sweep.json", &document)] {
-        folder
-            .write(file, content)
-            .map_err(|error| Failure::usage(error.to_string()))?;
-    }
-    match args.of.format {
-        ResultsFormat::Text => terminal::swept(&swept, &out)?,
-        ResultsFormat::Json => terminal::print(|out| out.write_all(&document))?,
-        // Other forms were refused before the sweep.
-        _ => terminal::print(|out| out.write_all(&table))?,
-    }
-    Ok(exit::DONE)
+    crate::sweep::compute(&options, None, args.of.out.as_deref(), format)
 }
 
 /// This program, as the worker of its own runs.

@@ -10,6 +10,7 @@ use slowpath_facts::Point;
 
 use crate::graphs::GraphSet;
 use crate::results::Results;
+use crate::table::quoted;
 use slowpath_words::{Language, spoken};
 
 /// What stands before a table: where Japanese is spoken the mark of the byte order, without which Excel reads Japanese text in
@@ -180,12 +181,6 @@ pub fn write_graphs(set: &GraphSet, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn line<const N: usize>(out: &mut dyn Write, fields: [String; N]) -> io::Result<()> {
-    let quoted = fields.map(|f| {
-        if f.contains([',', '"', '\n', '\r']) {
-            format!("\"{}\"", f.replace('"', "\"\""))
-        } else {
-            f
-        }
-    });
+    let quoted = fields.map(|field| quoted(&field));
     writeln!(out, "{}", quoted.join(","))
 }

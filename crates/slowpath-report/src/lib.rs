@@ -35,6 +35,7 @@ pub mod ledger;
 pub mod quantity;
 pub mod results;
 pub mod svg;
+pub mod table;
 pub mod terminal;
 pub mod text;
 pub mod told;

@@ -15,6 +15,7 @@ use slowpath_scenario::{Captures as Wanted, Plan, Workload};
 use slowpath_sim::frames::{self, FramesError};
 use slowpath_sim::{EdgeSpec, NoSink, Point, Sighting, SimError, SimReport, SimSpec, Simulation, Sink};
 use slowpath_units::Time;
+use slowpath_verdict::Analysis;
 
 use self::beside_sender::BesideSender;
 use crate::captures::{CaptureSpec, Captures};
@@ -59,6 +60,33 @@ pub fn bare(experiment: &str, plan: &Plan) -> Result<RunRecord, SimulatedError> 
     spec.sample_every = None;
     let report = Simulation::new(&spec)?.run(&mut NoSink);
     Ok(record(experiment, plan, &spec, &report))
+}
+
+/// Computes one run in simulated time without captures, with what the packets beside its data's sender say; with samples
+/// where they are wanted. Datagrams and a generator's frames have no analysis.
+///
+/// # Errors
+/// [`SimulatedError`].
+pub fn explained(
+    experiment: &str,
+    plan: &Plan,
+    samples: bool,
+) -> Result<(RunRecord, Option<Analysis>), SimulatedError> {
+    if frames::are_planned(plan) {
+        return Ok((frames::bare(experiment, plan)?, None));
+    }
+    let mut spec = spec(plan)?;
+    if !samples {
+        spec.sample_every = None;
+    }
+    let Some(sender) = sender(plan, &spec) else {
+        let report = Simulation::new(&spec)?.run(&mut NoSink);
+        return Ok((record(experiment, plan, &spec, &report), None));
+    };
+    let mut sink = BesideSender::new(sender, NoSink);
+    let report = Simulation::new(&spec)?.run(&mut sink);
+    let analysis = sink.analysis();
+    Ok((record(experiment, plan, &spec, &report), Some(analysis)))
 }
 
 /// Computes one run without samples, in which packets are held up between hosts and network as `edges` says; with the

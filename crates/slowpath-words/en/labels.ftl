@@ -86,6 +86,7 @@ place-add = add
 
 head-goodput = goodput
 head-interval = 95 % CI
+head-limit = limit
 head-runs = runs
 wireshark-segments = segments
 wireshark-says = Wireshark says
@@ -93,7 +94,8 @@ wireshark-slowpath = slowpath says
 wireshark-frames = { $why } (frames { $frames }{ $more })
 pair-confidence = { $limit } (confidence { $percent } %)
 pair-between = Between the two captures
-sweep-tables = Tables: { $folder }/sweep.csv, { $folder }/sweep.json
+sweep-tables = Tables in { $folder }: sweep.csv, sweep.json, runs.parquet, ledgers.parquet and more
+sweep-shard = This part lies in { $folder }; when all parts are computed: slowpath merge { $folder } ...
 
 ## Progress
 

@@ -41,6 +41,25 @@ help--set = 実験ファイルとその全条件に重ねる値。例: 'network.
 help--quick = 遅い条件の転送を短縮する(対象は出力に表示)
 help--out = 結果フォルダ
 help--format = 出力の形式
+help-sweep = 実験を設定の範囲にわたりシミュレーション時間で計算する: 実行、フロー、内訳の表
+help-sweep-experiment = 組み込みの実験の名前(`slowpath list`を参照)、または実験ファイルのパス
+help-sweep-sweeps = 設定と値。例: 'rate=10 Mbit/s..100 Mbit/s step 10 Mbit/s'、'loss=0.001%..1%:log10'、'congestion-control=cubic,bbr'。実験ファイルのキーも可
+help-sweep-sample = 全組み合わせではなく、この数の点をラテン超方格で抽出する。範囲は'KEY=A..B'または'KEY=A..B:log'
+help-sweep-variants = この条件のみ。複数回指定可
+help-sweep-repeats = 各点・各条件の繰り返し回数(実験の回数の代わり)
+help-sweep-within = 各点を3回以上、95 %信頼区間が平均のこの割合に収まるまで繰り返す。例: 5 %
+help-sweep-most = --within使用時の最大繰り返し回数
+help-sweep-seed = すべての乱数列のもとになるシード。同じ番号の繰り返しはどの点でも同じシードを使う
+help-sweep-quick = 遅い条件では転送を小さくする。どれかは出力に示す
+help-sweep-shard = 全体のうち一部だけを計算する。例: 2/4。`slowpath merge`で結合する
+help-sweep-dask = このアドレスのDaskクラスターで計算する(Pythonパッケージが必要: `pip install slowpath[dask]`)。--outは全ワーカーから見えるフォルダ
+help-sweep-samples = 時間ごとの標本(ウィンドウ、キュー、往復時間)も表として残す
+help-sweep-out = 結果のフォルダ。そこにある実行は再計算しない
+help-sweep-format = 出力の形式
+help-merge = 複数のマシンで計算したスイープの部分を結合する
+help-merge-folders = `slowpath sweep --shard`のフォルダ。全部分が同じフォルダにあれば1つでよい
+help-merge-out = 結果のフォルダ。省略時は最初のフォルダ
+help-merge-format = 出力の形式
 help-run-clock = 時間の種類: シミュレーション時間、ラボの実時間、両方、または条件ごとに自動
 help-diagnose-clock = 時間の種類: シミュレーション時間、またはラボの実時間
 help-run-sweeps = 1つの設定を範囲にわたりシミュレーション時間で計算する。例: 'loss=0.001%..1%:log10'、'delay=5 ms..100 ms by 2'、'congestion-control=cubic,bbr'、実験ファイルのキー。複数回指定可

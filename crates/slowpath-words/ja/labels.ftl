@@ -86,6 +86,7 @@ place-add = 追加
 
 head-goodput = 転送速度
 head-interval = 95%CI
+head-limit = 制限要因
 head-runs = 回数
 wireshark-segments = 個数
 wireshark-says = Wiresharkの表示
@@ -93,7 +94,8 @@ wireshark-slowpath = slowpathの判定
 wireshark-frames = { $why }(フレーム{ $frames }{ $more })
 pair-confidence = { $limit }(確信度{ $percent }%)
 pair-between = 2つのキャプチャの間
-sweep-tables = 表: { $folder }/sweep.csv、{ $folder }/sweep.json
+sweep-tables = 表({ $folder }): sweep.csv、sweep.json、runs.parquet、ledgers.parquetなど
+sweep-shard = この部分は{ $folder }にあります。すべての部分を計算したら: slowpath merge { $folder } ...
 
 ## Progress
 

@@ -28,6 +28,9 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+/// Version of the model: it goes up whenever equal plans and seeds give other simulated results. `tests/model.rs` says when.
+pub const MODEL: u32 = 2;
+
 pub mod analyzed;
 #[cfg(target_os = "linux")]
 pub mod attended;
@@ -83,7 +86,7 @@ pub use slowpath_scenario::{Clock, Diagnostics, Variant};
 pub use slowpath_stage::{captures, effect, folder, input, network, simulated};
 #[cfg(target_os = "linux")]
 pub use slowpath_stage::{real_time, worker};
-pub use slowpath_units::{BitRate, ByteCount, Duration, ParseError};
+pub use slowpath_units::{BitRate, ByteCount, Duration, ParseError, Ratio};
 pub use slowpath_words as words;
 #[cfg(target_os = "linux")]
 pub use slowpath_workload::{Cancel, SocketOptions};

@@ -154,6 +154,26 @@ impl Loaded {
         )
     }
 
+    /// Loads an experiment from texts that were kept, those of a `Loaded`, without a dossier; otherwise as [`Loaded::open_for`].
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub fn kept(
+        (name, text, files): (&str, &str, &[(String, String)]),
+        overrides: &[(String, String)],
+        chosen: &[String],
+    ) -> Result<Self, LoadError> {
+        Self::assemble(name, name, text, "", (overrides, chosen), |wanted| {
+            let found = files.iter().find(|(name, _)| name == wanted);
+            found
+                .map(|(_, text)| text.clone())
+                .ok_or_else(|| LoadError::Read {
+                    path: PathBuf::from(wanted),
+                    source: std::io::Error::new(std::io::ErrorKind::NotFound, "not kept with the experiment"),
+                })
+        })
+    }
+
     /// Loads an experiment from a text that is in no file; messages call it `shown`.
     ///
     /// `base` names the built-in experiment that it was made from: the files that it names are that one's, and no other

@@ -7,7 +7,17 @@ use std::thread;
 /// Does `work` for every number below `count` on as many threads as there are processors; results come in the order of
 /// the numbers.
 pub fn each<R: Send>(count: usize, work: &(dyn Fn(usize) -> R + Sync)) -> Vec<R> {
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(count);
+    each_on(all(), count, work)
+}
+
+/// How many processors this program may use.
+pub fn all() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// As [`each`], on `threads` threads.
+pub fn each_on<R: Send>(threads: usize, count: usize, work: &(dyn Fn(usize) -> R + Sync)) -> Vec<R> {
+    let threads = threads.min(count);
     let next = AtomicUsize::new(0);
     let take_turns = || {
         let mut done = Vec::new();

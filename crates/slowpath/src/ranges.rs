@@ -45,9 +45,8 @@ pub fn compute(
                 .chain([wish.sweep.clone()])
                 .collect(),
             variants: wish.of.clone(),
-            repeats: None,
             seed,
-            quick: false,
+            ..SweepOptions::default()
         };
         let swept = sweep::run(&options, cancel, &|_, _| {})?;
         all.push(RangeResult {

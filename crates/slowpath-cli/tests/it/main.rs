@@ -14,6 +14,7 @@ mod records;
 mod robust;
 mod schema;
 mod support;
+mod sweep;
 mod traces;
 mod trial;
 mod ui;

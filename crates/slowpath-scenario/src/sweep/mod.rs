@@ -1,4 +1,8 @@
-//! Ranges of a setting, as the command line takes them.
+//! Ranges of a setting, as the command line takes them: every value of a grid, or a Latin hypercube's sample.
+
+mod latin;
+
+pub use latin::{Span, hypercube};
 
 /// One setting with the values it is to take, one after the other.
 ///
@@ -78,6 +82,11 @@ impl Sweep {
         }
         Ok(all)
     }
+}
+
+/// Whether a value is a number, with a unit or without: such a value names no file.
+pub fn is_number(value: &str) -> bool {
+    Number::parse(value).is_ok()
 }
 
 /// The values of `FIRST..LAST step STEP` or `FIRST..LAST by FACTOR`.
@@ -168,6 +177,10 @@ impl<'t> Number<'t> {
         })
     }
 
+    fn value(&self) -> f64 {
+        self.digits as f64 / 10_f64.powi(self.places.cast_signed())
+    }
+
     fn scaled(&self, places: u32) -> Result<u128, &'static str> {
         10_u128
             .checked_pow(places - self.places)
@@ -193,7 +206,7 @@ fn print(value: u128, places: u32, unit: &str) -> String {
 }
 
 /// More runs than anybody waits for.
-pub const MOST_COMBINATIONS: usize = 10_000;
+pub const MOST_COMBINATIONS: usize = 1_000_000;
 
 const MOST_VALUES: usize = 10_001;
 
@@ -262,7 +275,7 @@ mod tests {
             .collect();
         assert_eq!(shown, ["1x", "1y", "2x", "2y"]);
         assert_eq!(Sweep::combinations(&[]).unwrap(), [Vec::new()]);
-        let many = Sweep::parse("a=1..200 step 1").unwrap();
-        assert_eq!(Sweep::combinations(&[many.clone(), many]), Err(40_000));
+        let many = Sweep::parse("a=1..2000 step 1").unwrap();
+        assert_eq!(Sweep::combinations(&[many.clone(), many]), Err(4_000_000));
     }
 }

@@ -1,0 +1,200 @@
+//! Computes units on all processors; what is computed is kept at once, and what is kept is not computed again.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use slowpath_diagnose::stats::Summary;
+
+use super::design::{Narrow, Units};
+use super::kept::{self, Kept, identity};
+use super::{Error, Progress};
+use crate::folder::Folder;
+use crate::processors;
+
+/// How a sweep is computed.
+pub(super) struct Work<'a> {
+    /// On how many threads.
+    pub(super) threads: usize,
+    /// Raised by whoever wants it to stop.
+    pub(super) cancel: &'a AtomicBool,
+    /// Is told how far it is.
+    pub(super) observe: &'a Progress<'a>,
+}
+
+/// The runs of `wanted` units, in their order. Runs of `known` are taken from there; others are computed and, where there
+/// is a folder, written to it about once a second.
+///
+/// # Errors
+/// [`Error::Interrupted`], or the first run that failed once all others are done; what was computed lies in the folder.
+pub(super) fn compute(
+    units: &Units,
+    wanted: &[usize],
+    known: &HashMap<String, Kept>,
+    folder: Option<&Folder>,
+    work: &Work<'_>,
+) -> Result<Vec<Vec<Kept>>, Error> {
+    let Work {
+        threads,
+        cancel,
+        observe,
+    } = *work;
+    let tasks: Vec<(usize, Option<u32>)> = if units.design.narrow.is_some() {
+        wanted.iter().map(|unit| (*unit, None)).collect()
+    } else {
+        let repeats = |unit: &usize| (0..units.repeats(*unit)).map(Some);
+        (wanted.iter())
+            .flat_map(|unit| repeats(unit).map(|repeat| (*unit, repeat)))
+            .collect()
+    };
+    let done = AtomicUsize::new(0);
+    let keeper = Keeper::new(folder);
+    let found = processors::each_on(threads, tasks.len(), &|task| {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted { kept: 0, all: 0 });
+        }
+        let (unit, repeat) = tasks[task];
+        let one = |repeat| run(units, unit, repeat, known, &keeper);
+        let runs = match repeat {
+            Some(repeat) => vec![one(repeat)?],
+            None => until_narrow(units.design.narrow, units.repeats(unit), one)?,
+        };
+        observe(done.fetch_add(1, Ordering::Relaxed) + 1, tasks.len());
+        Ok(runs)
+    });
+    keeper.flush()?;
+    if cancel.load(Ordering::Relaxed) {
+        let kept = if folder.is_some() {
+            done.load(Ordering::Relaxed)
+        } else {
+            0
+        };
+        return Err(Error::Interrupted {
+            kept,
+            all: tasks.len(),
+        });
+    }
+    let mut all: Vec<Vec<Kept>> = wanted.iter().map(|_| Vec::new()).collect();
+    let place: HashMap<usize, usize> = wanted
+        .iter()
+        .enumerate()
+        .map(|(place, unit)| (*unit, place))
+        .collect();
+    for ((unit, _), runs) in tasks.iter().zip(found) {
+        all[place[unit]].extend(runs?);
+    }
+    Ok(all)
+}
+
+/// One run: known, or computed.
+fn run(
+    units: &Units,
+    unit: usize,
+    repeat: u32,
+    known: &HashMap<String, Kept>,
+    keeper: &Keeper<'_>,
+) -> Result<Kept, Error> {
+    let plan = units.plan(unit, repeat)?;
+    if let Some(kept) = known.get(&identity(&plan)).filter(|kept| fits(kept, units)) {
+        return Ok(kept.clone());
+    }
+    let design = &units.design;
+    let computed = if design.explained || design.samples {
+        crate::simulated::explained(&design.experiment, &plan, design.samples)
+    } else {
+        crate::simulated::bare(&design.experiment, &plan).map(|record| (record, None))
+    };
+    let (record, analysis) = computed.map_err(|error| Error::Run {
+        place: format!(
+            "{} at {}",
+            crate::run::run_name(&plan),
+            units.values(unit).join(", ")
+        ),
+        error: error.to_string(),
+    })?;
+    let kept = Kept::of(&plan, record, analysis.as_ref());
+    keeper.keep(&kept)?;
+    Ok(kept)
+}
+
+/// Whether a run that lies there has what the design asks for.
+fn fits(kept: &Kept, units: &Units) -> bool {
+    // Datagrams have no limit, explained or not; their flows say that they are such.
+    let explained = !units.design.explained || kept.ledger.is_some() || !kept.flows.is_empty();
+    explained && (!units.design.samples || !kept.series.is_empty())
+}
+
+/// Repeats until the interval is narrow enough, or there are as many as there may be.
+fn until_narrow(
+    narrow: Option<Narrow>,
+    most: u32,
+    mut one: impl FnMut(u32) -> Result<Kept, Error>,
+) -> Result<Vec<Kept>, Error> {
+    let mut runs = Vec::new();
+    for repeat in 0..most {
+        runs.push(one(repeat)?);
+        if narrow.is_some_and(|narrow| is_narrow(&runs, narrow)) {
+            break;
+        }
+    }
+    Ok(runs)
+}
+
+/// Whether the interval of a point's goodput is narrow enough.
+pub(super) fn is_narrow(runs: &[Kept], narrow: Narrow) -> bool {
+    let rates: Vec<f64> = (runs.iter().filter(|kept| kept.run.complete))
+        .map(|kept| kept.run.goodput_byte_per_s)
+        .collect();
+    if rates.len() < Narrow::LEAST as usize {
+        return false;
+    }
+    let Some((low, high, mean)) =
+        Summary::of_rates(&rates).and_then(|found| Some((found.low95?, found.high95?, found.mean)))
+    else {
+        return false;
+    };
+    (high - low) / 2.0 <= narrow.within * mean
+}
+
+/// Writes what is computed about once a second.
+struct Keeper<'f> {
+    folder: Option<&'f Folder>,
+    waiting: Mutex<(Instant, Vec<Kept>)>,
+}
+
+impl<'f> Keeper<'f> {
+    fn new(folder: Option<&'f Folder>) -> Self {
+        Self {
+            folder,
+            waiting: Mutex::new((Instant::now(), Vec::new())),
+        }
+    }
+
+    fn keep(&self, run: &Kept) -> Result<(), Error> {
+        if self.folder.is_none() {
+            return Ok(());
+        }
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.1.push(run.clone());
+        if waiting.0.elapsed() < EVERY {
+            return Ok(());
+        }
+        waiting.0 = Instant::now();
+        let runs = std::mem::take(&mut waiting.1);
+        drop(waiting);
+        self.write(&runs)
+    }
+
+    fn flush(&self) -> Result<(), Error> {
+        let runs = std::mem::take(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner).1);
+        self.write(&runs)
+    }
+
+    fn write(&self, runs: &[Kept]) -> Result<(), Error> {
+        self.folder.map_or(Ok(()), |folder| kept::write(folder, runs))
+    }
+}
+
+/// What a kill may lose.
+const EVERY: Duration = Duration::from_secs(1);

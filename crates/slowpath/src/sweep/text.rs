@@ -1,0 +1,107 @@
+//! A sweep for people, and as one document.
+
+use std::io::{self, Write};
+
+use slowpath_diagnose::stats::Summary;
+use slowpath_report::quantity::RateUnit;
+use slowpath_report::text::{Style, columns, left, right};
+use slowpath_words::{told, word};
+
+use super::Swept;
+
+/// Writes everything as JSON.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_json(swept: &Swept, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, swept)?;
+    writeln!(out)
+}
+
+/// Writes one line for each point: values, variant, goodput with its 95 % interval, runs.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_text(swept: &Swept, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut head: Vec<String> = swept.keys.clone();
+    head.extend(
+        [
+            word!("head-variant"),
+            word!("head-goodput"),
+            word!("head-interval"),
+            word!("head-runs"),
+            word!("head-limit"),
+        ]
+        .map(str::to_owned),
+    );
+    let mut rows = vec![head];
+    for point in &swept.points {
+        let mut row = point.values.clone();
+        row.push(point.variant.clone());
+        let goodput = point.goodput_byte_per_s.as_ref();
+        row.push(goodput.map_or(told("none complete").into_owned(), |g| {
+            swept.rate_unit.show(g.mean)
+        }));
+        row.push(goodput.map_or("-".to_owned(), |goodput| interval(goodput, swept.rate_unit)));
+        let complete = point.runs.iter().filter(|run| run.complete).count();
+        row.push(if complete == point.runs.len() {
+            complete.to_string()
+        } else {
+            told(&format!("{complete} of {}", point.runs.len())).into_owned()
+        });
+        row.push(point.limit.clone().unwrap_or_else(|| "-".to_owned()));
+        rows.push(row);
+    }
+    for row in rows.iter_mut().skip(1) {
+        for cell in row.iter_mut().skip(swept.keys.len() + 1) {
+            *cell = told(cell).into_owned();
+        }
+    }
+    let name = swept.keys.len();
+    let widths: Vec<usize> = (0..name + 5)
+        .map(|i| rows.iter().map(|row| columns(&row[i])).max().unwrap_or(0))
+        .collect();
+    for (number, row) in rows.iter().enumerate() {
+        let cells: Vec<String> = row
+            .iter()
+            .enumerate()
+            .map(|(i, cell)| {
+                if i == name || i == name + 4 {
+                    left(cell, widths[i])
+                } else {
+                    right(cell, widths[i])
+                }
+            })
+            .collect();
+        let line = cells.join("  ").trim_end().to_owned();
+        if number == 0 {
+            writeln!(out, "{}", style.bold(&line))?;
+        } else {
+            writeln!(out, "{line}")?;
+        }
+    }
+    Ok(())
+}
+
+/// The 95 % interval of a rate: `± half` where its ends lie about as far from the mean, else both ends.
+fn interval(goodput: &Summary, unit: RateUnit) -> String {
+    match (goodput.even_half_width(), goodput.low95.zip(goodput.high95)) {
+        (Some(half), _) => format!("± {}", unit.show(half)),
+        (None, Some((low, high))) => format!("{} to {}", unit.show(low), unit.show(high)),
+        (None, None) => "-".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_interval_of_a_rate_reaches_below_zero() {
+        let goodput = Summary::of_rates(&[1_500_000.0, 3_480_000.0]).unwrap();
+        let text = interval(&goodput, RateUnit::Bytes);
+        assert!(text.contains(" to ") && !text.contains('-'), "{text}");
+        let even = Summary::of_rates(&[1_000_000.0, 1_001_000.0]).unwrap();
+        assert!(interval(&even, RateUnit::Bytes).starts_with("± "));
+    }
+}
