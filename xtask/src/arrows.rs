@@ -52,6 +52,7 @@ pub(crate) const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("slowpath-validate", &["slowpath"]),
     ("slowpath-ui", &["slowpath"]),
+    ("slowpath-python", &["slowpath"]),
     ("slowpath-cli", &["slowpath", "slowpath-ui"]),
     ("xtask", &["slowpath"]),
 ];

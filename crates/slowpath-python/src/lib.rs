@@ -3,12 +3,13 @@
 //! Every function gives the interpreter free while it works, and Ctrl-C ends it: the work is told to stop, and what was
 //! finished is kept as the command keeps it.
 
+#![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod watched;
 
 use std::path::PathBuf;
 
-use pyo3::create_exception;
-use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use slowpath::fit::{Document, OnAll};
 use slowpath::load::Loaded;
@@ -17,14 +18,7 @@ use slowpath::settings::Settings;
 use slowpath::sweep::{self, Design, Narrow, SweepOptions, Units};
 use slowpath::{Clock, MODEL, explain, fit, json, report};
 
-use self::watched::{Stop, watched};
-
-create_exception!(
-    _slowpath,
-    Error,
-    PyException,
-    "What slowpath could not do: what was being done, on what, what was found, what to do."
-);
+use self::watched::{Error, Stop, watched};
 
 /// An error of any kind as its sentence.
 fn stop(error: impl std::fmt::Display) -> Stop {

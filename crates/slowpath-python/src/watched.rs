@@ -5,9 +5,16 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
-use crate::Error;
+create_exception!(
+    _slowpath,
+    Error,
+    PyException,
+    "What slowpath could not do: what was being done, on what, what was found, what to do."
+);
 
 /// Why work ended without an answer.
 pub(crate) struct Stop(pub(crate) String);
@@ -33,7 +40,12 @@ pub(crate) fn watched<T: Send>(
                 found
             });
             while told.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-                if let Err(raised) = Python::attach(|py| py.check_signals()) {
+                #[expect(
+                    clippy::redundant_closure_for_method_calls,
+                    reason = "the method is of one lifetime only"
+                )]
+                let looked = Python::attach(|py| py.check_signals());
+                if let Err(raised) = looked {
                     cancel.store(true, Ordering::Relaxed);
                     let _ = worker.join();
                     return Err(raised);

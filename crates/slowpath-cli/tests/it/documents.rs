@@ -104,6 +104,8 @@ fn reason(command: &str, lab: bool) -> Option<&'static str> {
         Some("the lab takes minutes")
     } else if has("--clock simulated") && !has("--variant") && !has("docs/guide/examples") {
         Some("a whole experiment takes minutes")
+    } else if has("--dask") {
+        Some("it needs a cluster; the Python package's tests start one")
     } else if has("slowpath ui") {
         Some("it answers a browser until it is stopped")
     } else if has("slowpath reproduce") {

@@ -73,6 +73,8 @@ const NAMES: &[&str] = &[
     "slowpath",
     "explain",
     "run",
+    "sweep",
+    "merge",
     "why",
     "diagnose",
     "config",

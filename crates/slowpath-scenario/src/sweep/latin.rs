@@ -3,7 +3,7 @@
 
 use slowpath_path::Dice;
 
-use super::{Number, SweepError, print};
+use super::{Number, SweepError};
 
 /// One setting with the range out of which values are drawn.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,10 +54,11 @@ impl Span {
         })
     }
 
-    /// The value that lies at `share` of the range, from 0 to below 1; numbers have six digits.
-    fn at(&self, share: f64) -> String {
+    /// The value of one of `parts` equal parts of the range, at `within` of it, from 0 to below 1; numbers have six digits.
+    fn of_part(&self, part: usize, parts: usize, within: f64) -> String {
+        let share = (part as f64 + within) / parts as f64;
         match &self.values {
-            Values::Choices(list) => list[((share * list.len() as f64) as usize).min(list.len() - 1)].clone(),
+            Values::Choices(list) => list[part * list.len() / parts].clone(),
             Values::Between {
                 first,
                 last,
@@ -77,14 +78,23 @@ impl Span {
 
 /// A drawn number with six significant digits, but never more than nine after the point.
 fn written(value: f64, unit: &str) -> String {
-    let before = if value > 0.0 {
-        value.log10().floor() as i32
+    let mut places = 5_usize;
+    let mut scale = 1.0;
+    while places < 9 && value > 0.0 && value < scale {
+        places += 1;
+        scale /= 10.0;
+    }
+    while places > 0 && value >= scale * 10.0 {
+        places -= 1;
+        scale *= 10.0;
+    }
+    let digits = format!("{value:.places$}");
+    let digits = if digits.contains('.') {
+        digits.trim_end_matches('0').trim_end_matches('.')
     } else {
-        0
+        &digits
     };
-    let places = u32::try_from((5 - before).clamp(0, 9)).unwrap_or(0);
-    let scaled = (value * 10_f64.powi(places.cast_signed())).round();
-    print(scaled as u128, places, unit)
+    format!("{digits} {unit}").trim_end().to_owned()
 }
 
 fn between(first: &str, rest: &str) -> Result<Values, &'static str> {
@@ -131,7 +141,7 @@ pub fn hypercube(spans: &[Span], points: usize, seed: u64) -> Vec<Vec<(String, S
                 .into_iter()
                 .map(|part| {
                     let within = dice.below(1 << 32) as f64 / 2_f64.powi(32);
-                    span.at((part as f64 + within) / points as f64)
+                    span.of_part(part, points, within)
                 })
                 .collect()
         })

@@ -1,7 +1,7 @@
 //! How to cite a sweep, in the Citation File Format (citation-file-format.github.io, version 1.2.0).
 
-use super::Swept;
 use super::design::{Design, Units};
+use super::found::Swept;
 
 /// The text of `CITATION.cff`: what computed it, and what makes the same numbers again.
 pub(super) fn citation(units: &Units, swept: &Swept) -> String {

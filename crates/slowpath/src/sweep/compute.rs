@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use slowpath_diagnose::stats::Summary;
 
-use super::design::{Narrow, Units};
+use super::design::Units;
+use super::error::Error;
 use super::kept::{self, Kept, identity};
-use super::{Error, Progress};
+use super::options::{Narrow, Progress};
 use crate::folder::Folder;
 use crate::processors;
 

@@ -8,7 +8,8 @@ use slowpath_scenario::intervention::{ApplyError, Intervention, KEYS};
 use slowpath_scenario::sweep::{self, MOST_COMBINATIONS, Span};
 use slowpath_scenario::{Clock, Plan, PlanOptions, Sweep};
 
-use super::{Error, SweepOptions};
+use super::error::Error;
+use super::options::{Narrow, SweepOptions};
 use crate::MODEL;
 use crate::load::Loaded;
 use crate::outcome;
@@ -51,21 +52,6 @@ pub struct Design {
     pub samples: bool,
 }
 
-/// Repeats of a point until its interval is narrow enough.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Narrow {
-    /// Half the 95 % interval of a point's goodput, as a share of its mean.
-    pub within: f64,
-    /// Repeats at most.
-    pub most: u32,
-}
-
-impl Narrow {
-    /// Repeats that a point has at least; with fewer there is no interval worth its name.
-    pub const LEAST: u32 = 3;
-}
-
 /// A design made ready: its points and their plans.
 ///
 /// A *unit* is one point with one variant. Units are numbered from 0, the variants of a point together, the last key of a
@@ -78,13 +64,16 @@ pub struct Units {
     pub keys: Vec<String>,
     /// The unit in which the source publishes rates.
     pub rate_unit: RateUnit,
-    combinations: Vec<Vec<(String, String)>>,
+    combinations: Vec<Values>,
     /// Each variant with its own number of repeats.
     variants: Vec<(String, u32)>,
     /// The experiment without any value of the sweep, where values are laid over plans only.
     base: Loaded,
     in_file: bool,
 }
+
+/// Keys with the values of one point.
+type Values = Vec<(String, String)>;
 
 impl Design {
     /// Loads the experiment of `options` with all that lies beside it.
@@ -237,7 +226,7 @@ impl Units {
 }
 
 /// Keys and values of every point.
-fn points(design: &Design) -> Result<(Vec<String>, Vec<Vec<(String, String)>>), Error> {
+fn points(design: &Design) -> Result<(Vec<String>, Vec<Values>), Error> {
     if let Some(points) = design.sample {
         let spans: Vec<Span> = (design.sweeps.iter())
             .map(|text| Span::parse(text))
@@ -277,7 +266,8 @@ fn in_file(values: &[(String, String)]) -> Vec<(String, String)> {
 
 /// Refuses keys that are neither short nor dotted.
 fn known_keys(keys: &[String]) -> Result<(), Error> {
-    for key in keys.iter().filter(|key| !key.contains('.') && !is_short(key)) {
+    let stranger = keys.iter().find(|key| !key.contains('.') && !is_short(key));
+    if let Some(key) = stranger {
         let meant = slowpath_scenario::diagnostic::suggestion(key, KEYS);
         return Err(Error::Key {
             key: key.clone(),

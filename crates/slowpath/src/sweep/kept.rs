@@ -11,7 +11,8 @@ use slowpath_report::results::RunResult;
 use slowpath_scenario::Plan;
 use slowpath_verdict::{Analysis, Ledger};
 
-use super::{Error, Run};
+use super::error::Error;
+use super::found::Run;
 use crate::folder::{Folder, FolderError};
 use crate::{MODEL, outcome};
 

@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::compute::is_narrow;
 use super::design::{Design, Units};
+use super::error::Error;
+use super::found::Swept;
 use super::kept::{self, Kept, identity};
-use super::{Error, Swept, swept, write};
+use super::points::swept;
+use super::tables::write;
 use crate::folder::{Folder, FolderError};
 
 /// Puts the parts in `folders` together into `out`, which may be one of them, and writes the tables.

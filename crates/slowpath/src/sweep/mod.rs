@@ -8,267 +8,31 @@
 mod cite;
 mod compute;
 mod design;
+mod error;
+mod found;
 mod kept;
 mod merge;
+mod options;
+mod points;
 mod tables;
 mod text;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use serde::{Deserialize, Serialize};
-use slowpath_diagnose::stats::Summary;
 pub use slowpath_report::csv::mark;
-use slowpath_report::quantity::RateUnit;
-use slowpath_scenario::intervention::{ApplyError, KEYS, SpellingError};
-use slowpath_scenario::sweep::{MOST_COMBINATIONS, SweepError};
 
-pub use self::design::{Design, Narrow, Units};
+pub use self::design::{Design, Units};
+pub use self::error::Error;
+pub use self::found::{Point, Run, SCHEMA, Swept};
 pub use self::kept::{Kept, identity};
 pub use self::merge::merge;
+pub use self::options::{Narrow, Progress, Shard, SweepOptions};
+use self::points::swept;
 pub use self::tables::{FILES, tables, write};
 pub use self::text::{write_json, write_text};
-use crate::folder::{Folder, FolderError};
-use crate::load::LoadError;
-
-/// The version of the form of `sweep.json`.
-pub const SCHEMA: &str = "slowpath/sweep/1";
-
-/// What to sweep.
-#[derive(Debug, Clone, Default)]
-pub struct SweepOptions {
-    /// The experiment: a built-in's name or a path.
-    pub experiment: String,
-    /// The sweeps as the user wrote them.
-    pub sweeps: Vec<String>,
-    /// A Latin hypercube's sample of so many points, instead of every combination.
-    pub sample: Option<usize>,
-    /// Only these variants; empty means all.
-    pub variants: Vec<String>,
-    /// Repeats of every point and variant, instead of the experiment's own number.
-    pub repeats: Option<u32>,
-    /// Repeats until a point's interval is narrow enough.
-    pub narrow: Option<Narrow>,
-    /// The experiment's seed.
-    pub seed: u64,
-    /// Smaller transfers where the experiment offers them.
-    pub quick: bool,
-    /// Whether it is found out what limits each run.
-    pub explained: bool,
-    /// Whether samples over time are kept.
-    pub samples: bool,
-}
-
-/// One part of a sweep: every unit whose number leaves the rest `index` when divided by `of`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shard {
-    /// From 0.
-    pub index: usize,
-    /// How many parts there are.
-    pub of: usize,
-}
-
-impl Shard {
-    /// The units of this shard among `all`.
-    pub fn units(self, all: usize) -> Vec<usize> {
-        (self.index..all).step_by(self.of).collect()
-    }
-}
-
-/// Is told how many of how many runs (or points, where intervals decide about repeats) are done.
-pub type Progress<'a> = dyn Fn(usize, usize) + Sync + 'a;
-
-/// Why a sweep could not be made.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// A sweep cannot be read.
-    #[error(transparent)]
-    Sweep(#[from] SweepError),
-    /// More combinations than anybody waits for.
-    #[error(
-        "the sweeps have {count} combinations; at most {MOST_COMBINATIONS} are computed, take larger steps"
-    )]
-    TooMany {
-        /// How many there are.
-        count: usize,
-    },
-    /// The experiment cannot be loaded with a value of the sweep.
-    #[error(transparent)]
-    Load(#[from] LoadError),
-    /// A variant cannot be planned.
-    #[error(transparent)]
-    Plan(#[from] slowpath_scenario::plan::PlanError),
-    /// A key that is neither short nor dotted.
-    #[error(
-        "--sweep {key}=...: there is no such setting{hint}; known are {}, and dotted keys of the experiment file such as network.both[0].rate",
-        KEYS.join(", ")
-    )]
-    Key {
-        /// The key.
-        key: String,
-        /// What was probably meant, or nothing.
-        hint: String,
-    },
-    /// A short key's value has another form.
-    #[error("--sweep {0}")]
-    Value(#[from] SpellingError),
-    /// A change does not fit the experiment.
-    #[error(transparent)]
-    Change(#[from] ApplyError),
-    /// A run failed.
-    #[error("{place} failed: {error}")]
-    Run {
-        /// Which point, variant and repeat.
-        place: String,
-        /// Why.
-        error: String,
-    },
-    /// The user stopped it.
-    #[error("interrupted; {kept} of {all} runs are kept, and the same command goes on with the others")]
-    Interrupted {
-        /// What lies in the folder.
-        kept: usize,
-        /// What was to be computed.
-        all: usize,
-    },
-    /// The results folder cannot be read or written.
-    #[error(transparent)]
-    Folder(#[from] FolderError),
-    /// A part of a sweep is broken.
-    #[error("reading a part of a sweep, {path}: {what}; delete it, and the same command computes it again")]
-    Part {
-        /// Which.
-        path: PathBuf,
-        /// What is wrong.
-        what: String,
-    },
-    /// A folder that holds no sweep.
-    #[error(
-        "opening the sweep in {path}: {what}; `slowpath sweep EXPERIMENT KEY=RANGE --out {path}` makes one"
-    )]
-    NoSweep {
-        /// The folder.
-        path: PathBuf,
-        /// What is wrong.
-        what: String,
-    },
-    /// The folder holds another experiment's sweep.
-    #[error("the folder {path} holds a sweep of {there}, not of {here}; give another --out")]
-    Mixed {
-        /// The folder.
-        path: PathBuf,
-        /// The experiment there.
-        there: String,
-        /// The experiment that was asked for.
-        here: String,
-    },
-    /// Parts of different sweeps.
-    #[error(
-        "putting sweeps together: {path} has {what} than {first}; only parts of one sweep can be put together"
-    )]
-    Different {
-        /// The first folder.
-        first: PathBuf,
-        /// The one that differs.
-        path: PathBuf,
-        /// In what it differs: `another seed`.
-        what: String,
-    },
-    /// Points without runs.
-    #[error(
-        "putting the sweep together: {missing} of its {all} points with their variants are not computed, the first of them {first}; run the missing shards, or `slowpath sweep` with the same words and --out"
-    )]
-    Missing {
-        /// How many.
-        missing: usize,
-        /// Of how many.
-        all: usize,
-        /// The first.
-        first: String,
-    },
-    /// Another version of the model.
-    #[error(
-        "the sweep was made with version {there} of the model, this program has {here}: their results do not go together; use the same slowpath everywhere"
-    )]
-    OtherModel {
-        /// In the design.
-        there: u32,
-        /// Here.
-        here: u32,
-    },
-    /// A number of a unit that the design does not have.
-    #[error("the sweep has no unit {unit}; its units are 0 to {last}")]
-    NoUnit {
-        /// The number.
-        unit: usize,
-        /// The largest.
-        last: usize,
-    },
-}
-
-/// Everything that a sweep found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Swept {
-    /// [`SCHEMA`].
-    pub schema: String,
-    /// Version of the model.
-    pub model: u32,
-    /// Name of the experiment.
-    pub experiment: String,
-    /// Its seed.
-    #[serde(serialize_with = "slowpath_record::text_number::serialize")]
-    pub seed: u64,
-    /// The swept keys, in the order given.
-    pub keys: Vec<String>,
-    /// The unit in which the source publishes rates.
-    pub rate_unit: RateUnit,
-    /// One entry for each combination of values and variant, the last key varying fastest.
-    pub points: Vec<Point>,
-}
-
-/// One combination of values and one variant.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Point {
-    /// The values of the keys.
-    pub values: Vec<String>,
-    /// The variant.
-    pub variant: String,
-    /// Goodput over the complete runs, byte/s; absent without one.
-    pub goodput_byte_per_s: Option<Summary>,
-    /// What limited most of the runs; absent where it was not asked for or cannot be told.
-    pub limit: Option<String>,
-    /// The repeats.
-    pub runs: Vec<Run>,
-}
-
-/// One simulated run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Run {
-    /// What names it: [`identity`].
-    pub id: String,
-    /// Number of the repeat, from 0.
-    pub repeat: u32,
-    /// Its seed.
-    #[serde(with = "slowpath_record::text_number")]
-    pub seed: u64,
-    /// Bytes that reached the receiving application.
-    pub bytes: u64,
-    /// From asking to the last byte.
-    pub duration_s: f64,
-    /// Bytes per second at the receiver.
-    pub goodput_byte_per_s: f64,
-    /// Segments sent again, if known.
-    pub retransmitted_segments: Option<u64>,
-    /// Share of the packets that did not arrive; absent where they were not counted.
-    pub loss_fraction: Option<f64>,
-    /// Whether it came to its end.
-    pub complete: bool,
-    /// What limited it, by its code.
-    pub limit: Option<String>,
-    /// How sure that is, from 0 to 1.
-    pub confidence: Option<f64>,
-}
+use crate::folder::Folder;
 
 /// Computes a whole sweep and keeps nothing on disk.
 ///
@@ -399,50 +163,6 @@ fn on_all<'a>(cancel: &'a AtomicBool, observe: &'a Progress<'a>) -> compute::Wor
 fn check(units: &Units) -> Result<(), Error> {
     let plans = crate::processors::each(units.len(), &|unit| units.plan(unit, 0).map(drop));
     plans.into_iter().collect()
-}
-
-/// The runs of all units as points.
-fn swept(units: &Units, runs: &[Vec<Kept>]) -> Swept {
-    let points = (runs.iter().enumerate())
-        .map(|(unit, kept)| {
-            let runs: Vec<Run> = kept.iter().map(|kept| kept.run.clone()).collect();
-            let complete = runs.iter().filter(|run| run.complete);
-            let rates: Vec<f64> = complete.map(|run| run.goodput_byte_per_s).collect();
-            Point {
-                values: units.values(unit),
-                variant: units.variant(unit).to_owned(),
-                goodput_byte_per_s: Summary::of_rates(&rates),
-                limit: most(&runs),
-                runs,
-            }
-        })
-        .collect();
-    Swept {
-        schema: SCHEMA.to_owned(),
-        model: units.design.model,
-        experiment: units.design.experiment.clone(),
-        seed: units.design.seed,
-        keys: units.keys.clone(),
-        rate_unit: units.rate_unit,
-        points,
-    }
-}
-
-/// The limit of most runs; of several as frequent ones the first.
-fn most(runs: &[Run]) -> Option<String> {
-    let count = |limit: &str| {
-        runs.iter()
-            .filter(|run| run.limit.as_deref() == Some(limit))
-            .count()
-    };
-    let mut best: Option<(&str, usize)> = None;
-    for limit in runs.iter().filter_map(|run| run.limit.as_deref()) {
-        let found = count(limit);
-        if best.is_none_or(|(_, most)| found > most) {
-            best = Some((limit, found));
-        }
-    }
-    best.map(|(limit, _)| limit.to_owned())
 }
 
 #[cfg(test)]

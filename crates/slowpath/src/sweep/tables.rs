@@ -3,12 +3,15 @@
 use std::path::Path;
 
 use serde::Serialize;
+use slowpath_report::csv::mark;
 use slowpath_report::table::{Column, Table, Values, write_csv, write_parquet};
 use slowpath_units::{BitRate, ByteCount, Duration, Ratio};
 
 use super::design::Units;
+use super::error::Error;
+use super::found::Swept;
 use super::kept::Kept;
-use super::{Error, Swept, mark, write_json};
+use super::text::write_json;
 use crate::folder::Folder;
 
 /// What [`write`] leaves in a folder: the document, the runs' table (also under its older name `sweep.csv`), and the
@@ -180,7 +183,7 @@ fn flows(rows: &[Row<'_>]) -> Table {
         Column::new(
             "jitter_s",
             "Mean deviation of the transit time (RFC 3550), in seconds.",
-            real(&flat, |(_, flow)| flow.jitter.map(|jitter| jitter.seconds())),
+            real(&flat, |(_, flow)| flow.jitter.map(Duration::seconds)),
         ),
         Column::new(
             "goodput_byte_per_s",

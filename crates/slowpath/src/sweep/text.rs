@@ -7,7 +7,7 @@ use slowpath_report::quantity::RateUnit;
 use slowpath_report::text::{Style, columns, left, right};
 use slowpath_words::{told, word};
 
-use super::Swept;
+use super::found::Swept;
 
 /// Writes everything as JSON.
 ///
