@@ -166,6 +166,7 @@ pub fn predict(situation: &Situation, evidence: &PathEvidence, change: &Interven
         .max(situation.peak.unwrap_or(0.0))
         .max(situation.goodput);
     let path_known = evidence.bottleneck.is_some()
+        || situation.carries().is_some()
         || matches!(
             situation.limit,
             Limit::BottleneckBandwidth | Limit::SharedBottleneck
@@ -683,6 +684,7 @@ fn bottleneck_ceiling(s: &Situation, evidence: &PathEvidence, change: &Intervent
     }
     let known = evidence
         .bottleneck
+        .or_else(|| s.carries())
         .filter(|rate| !lifted || *rate > s.goodput * BEYOND)?;
     let rate = known * factor;
     let (low, expected, high) = carried(evidence, known);

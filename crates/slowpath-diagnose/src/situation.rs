@@ -87,6 +87,14 @@ impl Cost {
 }
 
 impl Situation {
+    /// What the path carries by the ledger, payload in byte/s: where the capacity is more than a bound, the link's share of the
+    /// duration tells it.
+    pub fn carries(&self) -> Option<f64> {
+        self.link
+            .filter(|share| *share > 0.0)
+            .map(|share| self.goodput / share)
+    }
+
     /// Reads a connection's facts and verdict.
     pub fn of(connection: &Connection) -> Self {
         let sender = connection.data_from.index();

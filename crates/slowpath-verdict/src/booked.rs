@@ -24,12 +24,17 @@ pub(crate) fn settle(case: &Case, (look, found): (Option<&Look>, &Finding), ledg
     let mostly = ledger.time_of(booked) >= HALF * ledger.duration_s;
     let follows = match (look.map(|look| look.certainty), found.limit, booked) {
         // There is nothing to judge by; a full link marks, and the marks hold the sender; others' overflows come at any queue
-        // of one's own, as random losses do; a window that stays small without anything that shows is held by a buffer as
-        // likely as by an early end of slow start.
+        // of one's own, as random losses do.
         (Some(Certainty::Plain), _, _)
         | (_, Limit::EcnCongestion, _)
-        | (_, Limit::SharedBottleneck, Limit::RandomLoss)
-        | (_, Limit::Unknown | Limit::CaptureLoss, Limit::SlowStart) => false,
+        | (_, Limit::SharedBottleneck, Limit::RandomLoss) => false,
+        // A window that stays small without anything that shows is held by a buffer as likely as by an early end of slow
+        // start; but a transfer that was doubling for most of its time was a start, whatever its losses were.
+        (_, Limit::Unknown | Limit::CaptureLoss, Limit::SlowStart) => {
+            let starting = ledger.entries.iter().filter(|entry| entry.state == State::Start);
+            let started: f64 = starting.map(|entry| entry.time_s).sum();
+            told && started >= HALF * ledger.duration_s
+        }
         // Nothing shows in the whole of the transfer, but in its parts.
         (None, _, _) => mostly,
         (_, Limit::Unknown | Limit::CaptureLoss, _) => told || at_sender && mostly,
@@ -100,6 +105,11 @@ pub(crate) fn finding(case: &Case, limit: Limit, ledger: &Ledger) -> Finding {
         (Limit::SenderApplication, _, _) if mostly(State::Pace) => Message::OwnPace {
             rate: PayloadRate(rate),
         },
+        (Limit::ProtocolWindow, _, _) if mostly(State::Handshake) && of(State::Handshake) >= AGAIN => {
+            Message::OpenedLate {
+                time: Span(of(State::Handshake)),
+            }
+        }
         (Limit::SlowStart, Some(early), _) => Message::EndedEarly {
             segments: Count(early.segments),
         },
@@ -133,5 +143,7 @@ const MOSTLY: f64 = 0.8;
 const HALF: f64 = 0.5;
 /// No duration is shorter, seconds.
 const LEAST: f64 = 1e-9;
+/// How long opening a connection takes once its first packet is lost, seconds (the initial timeout of RFC 6298 is one).
+const AGAIN: f64 = 0.9;
 /// Confidence in what the ledger alone says; chosen.
 const BOOKED: f64 = 0.75;

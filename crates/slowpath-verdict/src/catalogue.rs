@@ -19,6 +19,7 @@ crate::messages! {
     "not.window-scale" ScaleUnknown {};
 
     // What the ledger alone says of a limit.
+    "ledger.handshake" OpenedLate { time: Span };
     "ledger.time" TimeWentTo { cause: Name, time: Span };
 
     // receiver-window

@@ -103,7 +103,14 @@ errors-waiting-program-failed = waiting for the program failed: { $a }
 errors-sweeps-have-combinations-most-computed-take = the sweeps have { $count } combinations; at most { $most_combinations } are computed, take larger steps
 errors-sweep-there-no-such-setting-known = --sweep { $key }=...: there is no such setting{ $hint }; known are { $a }, and dotted keys of the experiment file such as network.both[0].rate
 errors-failed = { $place } failed: { $error }
-errors-interrupted-sweep-not-resumed-starts-again = interrupted; a sweep is not resumed, it starts again
+errors-interrupted-sweep-runs-kept = interrupted; { $kept } of { $all } runs are kept, and the same command goes on with the others
+errors-reading-part-sweep = reading a part of a sweep, { $path }: { $what }; delete it, and the same command computes it again
+errors-opening-sweep = opening the sweep in { $path }: { $what }; `slowpath sweep EXPERIMENT KEY=RANGE --out { $path }` makes one
+errors-folder-holds-sweep = the folder { $path } holds a sweep of { $there }, not of { $here }; give another --out
+errors-putting-sweeps-together = putting sweeps together: { $path } has { $what } than { $first }; only parts of one sweep can be put together
+errors-putting-sweep-together = putting the sweep together: { $missing } of its { $all } points with their variants are not computed, the first of them { $first }; run the missing shards, or `slowpath sweep` with the same words and --out
+errors-sweep-other-model = the sweep was made with version { $there } of the model, this program has { $here }: their results do not go together; use the same slowpath everywhere
+errors-sweep-no-unit = the sweep has no unit { $unit }; its units are 0 to { $last }
 errors-did-you-mean-2 = { " " }(did you mean `{ $meant }`?)
 errors-none-complete = none complete
 errors-of-2 = { $complete } of { $a }

@@ -13,6 +13,7 @@ not_window-scale = the window's scale is not known: the handshake was not record
 
 ## What the ledger alone says of a limit.
 
+ledger_handshake = Opening the connection took { $time }: a first packet that is lost is sent again only after a second.
 ledger_time = For { $time } the { $cause } held the transfer.
 
 ## receiver-window

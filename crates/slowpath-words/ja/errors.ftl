@@ -103,7 +103,14 @@ errors-waiting-program-failed = アプリケーションの終了を待てませ
 errors-sweeps-have-combinations-most-computed-take = 範囲の組み合わせが{ $count }通りあります。計算できるのは{ $most_combinations }通りまでなので、刻みを大きくしてください
 errors-sweep-there-no-such-setting-known = --sweep { $key }=...: その設定はありません{ $hint }。指定できるのは{ $a }と、network.both[0].rateのような実験ファイルのキーです
 errors-failed = { $place }が失敗しました: { $error }
-errors-interrupted-sweep-not-resumed-starts-again = 中断しました。範囲の計算は再開できず、最初からになります
+errors-interrupted-sweep-runs-kept = 中断しました。{ $all }回中{ $kept }回の実行は残っています。同じコマンドで続きから計算します
+errors-reading-part-sweep = スイープの部分{ $path }の読み込み: { $what }。削除すれば同じコマンドで計算し直します
+errors-opening-sweep = { $path }のスイープを開く: { $what }。`slowpath sweep EXPERIMENT KEY=RANGE --out { $path }`で作れます
+errors-folder-holds-sweep = フォルダ{ $path }には{ $here }ではなく{ $there }のスイープがあります。別の--outを指定してください
+errors-putting-sweeps-together = スイープの結合: { $path }は{ $first }と異なります({ $what })。結合できるのは1つのスイープの部分だけです
+errors-putting-sweep-together = スイープの結合: { $all }点(条件別)のうち{ $missing }点が未計算です(最初は{ $first })。足りない部分を--shardで、または同じ引数と--outの`slowpath sweep`で計算してください
+errors-sweep-other-model = このスイープはモデルの版{ $there }で作られ、このプログラムは{ $here }です。結果を合わせられません。すべて同じslowpathを使ってください
+errors-sweep-no-unit = このスイープに単位{ $unit }はありません。単位は0から{ $last }です
 errors-did-you-mean-2 = (`{ $meant }`ではありませんか?)
 errors-none-complete = 完了なし
 errors-of-2 = { $a }回中{ $complete }回

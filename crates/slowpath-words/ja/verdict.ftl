@@ -13,6 +13,7 @@ not_window-scale = ウィンドウスケールが不明(3ウェイハンドシ�
 
 ## What the ledger alone says of a limit.
 
+ledger_handshake = 接続の確立に{ $time }かかりました。最初のパケットが失われると、再送まで1秒待ちます。
 ledger_time = { $time }は{ $cause }が制限要因でした。
 
 ## receiver-window

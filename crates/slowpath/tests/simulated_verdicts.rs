@@ -108,3 +108,19 @@ fn many_random_losses_are_random_losses() {
         }
     }
 }
+
+/// A transfer of a few round trips that overruns a queue as it ends was a start all the same: doubling took most of its time.
+#[test]
+fn a_short_transfer_that_ends_in_an_overrun_is_a_start() {
+    for (name, rate, queue) in [("start-1g", "1 Gbit/s", 500), ("start-300m", "300 Mbit/s", 150)] {
+        let path = format!("{{ rate = \"{rate}\", queue = \"{queue} packets\" }}, {{ delay = \"10 ms\" }}");
+        let found = verdicts(name, "cubic", 4, 20.0, &path);
+        let at_sender = &found["Sender"];
+        assert_eq!(
+            at_sender.limit,
+            Limit::SlowStart,
+            "{name}: {}",
+            at_sender.sentence
+        );
+    }
+}

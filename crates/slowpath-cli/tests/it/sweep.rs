@@ -213,6 +213,8 @@ fn samples_and_intervals() {
         "small.toml",
         "rate=5 Mbit/s..500 Mbit/s:log",
         "delay=1 ms..40 ms",
+        "loss=0.0001 %..1 %:log",
+        "queue=10 packets..400 packets",
         "--sample",
         "8",
         "--repeats",

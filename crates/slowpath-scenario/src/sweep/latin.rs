@@ -76,11 +76,19 @@ impl Span {
     }
 }
 
-/// A drawn number with six significant digits, but never more than nine after the point.
+/// A drawn number with six significant digits, but no finer than values of its unit are held: whole packets and bytes,
+/// nanoseconds, billionths.
 fn written(value: f64, unit: &str) -> String {
+    let finest = match unit {
+        "" | "packets" | "packet" | "B" | "byte" | "bytes" | "ns" => 0,
+        "us" | "µs" | "ppm" => 3,
+        "ms" => 6,
+        "%" => 7,
+        _ => 9,
+    };
     let mut places = 5_usize;
     let mut scale = 1.0;
-    while places < 9 && value > 0.0 && value < scale {
+    while value > 0.0 && value < scale && places < 9 {
         places += 1;
         scale /= 10.0;
     }
@@ -88,6 +96,7 @@ fn written(value: f64, unit: &str) -> String {
         places -= 1;
         scale *= 10.0;
     }
+    let places = places.min(finest);
     let digits = format!("{value:.places$}");
     let digits = if digits.contains('.') {
         digits.trim_end_matches('0').trim_end_matches('.')
@@ -207,7 +216,11 @@ mod tests {
             assert!(Span::parse(text).is_err(), "{text}");
         }
         assert_eq!(written(0.0, "%"), "0 %");
-        assert_eq!(written(0.001_234_567_8, "%"), "0.00123457 %");
+        assert_eq!(written(0.001_234_567_8, "%"), "0.0012346 %");
+        assert_eq!(written(12.345_678_9, "ms"), "12.3457 ms");
+        assert_eq!(written(12.345_678_9, "us"), "12.346 us");
+        assert_eq!(written(3.7, ""), "4");
+        assert_eq!(written(99.5001, "packets"), "100 packets");
         assert_eq!(written(1e12, ""), "1000000000000");
     }
 }
