@@ -19,7 +19,7 @@ pub mod link;
 pub mod read;
 pub mod write;
 
-pub use decode::{Decoder, PacketReader, ReadAhead, Undecoded};
+pub use decode::{Decoder, Following, PacketReader, ReadAhead, Undecoded};
 pub use link::LinkType;
 pub use read::{Damage, FileFormat, Frame, InPlace, Interface, OpenError, Reader};
 pub use write::{PacketInfo, PcapngWriter, SectionInfo, TapDirection, TapId, TapInfo, TapStatistics};

@@ -238,9 +238,13 @@ pub(crate) enum Clock {
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
     /// A pcap or pcapng file, compressed or not, - for standard input, a results folder with one run, or what `iperf3 -J` wrote.
-    /// Two captures: both ends of the same flow, or a good and a bad transfer
+    /// Two captures: both ends of the same flow, or a good and a bad transfer. More, or folders: all transfers in one table.
+    /// Files that continue each other, as dumpcap -b and tcpdump -C write them, are one capture
     #[arg(required = true, value_name = "CAPTURE")]
     pub(crate) captures: Vec<PathBuf>,
+    /// One table whatever is named, with every file for itself: two are not compared, and none are joined
+    #[arg(long)]
+    pub(crate) each: bool,
     /// Form of the answer
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,

@@ -85,6 +85,7 @@ pub(crate) fn observe(
     CaptureFacts {
         capture: Capture {
             file: String::new(),
+            parts: Vec::new(),
             format: summary.format.clone(),
             link_types: summary.link_types.clone(),
             packets: if summary.packets > 0 {

@@ -14,6 +14,7 @@
 //! * [`attended`]: what an unattended watch keeps.
 //! * [`import`]: existing captures, from a file to a record with its analysis; [`analyzed`]: any run with what its
 //!   packets say; [`keep`]: folders of runs that no experiment planned.
+//! * [`many`]: many captures in one table; files that are one recording.
 //! * [`fates`]: what became of packets inside the network of a run of ours; [`reading`]: how far a file is read.
 //! * [`report`]: results and report of a folder, made from its records.
 //! * [`interrupt`]: Ctrl-C as a flag.
@@ -48,6 +49,7 @@ pub mod interrupt;
 pub mod keep;
 pub mod listing;
 pub mod load;
+pub mod many;
 pub mod outcome;
 pub mod probes;
 pub mod processors;
