@@ -242,6 +242,12 @@ pub(crate) struct ExplainArgs {
     /// Files that continue each other, as dumpcap -b and tcpdump -C write them, are one capture
     #[arg(required = true, value_name = "CAPTURE")]
     pub(crate) captures: Vec<PathBuf>,
+    /// Read on as the file grows, until Ctrl-C, and say meanwhile how it goes; with - as well
+    #[arg(long)]
+    pub(crate) follow: bool,
+    /// With --follow: end when nothing was added for so many seconds
+    #[arg(long, value_name = "SECONDS", requires = "follow", value_parser = whole::<u32>(1, 1_000_000))]
+    pub(crate) idle: Option<u32>,
     /// One table whatever is named, with every file for itself: two are not compared, and none are joined
     #[arg(long)]
     pub(crate) each: bool,

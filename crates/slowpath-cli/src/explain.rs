@@ -1,8 +1,9 @@
 //! `slowpath explain`.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use slowpath::analyzed::Analyzed;
 use slowpath::explain::Seen;
@@ -12,7 +13,7 @@ use slowpath::import::ImportError;
 use slowpath::many::rotation::Recording;
 use slowpath::many::{self, Found};
 use slowpath::reading::Reading;
-use slowpath::{BitRate, ParseError, devices, explain, fit, json, keep, told};
+use slowpath::{BitRate, ParseError, devices, explain, fit, follow, interrupt, json, keep, told};
 
 use crate::args::{ExplainArgs, Format};
 use crate::exit::{self, Failure};
@@ -21,6 +22,9 @@ use crate::{progress, terminal};
 /// Reads captures and prints what limited the transfers: one capture in full, two beside each other, more in one table.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
     let named = args.captures.as_slice();
+    if args.follow {
+        return growing(args);
+    }
     let folders = named.iter().any(|path| path.is_dir());
     if let ([folder], true, false) = (named, folders, args.each)
         && let Some(run) = explain::kept(folder)
@@ -52,6 +56,31 @@ fn one(args: &ExplainArgs, recording: &Recording) -> Result<u8, Failure> {
         }
         Err(error) => Err(unread(&error)),
     }
+}
+
+/// Follows a capture that is still being written, and prints what it says at its end.
+fn growing(args: &ExplainArgs) -> Result<u8, Failure> {
+    let [capture] = args.captures.as_slice() else {
+        return Err(Failure::usage(format!(
+            "following captures: these are {}, and --follow reads one; call it for each",
+            args.captures.len()
+        )));
+    };
+    let stop = interrupt::flag();
+    let patience = args.idle.map(|seconds| Duration::from_secs(seconds.into()));
+    let shown = progress::is_shown();
+    let mut tell = |now: &follow::Now| {
+        if shown {
+            let line = now.line(terminal::columns());
+            let _ = write!(std::io::stderr(), "\r\u{1b}[K{line}");
+        }
+    };
+    let read = follow::follow(capture, patience, &stop, &mut tell);
+    if shown {
+        let _ = write!(std::io::stderr(), "\r\u{1b}[K");
+    }
+    let run = read.map_err(|error| unread(&error))?.into_run();
+    print(args, &run, capture)
 }
 
 fn unread(error: &ImportError) -> Failure {
@@ -211,6 +240,9 @@ fn table(args: &ExplainArgs, found: &Found) -> Result<u8, Failure> {
     match errors.first() {
         None if found.without.is_empty() => Ok(exit::DONE),
         None => Ok(exit::USAGE),
+        Some((file, error)) if count == 1 => Err(Failure::usage(format!(
+            "opening the capture {file}: {error}; give a pcap or pcapng file as tcpdump and Wireshark write it, compressed or not"
+        ))),
         Some((file, error)) if read == 0 => Err(Failure::usage(format!(
             "explaining {count} captures: none could be read; the first is {file}: {error}; give pcap or pcapng files as tcpdump and Wireshark write them"
         ))),

@@ -284,3 +284,7 @@ many-note = { $file }: { $note }
 many-empty = { $file }: no TCP connection with data
 many-joined = { $count } files of one recording, read as one: { $first } to { $last }
 many-more-captures = and { $more } more (-v lists all)
+
+## A capture that is still being written.
+
+follow-line = { $duration }, { $packets } packets, { $rate }: { $limit } { $flow }

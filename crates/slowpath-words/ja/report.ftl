@@ -284,3 +284,7 @@ many-note = { $file }: { $note }
 many-empty = { $file }: データのあるTCP接続はありません
 many-joined = 1つの記録の{ $count }個のファイルを1つとして読みました: { $first }〜{ $last }
 many-more-captures = ほか{ $more }件(-vですべて表示)
+
+## A capture that is still being written.
+
+follow-line = { $duration }、{ $packets }パケット、{ $rate }: { $limit } { $flow }

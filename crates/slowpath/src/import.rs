@@ -6,10 +6,10 @@ mod held;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use slowpath_capture::{OpenError, PacketReader, ReadAhead, Reader};
+use slowpath_capture::{Damage, OpenError, PacketReader, ReadAhead, Reader};
 use slowpath_facts::{Analyzer, Side, Tap};
 use slowpath_record::packets::Conversations;
 use slowpath_record::{CaptureRef, Code, HealthState, Origin, Reason, RunRecord, TransferResult};
@@ -18,6 +18,8 @@ use slowpath_verdict::Analysis;
 
 use crate::analyzed::Analyzed;
 use crate::captures::NETWORK_TAP;
+use crate::follow::{self, Piped};
+use crate::interrupt;
 use crate::many::rotation::{self, Recording};
 use crate::processors;
 use crate::reading::Reading;
@@ -50,6 +52,14 @@ pub enum ImportError {
         path: PathBuf,
         /// Captures in it, as a sentence.
         captures: String,
+    },
+    /// It cannot be followed while it grows.
+    #[error("following the capture {path}: {found}")]
+    Follow {
+        /// Which file.
+        path: PathBuf,
+        /// Why, and what to do.
+        found: String,
     },
     /// Reading broke off.
     #[error("reading the capture {path} failed: {source}; copy the file anew, or read it from another disk")]
@@ -202,6 +212,8 @@ pub struct ReadCapture {
     /// The files of a recording that goes on in several.
     parts: Vec<PathBuf>,
     how: How,
+    /// Somebody still wrote it: a packet that is not whole at its end is no damage.
+    growing: bool,
 }
 
 impl ReadCapture {
@@ -259,7 +271,7 @@ impl ReadCapture {
                 Ok(next)
             }));
         }
-        let (analyzer, reader) = follow(reader, how).map_err(|source| ImportError::Read {
+        let (analyzer, reader) = track(reader, how).map_err(|source| ImportError::Read {
             path: path.to_owned(),
             source,
         })?;
@@ -271,8 +283,21 @@ impl ReadCapture {
             reader,
             parts: parts.unwrap_or_default().to_vec(),
             how,
+            growing: path == Path::new("-") && interrupted(),
         };
         Ok((read, recording.from(count)))
+    }
+
+    /// A capture that was read while somebody wrote it.
+    pub(crate) fn followed(path: &Path, analyzer: Analyzer, reader: PacketReader) -> Self {
+        Self {
+            file: path.display().to_string(),
+            analyzer,
+            reader,
+            parts: Vec::new(),
+            how: How::default(),
+            growing: true,
+        }
     }
 
     /// Whether it is a run's file of what became of packets inside the network.
@@ -301,7 +326,10 @@ impl ReadCapture {
 
     /// What it says.
     pub fn analysis(self) -> Analysis {
-        let (conversations, summary) = (self.reader.conversations(), self.reader.summary());
+        let (conversations, mut summary) = (self.reader.conversations(), self.reader.summary());
+        if self.growing && matches!(self.reader.reader().damage(), Some(Damage::Cut { .. })) {
+            summary.damage = None;
+        }
         let observed = if self.how.spread {
             self.analyzer
                 .finish_spread(conversations, &summary, processors::each)
@@ -319,12 +347,24 @@ impl ReadCapture {
 /// Opens a capture, in place where that can be done; `-` is standard input.
 fn open(path: &Path, reading: &Reading) -> Result<PacketReader, OpenError> {
     if path == Path::new("-") {
-        return PacketReader::new(io::stdin());
+        if !follow::input_is_live() {
+            return PacketReader::new(io::stdin());
+        }
+        let stop = INTERRUPTED.get_or_init(interrupt::flag);
+        return PacketReader::new(Piped::standard_input(stop, false));
     }
     let file = File::open(path)?;
     reading.begin(&file);
     held::open(file, reading).map(PacketReader::from)
 }
+
+/// Whether Ctrl-C ended the reading of standard input.
+fn interrupted() -> bool {
+    INTERRUPTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
+}
+
+/// Ctrl-C while standard input is read: a capturing program in the same pipe ends by it, and then there is an answer.
+static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
 /// Which captures lie in a folder, or in the one of a results folder, in a sentence.
 fn captures_in(folder: &Path) -> String {
@@ -374,7 +414,7 @@ fn next_part(recording: &Recording, part: usize, last: i64, reading: &Reading) -
 }
 
 /// Reads and decodes, on one thread where that is wanted, and analyses on this one.
-fn follow(mut reader: PacketReader, how: How) -> io::Result<(Analyzer, PacketReader)> {
+fn track(mut reader: PacketReader, how: How) -> io::Result<(Analyzer, PacketReader)> {
     let mut analyzer = Analyzer::new();
     if !how.ahead {
         while let Some(record) = reader.next_record()? {

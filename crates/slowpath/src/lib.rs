@@ -15,6 +15,7 @@
 //! * [`import`]: existing captures, from a file to a record with its analysis; [`analyzed`]: any run with what its
 //!   packets say; [`keep`]: folders of runs that no experiment planned.
 //! * [`many`]: many captures in one table; files that are one recording.
+//! * [`follow`]: captures that are still being written.
 //! * [`fates`]: what became of packets inside the network of a run of ours; [`reading`]: how far a file is read.
 //! * [`report`]: results and report of a folder, made from its records.
 //! * [`interrupt`]: Ctrl-C as a flag.
@@ -43,6 +44,7 @@ mod echoed;
 pub mod explain;
 pub mod fates;
 pub mod fit;
+pub mod follow;
 pub mod identity;
 pub mod import;
 pub mod interrupt;

@@ -1,7 +1,10 @@
 //! Many captures at once: one table, files that continue each other, and everything in a folder that is no capture.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use crate::support::{SMALL, Scratch, run, slowpath, text};
 
@@ -359,4 +362,120 @@ fn what_is_no_capture_is_refused_whatever_it_is() {
         "a pipe in a folder is passed over: {shown}"
     );
     assert!(shown.contains("the file is damaged: cut off"), "{shown}");
+}
+
+/// Starts `explain` on a capture that is still being written.
+fn following(made: &Made, arguments: &[&str], input: Stdio) -> Child {
+    Command::new("env")
+        .args(["--default-signal=INT", env!("CARGO_BIN_EXE_slowpath"), "explain"])
+        .args(arguments)
+        .args(["--format", "json"])
+        .env("LC_ALL", "C")
+        .current_dir(&made.scratch.0)
+        .stdin(input)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn answer(child: Child) -> serde_json::Value {
+    let output = child.wait_with_output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(said, "", "nothing is drawn without a terminal");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn damaged(told: &serde_json::Value) -> bool {
+    let warnings = told["capture"]["quality"]["warnings"].to_string();
+    warnings.contains("the file is damaged")
+}
+
+fn interrupt(child: &Child) {
+    let sent = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+}
+
+/// Two thirds of a capture, and then the rest but for half a packet: what a recorder writes.
+fn grow(file: &mut dyn Write, bytes: &[u8], last: bool) {
+    let third = bytes.len() / 3;
+    let pieces = [&bytes[..5], &bytes[5..third + 7], &bytes[third + 7..2 * third]];
+    for piece in pieces {
+        file.write_all(piece).unwrap();
+        file.flush().unwrap();
+        std::thread::sleep(Duration::from_millis(150));
+    }
+    if last {
+        file.write_all(&bytes[2 * third..]).unwrap();
+        file.flush().unwrap();
+    }
+}
+
+#[test]
+fn a_growing_capture_is_followed_to_its_end() {
+    let made = Made::new("many-follow");
+    let bytes = fs::read(made.path("in/auto.pcapng")).unwrap();
+    let (_, expected) = made.json("in/auto.pcapng");
+    // Until nothing is added any more.
+    let mut file = fs::File::create(made.path("live.pcapng")).unwrap();
+    let child = following(&made, &["live.pcapng", "--follow", "--idle", "2"], Stdio::null());
+    grow(&mut file, &bytes, true);
+    let told = answer(child);
+    assert_eq!(told["connections"], expected["connections"]);
+    // Until Ctrl-C, in the middle of a packet.
+    let mut file = fs::File::create(made.path("live.pcapng")).unwrap();
+    let child = following(&made, &["live.pcapng", "--follow"], Stdio::null());
+    grow(&mut file, &bytes, false);
+    std::thread::sleep(Duration::from_millis(400));
+    interrupt(&child);
+    let told = answer(child);
+    let packets = told["capture"]["packets"].as_u64().unwrap();
+    assert!(packets > 100, "{packets}");
+    assert!(!damaged(&told), "{told}");
+    // A pipe, with and without; what it says at its end is the same.
+    for arguments in [&["-"][..], &["-", "--follow"]] {
+        let mut child = following(&made, arguments, Stdio::piped());
+        let mut input = child.stdin.take().unwrap();
+        grow(&mut input, &bytes, true);
+        drop(input);
+        assert_eq!(
+            answer(child)["connections"],
+            expected["connections"],
+            "{arguments:?}"
+        );
+        // Ctrl-C while the writer lives on.
+        let mut child = following(&made, arguments, Stdio::piped());
+        let mut input = child.stdin.take().unwrap();
+        grow(&mut input, &bytes, false);
+        interrupt(&child);
+        let told = answer(child);
+        drop(input);
+        assert_eq!(told["capture"]["packets"], packets, "{arguments:?}");
+        assert_eq!(
+            told["capture"]["quality"]["warnings"],
+            serde_json::json!([]),
+            "{arguments:?}"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_followed_is_said() {
+    let made = Made::new("many-unfollowed");
+    fs::write(made.path("words"), "these are words, and no capture").unwrap();
+    fs::write(made.path("empty.pcap"), "").unwrap();
+    for (arguments, expected) in [
+        ("words --follow", "not a pcap or pcapng capture"),
+        ("empty.pcap --follow --idle 1", "the file is empty"),
+        ("missing.pcap --follow", "there is no file"),
+        ("in --follow", "it is a folder"),
+        ("in/auto.pcapng in/narrow.pcapng --follow", "--follow reads one"),
+    ] {
+        let (code, shown, said) = made.explain(arguments);
+        assert_eq!((code, shown.as_str()), (2, ""), "{arguments}: {said}");
+        assert!(said.contains(expected), "{arguments}: {said}");
+    }
 }
