@@ -242,6 +242,15 @@ pub(crate) struct ExplainArgs {
     /// Files that continue each other, as dumpcap -b and tcpdump -C write them, are one capture
     #[arg(required = true, value_name = "CAPTURE")]
     pub(crate) captures: Vec<PathBuf>,
+    /// For answers that leave the house: addresses replaced (prefixes kept), ports and names of files as well
+    #[arg(long)]
+    pub(crate) anonymize: bool,
+    /// With --anonymize: keep these as they are; may be given several times
+    #[arg(long, value_enum, value_name = "WHAT", requires = "anonymize")]
+    pub(crate) keep: Vec<KeepWhat>,
+    /// With --anonymize: also write the capture itself to this file, without addresses, names and payload
+    #[arg(short = 'o', long, value_name = "FILE", requires = "anonymize")]
+    pub(crate) copy: Option<PathBuf>,
     /// Read on as the file grows, until Ctrl-C, and say meanwhile how it goes; with - as well
     #[arg(long)]
     pub(crate) follow: bool,
@@ -273,6 +282,15 @@ pub(crate) struct ExplainArgs {
     /// 'streams=4 and policer=none'; `usual` asks for the changes that make sense. May be given several times
     #[arg(long = "what-if", value_name = "CHANGE")]
     pub(crate) what_if: Vec<String>,
+}
+
+/// What an anonymised answer keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeepWhat {
+    /// Ports, by which services are known
+    Ports,
+    /// Names of files
+    Names,
 }
 
 /// `slowpath fit`.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use slowpath::analyzed::Analyzed;
+use slowpath::anonymize::{Hide, Keep};
 use slowpath::explain::Seen;
 use slowpath::fates::{self, Fates};
 use slowpath::fit::{Answer, Fit};
@@ -15,7 +16,7 @@ use slowpath::many::{self, Found};
 use slowpath::reading::Reading;
 use slowpath::{BitRate, ParseError, devices, explain, fit, follow, interrupt, json, keep, told};
 
-use crate::args::{ExplainArgs, Format};
+use crate::args::{ExplainArgs, Format, KeepWhat};
 use crate::exit::{self, Failure};
 use crate::{progress, terminal};
 
@@ -27,8 +28,12 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
     }
     let folders = named.iter().any(|path| path.is_dir());
     if let ([folder], true, false) = (named, folders, args.each)
-        && let Some(run) = explain::kept(folder)
+        && let Some(mut run) = explain::kept(folder)
     {
+        if args.copy.is_some() {
+            return Err(no_copy("a results folder"));
+        }
+        hide(args, &mut run, None)?;
         return print(args, &run, folder);
     }
     if let ([capture], false, false) = (named, folders, args.each) {
@@ -48,7 +53,10 @@ fn one(args: &ExplainArgs, recording: &Recording) -> Result<u8, Failure> {
     let reading = Reading::default();
     let seen = progress::while_reading(&reading, || explain::read(recording, &reading));
     match seen {
-        Ok(Seen::Run(run)) => print(args, &run, recording.first()),
+        Ok(Seen::Run(mut run)) => {
+            hide(args, &mut run, Some(recording))?;
+            print(args, &run, recording.first())
+        }
         Ok(Seen::Network(fates)) => dropped(args, &fates, narrowed(args)),
         Ok(Seen::Several) => table(args, &many::find(&recording.files, true)),
         Err(error) if error.is_no_capture() && is_json(recording.first()) => {
@@ -66,6 +74,9 @@ fn growing(args: &ExplainArgs) -> Result<u8, Failure> {
             args.captures.len()
         )));
     };
+    if args.copy.is_some() {
+        return Err(no_copy("what is still written"));
+    }
     let stop = interrupt::flag();
     let patience = args.idle.map(|seconds| Duration::from_secs(seconds.into()));
     let shown = progress::is_shown();
@@ -79,12 +90,56 @@ fn growing(args: &ExplainArgs) -> Result<u8, Failure> {
     if shown {
         let _ = write!(std::io::stderr(), "\r\u{1b}[K");
     }
-    let run = read.map_err(|error| unread(&error))?.into_run();
+    let mut run = read.map_err(|error| unread(&error))?.into_run();
+    hide(args, &mut run, None)?;
     print(args, &run, capture)
 }
 
 fn unread(error: &ImportError) -> Failure {
     Failure::usage(error.to_string())
+}
+
+/// What an anonymised answer leaves out.
+fn hidden(args: &ExplainArgs) -> Option<Hide> {
+    args.anonymize.then(|| {
+        Hide::new(Keep {
+            ports: args.keep.contains(&KeepWhat::Ports),
+            names: args.keep.contains(&KeepWhat::Names),
+        })
+    })
+}
+
+/// Takes out of a run who was involved, where that is asked for, and writes the copy of its capture.
+fn hide(args: &ExplainArgs, run: &mut Analyzed, recording: Option<&Recording>) -> Result<(), Failure> {
+    let Some(hide) = hidden(args) else {
+        return Ok(());
+    };
+    let file = run
+        .analysis
+        .as_ref()
+        .map_or("", |analysis| &analysis.capture.file);
+    let name = hide.name(file, 0);
+    hide.run(run, &name);
+    let Some(copy) = &args.copy else {
+        return Ok(());
+    };
+    let Some(recording) = recording.filter(|recording| recording.first() != Path::new("-")) else {
+        return Err(no_copy("standard input"));
+    };
+    let packets = hide
+        .copy(recording, copy)
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    terminal::remark(&format!(
+        "slowpath: {} has {packets} packets, without addresses, names and payload",
+        copy.display()
+    ));
+    Ok(())
+}
+
+fn no_copy(of: &str) -> Failure {
+    Failure::usage(format!(
+        "copying {of} with --copy: only the file of one capture is copied; name it alone"
+    ))
 }
 
 /// Whether more is asked for than an answer in some form.
@@ -95,6 +150,7 @@ fn narrowed(args: &ExplainArgs) -> bool {
         || args.system.is_some()
         || !args.what_if.is_empty()
         || args.out.is_some()
+        || args.anonymize
 }
 
 /// Prints what a run says.
@@ -157,7 +213,7 @@ fn no_rate(rate: &str, error: &ParseError) -> Failure {
 fn two(args: &ExplainArgs, capture: &Path, second: &Path) -> Result<u8, Failure> {
     if narrowed(args) {
         return Err(Failure::usage(
-            "explaining two captures: --only, --wireshark, --capacity, --system, --what-if and --out go with one capture; leave the second out"
+            "explaining two captures: --only, --wireshark, --capacity, --system, --what-if, --anonymize and --out go with one capture; leave the second out"
                 .to_owned(),
         ));
     }
@@ -189,6 +245,9 @@ fn table(args: &ExplainArgs, found: &Found) -> Result<u8, Failure> {
                 .to_owned(),
         ));
     }
+    if args.copy.is_some() {
+        return Err(no_copy("many captures"));
+    }
     if let Some(rate) = &args.capacity {
         rate.parse::<BitRate>().map_err(|error| no_rate(rate, &error))?;
     }
@@ -200,6 +259,7 @@ fn table(args: &ExplainArgs, found: &Found) -> Result<u8, Failure> {
         only: args.only.clone(),
         capacity: args.capacity.clone(),
         remedies: args.format == Format::Jsonl,
+        hide: hidden(args),
     };
     let reading = Reading::default();
     reading.expect(recordings.iter().flat_map(|one| &one.files).map(size).sum());

@@ -344,6 +344,11 @@ impl ReadCapture {
     }
 }
 
+/// The frames of a capture file, read in place where that can be done.
+pub(crate) fn frames(path: &Path) -> Result<Reader, OpenError> {
+    held::open(File::open(path)?, &Reading::default())
+}
+
 /// Opens a capture, in place where that can be done; `-` is standard input.
 fn open(path: &Path, reading: &Reading) -> Result<PacketReader, OpenError> {
     if path == Path::new("-") {

@@ -15,6 +15,7 @@
 //! * [`import`]: existing captures, from a file to a record with its analysis; [`analyzed`]: any run with what its
 //!   packets say; [`keep`]: folders of runs that no experiment planned.
 //! * [`many`]: many captures in one table; files that are one recording.
+//! * [`anonymize`]: answers, records and captures that may leave the house.
 //! * [`follow`]: captures that are still being written.
 //! * [`fates`]: what became of packets inside the network of a run of ours; [`reading`]: how far a file is read.
 //! * [`report`]: results and report of a folder, made from its records.
@@ -31,6 +32,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod analyzed;
+pub mod anonymize;
 #[cfg(target_os = "linux")]
 pub mod attended;
 pub mod catalog;

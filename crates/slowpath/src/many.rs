@@ -18,6 +18,7 @@ use std::thread;
 use slowpath_capture::FileFormat;
 pub use slowpath_report::many::{Came, Many, Summary, joined, write};
 
+use crate::anonymize::Hide;
 use crate::explain::{self, Explanation};
 use crate::import::{How, ImportError, ReadCapture};
 use crate::processors;
@@ -102,7 +103,7 @@ fn is_capture(path: &Path) -> bool {
 }
 
 /// What is asked of every capture alike.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Asked {
     /// The connections wanted, as [`explain::select`] has them.
     pub only: Option<String>,
@@ -110,6 +111,8 @@ pub struct Asked {
     pub capacity: Option<String>,
     /// Whether what would help is wanted as well.
     pub remedies: bool,
+    /// Who is to be left out of the answer.
+    pub hide: Option<Hide>,
 }
 
 /// A recording that was read, or why it was not.
@@ -157,7 +160,7 @@ pub fn each<T: Send>(
             if stopped.load(Ordering::Relaxed) {
                 return;
             }
-            let parts = one(recording, asked, how, reading);
+            let parts = one(recording, index, asked, how, reading);
             let kept = parts
                 .into_iter()
                 .map(|(file, read)| {
@@ -203,11 +206,22 @@ pub fn each<T: Send>(
 }
 
 /// Reads one recording: what each capture in it is called, and what came of it.
-fn one(recording: &Recording, asked: &Asked, how: How, reading: &Reading) -> Vec<(String, Outcome)> {
+fn one(
+    recording: &Recording,
+    place: usize,
+    asked: &Asked,
+    how: How,
+    reading: &Reading,
+) -> Vec<(String, Outcome)> {
     let mut out = Vec::new();
     let mut rest = Some(recording.clone());
     while let Some(now) = rest.take() {
-        let file = now.first().display().to_string();
+        let own = now.first().display().to_string();
+        let name = |hide: &Hide| match hide.name(&own, place) {
+            name if out.is_empty() || name == own => name,
+            name => format!("{name}.{}", out.len() + 1),
+        };
+        let file = asked.hide.as_ref().map_or_else(|| own.clone(), name);
         let read = ReadCapture::open_recording(&now, how, &Reading::default());
         for path in &now.files {
             reading.passed(fs::metadata(path).map_or(0, |about| about.len()));
@@ -215,25 +229,29 @@ fn one(recording: &Recording, asked: &Asked, how: How, reading: &Reading) -> Vec
         let came = match read {
             Ok((read, further)) => {
                 rest = further;
-                explained(read, asked)
+                explained(read, &file, asked)
             }
-            Err(error) => Err(Came::Error(reason(now.first(), &error))),
+            Err(error) => Err(Came::Error(reason(now.first(), &error).replace(&own, &file))),
         };
         out.push((file, came));
     }
     out
 }
 
-fn explained(read: ReadCapture, asked: &Asked) -> Outcome {
+fn explained(read: ReadCapture, file: &str, asked: &Asked) -> Outcome {
     if read.is_network() {
         return Err(Came::Note(
             "slowpath's own file of what the network dropped, not a transfer; explain it alone".to_owned(),
         ));
     }
+    let mut analysis = read.analysis();
+    if let Some(hide) = &asked.hide {
+        hide.analysis(&mut analysis, file);
+    }
     let mut explanation = if asked.remedies {
-        explain::of(read.analysis())
+        explain::of(analysis)
     } else {
-        Explanation::of(read.analysis())
+        Explanation::of(analysis)
     };
     if let Some(wanted) = &asked.only {
         explain::select(&mut explanation, wanted);
