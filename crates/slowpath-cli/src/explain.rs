@@ -51,7 +51,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
 /// Prints what one recording says.
 fn one(args: &ExplainArgs, recording: &Recording) -> Result<u8, Failure> {
     let reading = Reading::default();
-    let seen = progress::while_reading(&reading, || explain::read(recording, &reading));
+    let seen = progress::while_reading(&reading, || explain::read(recording, draws(args), &reading));
     match seen {
         Ok(Seen::Run(mut run)) => {
             hide(args, &mut run, Some(recording))?;
@@ -86,7 +86,7 @@ fn growing(args: &ExplainArgs) -> Result<u8, Failure> {
             let _ = write!(std::io::stderr(), "\r\u{1b}[K{line}");
         }
     };
-    let read = follow::follow(capture, patience, &stop, &mut tell);
+    let read = follow::follow(capture, patience, draws(args), &stop, &mut tell);
     if shown {
         let _ = write!(std::io::stderr(), "\r\u{1b}[K");
     }
@@ -97,6 +97,11 @@ fn growing(args: &ExplainArgs) -> Result<u8, Failure> {
 
 fn unread(error: &ImportError) -> Failure {
     Failure::usage(error.to_string())
+}
+
+/// Whether the answer has graphs, or needs what they are drawn from.
+fn draws(args: &ExplainArgs) -> bool {
+    args.format == Format::Html || !args.what_if.is_empty()
 }
 
 /// What an anonymised answer leaves out.
@@ -262,7 +267,13 @@ fn table(args: &ExplainArgs, found: &Found) -> Result<u8, Failure> {
         hide: hidden(args),
     };
     let reading = Reading::default();
-    reading.expect(recordings.iter().flat_map(|one| &one.files).map(size).sum());
+    reading.expect(
+        recordings
+            .iter()
+            .flat_map(|one| &one.files)
+            .map(|file| size(file))
+            .sum(),
+    );
     let no_thread = |error: std::io::Error| Failure::machine(format!("explaining many captures: {error}"));
     let count = recordings.len();
     let (read, errors): (usize, Vec<(String, String)>) = if args.format == Format::Jsonl {
@@ -324,7 +335,7 @@ fn no_captures(folders: &[PathBuf]) -> String {
     )
 }
 
-fn size(file: &PathBuf) -> u64 {
+fn size(file: &Path) -> u64 {
     std::fs::metadata(file).map_or(0, |about| about.len())
 }
 

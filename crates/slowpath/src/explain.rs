@@ -71,12 +71,17 @@ pub enum Seen {
     Several,
 }
 
-/// Reads a recording once, and says what it is; `reading` says meanwhile how far it is.
+/// Reads a recording once, and says what it is, with the data of graphs where those are drawn; `reading` says meanwhile how
+/// far it is.
 ///
 /// # Errors
 /// [`ImportError`].
-pub fn read(recording: &Recording, reading: &Reading) -> Result<Seen, ImportError> {
-    let (read, rest) = ReadCapture::open_recording(recording, How::default(), reading)?;
+pub fn read(recording: &Recording, graphs: bool, reading: &Reading) -> Result<Seen, ImportError> {
+    let how = How {
+        graphs,
+        ..How::default()
+    };
+    let (read, rest) = ReadCapture::open_recording(recording, how, reading)?;
     if rest.is_some() {
         return Ok(Seen::Several);
     }

@@ -7,9 +7,9 @@ use std::collections::{HashMap, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -60,12 +60,14 @@ impl Now {
 
 /// Follows a capture that is still being written, `-` is standard input, until `stop` is raised, a pipe ends or a file has
 /// not grown for `patience`. `tell` hears a few times a second how it stands. A packet that is not whole at the end is none.
+/// `graphs` as for [`crate::explain::read`].
 ///
 /// # Errors
 /// [`ImportError`] if it is no capture, or cannot be followed.
 pub fn follow(
     path: &Path,
     patience: Option<Duration>,
+    graphs: bool,
     stop: &Arc<AtomicBool>,
     tell: &mut dyn FnMut(&Now),
 ) -> Result<ReadCapture, ImportError> {
@@ -108,6 +110,9 @@ pub fn follow(
         });
     }
     let mut analyzer = Analyzer::new();
+    if !graphs {
+        analyzer.leave_out_graphs();
+    }
     let mut look = Look::new();
     let mut grew = Instant::now();
     loop {
@@ -300,11 +305,20 @@ impl Look {
 pub(crate) struct Piped(Arc<PipedState>);
 
 struct PipedState {
-    pieces: std::sync::Mutex<(Receiver<io::Result<Vec<u8>>>, Vec<u8>, usize)>,
+    pieces: Mutex<Pieces>,
     stop: Arc<AtomicBool>,
     ended: AtomicBool,
     /// Whether a read gives nothing where nothing comes for a moment.
     patient: bool,
+}
+
+/// What the thread has read.
+struct Pieces {
+    coming: Receiver<io::Result<Vec<u8>>>,
+    held: Vec<u8>,
+    /// Bytes of `held` that were handed on.
+    taken: usize,
+    asked_to_stop: Option<Instant>,
 }
 
 impl Piped {
@@ -336,7 +350,12 @@ impl Piped {
         // Without a thread the channel is closed: the input is empty.
         drop(reading);
         Self(Arc::new(PipedState {
-            pieces: std::sync::Mutex::new((pieces, Vec::new(), 0)),
+            pieces: Mutex::new(Pieces {
+                coming: pieces,
+                held: Vec::new(),
+                taken: 0,
+                asked_to_stop: None,
+            }),
             stop: Arc::clone(stop),
             ended: AtomicBool::new(false),
             patient: !growing,
@@ -351,24 +370,25 @@ impl Piped {
 
 impl Read for Piped {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut held = self
-            .0
-            .pieces
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut asked_to_stop = None;
-        while held.2 == held.1.len() {
+        let mut pieces = self.0.pieces.lock().unwrap_or_else(PoisonError::into_inner);
+        let stopping = self.0.stop.load(Ordering::Relaxed);
+        if stopping && pieces.asked_to_stop.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
+            // Whoever writes does not mind.
+            self.0.ended.store(true, Ordering::Relaxed);
+            return Ok(0);
+        }
+        while pieces.taken == pieces.held.len() {
             if self.0.ended.load(Ordering::Relaxed) {
                 return Ok(0);
             }
-            match held.0.recv_timeout(STEP) {
+            match pieces.coming.recv_timeout(STEP) {
                 Ok(piece) => {
-                    held.1 = piece?;
-                    held.2 = 0;
+                    pieces.held = piece?;
+                    pieces.taken = 0;
                 }
                 Err(RecvTimeoutError::Disconnected) => self.0.ended.store(true, Ordering::Relaxed),
                 Err(RecvTimeoutError::Timeout) if self.0.stop.load(Ordering::Relaxed) => {
-                    let since = *asked_to_stop.get_or_insert_with(Instant::now);
+                    let since = *pieces.asked_to_stop.get_or_insert_with(Instant::now);
                     if since.elapsed() >= FLUSH {
                         self.0.ended.store(true, Ordering::Relaxed);
                     }
@@ -377,9 +397,9 @@ impl Read for Piped {
                 Err(RecvTimeoutError::Timeout) => return Ok(0),
             }
         }
-        let count = buffer.len().min(held.1.len() - held.2);
-        buffer[..count].copy_from_slice(&held.1[held.2..held.2 + count]);
-        held.2 += count;
+        let count = buffer.len().min(pieces.held.len() - pieces.taken);
+        buffer[..count].copy_from_slice(&pieces.held[pieces.taken..pieces.taken + count]);
+        pieces.taken += count;
         Ok(count)
     }
 }
@@ -399,6 +419,8 @@ const LOOK: Duration = Duration::from_secs(1);
 const SILENT: Duration = Duration::from_secs(1);
 /// A capturing program that was ended as well has written out what it has by then.
 const FLUSH: Duration = Duration::from_millis(500);
+/// Longest that is read on after it was asked to stop.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// Packets between two looks at the clock.
 const AT_ONCE: usize = 4096;
 /// Bytes read at once, and how many such pieces may wait.

@@ -91,6 +91,8 @@ pub struct How {
     pub ahead: bool,
     /// Measures large connections on all processors.
     pub spread: bool,
+    /// With the data of graphs, for whoever draws them or fits a path.
+    pub graphs: bool,
 }
 
 impl Default for How {
@@ -99,6 +101,7 @@ impl Default for How {
         Self {
             ahead: true,
             spread: true,
+            graphs: true,
         }
     }
 }
@@ -275,6 +278,10 @@ impl ReadCapture {
             path: path.to_owned(),
             source,
         })?;
+        let mut analyzer = analyzer;
+        if !how.graphs {
+            analyzer.leave_out_graphs();
+        }
         let count = begun.load(Ordering::Relaxed);
         let parts = recording.files.get(..count).filter(|_| count > 1);
         let read = Self {

@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Condvar, Mutex};
 use std::thread;
 
@@ -55,7 +55,7 @@ pub fn find(named: &[PathBuf], join: bool) -> Found {
         }
     }
     found.recordings = if join {
-        rotation::recordings(files)
+        rotation::recordings(&files)
     } else {
         files.into_iter().map(Recording::of).collect()
     };
@@ -94,7 +94,7 @@ fn is_capture(path: &Path) -> bool {
     if name.ends_with(".network.pcapng") {
         return false;
     }
-    if [".pcap", ".cap"].iter().any(|end| name.contains(end)) {
+    if rotation::is_named_capture(&name) {
         return true;
     }
     let mut first = [0; 4];
@@ -134,16 +134,12 @@ pub fn each<T: Send>(
     mut take: impl FnMut(String, T) -> io::Result<()>,
 ) -> io::Result<()> {
     let threads = processors::count().min(recordings.len());
-    // With fewer captures than processors a second thread for each reads ahead.
-    let how = How {
-        ahead: recordings.len() < processors::count().max(2),
-        spread: recordings.len() == 1,
-    };
     let next = AtomicUsize::new(0);
     let stopped = AtomicBool::new(false);
     let taken = (Mutex::new(0_usize), Condvar::new());
     let (done, results) = channel();
-    let work = |done: std::sync::mpsc::Sender<(usize, Vec<(String, T)>)>| {
+    let work = |done: Sender<(usize, Vec<(String, T)>)>| {
+        let _release = Release(&stopped, &taken.1);
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(recording) = recordings.get(index) else {
@@ -160,6 +156,13 @@ pub fn each<T: Send>(
             if stopped.load(Ordering::Relaxed) {
                 return;
             }
+            // The last ones have the processors that find no more work.
+            let last = index + threads >= recordings.len();
+            let how = How {
+                ahead: last,
+                spread: last,
+                graphs: false,
+            };
             let parts = one(recording, index, asked, how, reading);
             let kept = parts
                 .into_iter()
@@ -203,6 +206,18 @@ pub fn each<T: Send>(
         }
         Ok(())
     })
+}
+
+/// Lets nobody wait for a turn that never comes, should a thread panic.
+struct Release<'a>(&'a AtomicBool, &'a Condvar);
+
+impl Drop for Release<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+            self.1.notify_all();
+        }
+    }
 }
 
 /// Reads one recording: what each capture in it is called, and what came of it.

@@ -50,17 +50,15 @@ impl Recording {
 
 /// Puts files together that are one recording, as far as their names and beginnings tell; the others stay alone. The order
 /// is that of the first file of each.
-pub fn recordings(files: Vec<PathBuf>) -> Vec<Recording> {
+pub fn recordings(files: &[PathBuf]) -> Vec<Recording> {
     let mut groups: BTreeMap<(PathBuf, Name), Vec<usize>> = BTreeMap::new();
     let mut numbers = vec![0; files.len()];
     for (index, path) in files.iter().enumerate() {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         for (stem, number) in Name::read(&name) {
-            // The number is the same in all of them but for the last, which has none.
-            if number.is_some() {
-                numbers[index] = number.unwrap_or_default();
-            }
+            // A date has none.
+            numbers[index] = number.unwrap_or(numbers[index]);
             groups.entry((folder.clone(), stem)).or_default().push(index);
         }
     }
@@ -74,7 +72,7 @@ pub fn recordings(files: Vec<PathBuf>) -> Vec<Recording> {
         if members.len() < 2 {
             continue;
         }
-        for chain in chained(&members, &files, &numbers, &name) {
+        for chain in chained(&members, files, &numbers, &name) {
             for index in &chain {
                 chain_of[*index] = Some(chains.len());
             }
@@ -126,6 +124,16 @@ fn chained(members: &[usize], files: &[PathBuf], numbers: &[u64], name: &Name) -
     }
     chains.retain(|chain| chain.len() > 1);
     chains
+}
+
+/// Whether a file's name, in small letters, says that it is a capture.
+pub(crate) fn is_named_capture(name: &str) -> bool {
+    let plain = COMPRESSED
+        .iter()
+        .find_map(|end| name.strip_suffix(end))
+        .unwrap_or(name);
+    let stem = plain.trim_end_matches(|c: char| c.is_ascii_digit());
+    [".pcap", ".cap", ".pcapng"].iter().any(|end| stem.ends_with(end))
 }
 
 /// What names of one recording have in common.
