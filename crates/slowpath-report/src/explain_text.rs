@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use slowpath_verdict::{Connection, Evidence, Limit, Reason, Rejected};
+use slowpath_verdict::{Evidence, Limit, Reason, Rejected};
 
-use crate::explain::{ExplainedConnection, Explanation};
+use crate::explain::{ExplainedConnection, Explanation, is_aside};
 use crate::facts::{facts, parameters, tap_words};
 use crate::quantity::{bit_rate, bytes, grouped, percent, seconds};
 use crate::text::{Style, Tone, Warning, columns, kept, left, wrap};
@@ -313,12 +313,6 @@ const TRANSFER: usize = 1;
 fn speaks_against(limit: Limit, evidence: &Evidence) -> bool {
     let found = !evidence.text.contains("finds no policer");
     evidence.fact == "policing.published" && found != (limit == Limit::Policed)
-}
-
-/// Whether a connection carried next to nothing beside the largest of the capture, such as FTP's commands beside its
-/// data, and nothing is known of it: one line is enough.
-pub(crate) fn is_aside(c: &Connection, largest: u64) -> bool {
-    c.verdict.limit.is_undecided() && c.bytes_delivered < largest / 100
 }
 
 fn connection(

@@ -12,8 +12,7 @@ use slowpath_verdict::ledger::Lost;
 use slowpath_verdict::{Connection, Ledger, Verdict};
 use slowpath_words::{say, told, word};
 
-use crate::explain::Explanation;
-use crate::explain_text::is_aside;
+use crate::explain::{Explanation, is_aside};
 use crate::quantity::{bit_rate, bytes, seconds};
 use crate::text::{Style, Tone, Warning, columns, kept, left, right};
 

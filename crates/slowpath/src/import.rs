@@ -18,9 +18,9 @@ use slowpath_verdict::Analysis;
 
 use crate::analyzed::Analyzed;
 use crate::captures::NETWORK_TAP;
-use crate::follow::{self, Piped};
 use crate::interrupt;
 use crate::many::rotation::{self, Recording};
+use crate::piped::{self, Piped};
 use crate::processors;
 use crate::reading::Reading;
 
@@ -359,7 +359,7 @@ pub(crate) fn frames(path: &Path) -> Result<Reader, OpenError> {
 /// Opens a capture, in place where that can be done; `-` is standard input.
 fn open(path: &Path, reading: &Reading) -> Result<PacketReader, OpenError> {
     if path == Path::new("-") {
-        if !follow::input_is_live() {
+        if !piped::input_is_live() {
             return PacketReader::new(io::stdin());
         }
         let stop = INTERRUPTED.get_or_init(interrupt::flag);

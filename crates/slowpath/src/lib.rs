@@ -55,6 +55,7 @@ pub mod listing;
 pub mod load;
 pub mod many;
 pub mod outcome;
+mod piped;
 pub mod probes;
 pub mod processors;
 pub mod prove;

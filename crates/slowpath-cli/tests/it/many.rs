@@ -228,7 +228,7 @@ fn a_capture_says_the_same_alone_and_among_many() {
     assert!(alone.len() >= 2);
     assert_eq!(alone.len(), told.len());
     for (alone, told) in alone.iter().zip(told) {
-        assert!(*alone == told, "{:.200}", told);
+        assert!(*alone == told, "{told:.200}");
     }
 }
 
