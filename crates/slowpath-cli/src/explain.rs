@@ -275,7 +275,6 @@ fn table(args: &ExplainArgs, found: &Found) -> Result<u8, Failure> {
             .sum(),
     );
     let no_thread = |error: std::io::Error| Failure::machine(format!("explaining many captures: {error}"));
-    let count = recordings.len();
     let (read, errors): (usize, Vec<(String, String)>) = if args.format == Format::Jsonl {
         let mut told = Vec::new();
         terminal::print(|out| {
@@ -308,6 +307,7 @@ fn table(args: &ExplainArgs, found: &Found) -> Result<u8, Failure> {
             folder.display()
         ));
     }
+    let count = read + errors.len();
     match errors.first() {
         None if found.without.is_empty() => Ok(exit::DONE),
         None => Ok(exit::USAGE),

@@ -327,13 +327,16 @@ fn names_that_go_on_make_no_recording_where_times_or_interfaces_do_not() {
         let name = format!("series/x_0000{number}_20260102030405.pcapng");
         fs::copy(made.path("in/auto.pcapng"), made.path(&name)).unwrap();
     }
+    // The same capture, packed.
+    fs::copy(made.path("in/auto.pcapng"), made.path("series/y.pcapng")).unwrap();
+    fs::copy(made.path("in/auto.pcapng"), made.path("series/y.pcapng.gz")).unwrap();
     // A series of tests by hand.
     for (number, variant) in [(1, "auto"), (2, "narrow")] {
         let name = format!("series/test{number}.pcapng");
         fs::copy(made.path(&format!("in/{variant}.pcapng")), made.path(&name)).unwrap();
     }
     let (code, table, _) = made.explain("series");
-    assert!(code == 0 && table.contains("4 captures, 4 transfers"), "{table}");
+    assert!(code == 0 && table.contains("6 captures, 6 transfers"), "{table}");
     assert!(!table.contains("of one recording"), "{table}");
     let (code, table, said) =
         made.explain("series/x_00001_20260102030405.pcapng series/x_00002_20260102030405.pcapng");

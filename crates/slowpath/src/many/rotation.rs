@@ -112,7 +112,7 @@ fn chained(members: &[usize], files: &[PathBuf], numbers: &[u64], name: &Name) -
         let goes_on = before.is_some_and(|before| {
             let (last, next) = (numbers[before.1], numbers[one.1]);
             // A ring of tcpdump begins again at its first file; the numbers of dumpcap go on.
-            let again = name.is_ring() && next == 0 && Some(last) == most;
+            let again = name.is_ring() && next == 0 && last > 0 && Some(last) == most;
             let counted = next == last + 1 || again;
             (counted || !name.counts()) && before.0.is_like(&one.0)
         });
