@@ -30,7 +30,7 @@ use crate::read::Frame;
 pub use ahead::{Batch, ReadAhead};
 use fragments::Fragments;
 use layer::Next;
-pub use reader::PacketReader;
+pub use reader::{Following, PacketReader};
 use slice::Slice;
 use transport::{Found, Place};
 use undecoded::MAX_LAYERS;
@@ -127,6 +127,11 @@ impl Decoder {
     /// Addresses and ports of the conversations seen so far.
     pub const fn conversations(&self) -> &Conversations {
         &self.conversations
+    }
+
+    /// Time of the last frame that had one, nanoseconds.
+    pub(crate) const fn last_at(&self) -> i64 {
+        self.last_at
     }
 
     /// What a record's interface number stands for: the index of the reader's interface, and the kernel's

@@ -41,6 +41,17 @@ pub enum FileFormat {
     PcapNg,
 }
 
+impl FileFormat {
+    /// The family of a file that begins with these bytes and is not compressed; nothing if it is no capture.
+    pub fn of(first: [u8; 4]) -> Option<Self> {
+        if Pcap::detect(first).is_some() {
+            Some(Self::Pcap)
+        } else {
+            PcapNg::detect(first).map(|_| Self::PcapNg)
+        }
+    }
+}
+
 impl fmt::Display for FileFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
@@ -213,6 +224,13 @@ impl Reader {
         };
         self.stopped = !matches!(self.damage, None | Some(Damage::Cut { .. }));
         Ok(())
+    }
+
+    /// Counts on from another file of the same recording, whose frames came before those of this one.
+    pub(crate) fn count_on(&mut self, before: &Self) {
+        self.packets += before.packets;
+        self.bytes += before.bytes;
+        self.longest_cut = self.longest_cut.max(before.longest_cut);
     }
 
     /// The family of the file.

@@ -2,7 +2,8 @@
 //!
 //! Makes two captures in a temporary folder: full-size segments of four connections (`SLOWPATH_BENCH_MB`, default
 //! 1000), and many short connections (`SLOWPATH_BENCH_CONNECTIONS`, default one million). Every program reads the first
-//! from the page cache, all in turn in the same run, so that a busy moment does not hit one alone. Prints ratios
+//! from the page cache, all in turn in the same run, so that a busy moment does not hit one alone. A hundred captures in a
+//! folder are read on one processor and on two. Prints ratios
 //! and which goals were missed; seconds depend on the machine. tshark runs once.
 
 #![allow(clippy::disallowed_methods)] // a bench reads files and measures time
@@ -48,7 +49,7 @@ fn main() -> io::Result<()> {
             2,
             "tcptrace",
             &["-n", "-l", "-r"],
-            Some(("faster", 1.0)),
+            Some(("4 x faster", 0.25)),
         ),
         Row::new(
             "tcptrace -G",
@@ -100,6 +101,8 @@ fn main() -> io::Result<()> {
         missed.push(format!("twice the packets take {growth:.2} times as long"));
     }
 
+    folder_of(&folder.0.join("hundred"), size, &mut missed)?;
+
     make_many(&many, connections)?;
     let mut crowd = Row::new("", 2, SLOWPATH, &["explain"], None);
     (0..2).for_each(|_| crowd.run(&many, &folder.0));
@@ -133,6 +136,41 @@ fn main() -> io::Result<()> {
         println!("MISSED {goal}");
     }
     Ok(())
+}
+
+/// A hundred captures with as many packets together as the large one, on one processor and on two, in turns.
+fn folder_of(folder: &Path, size: u64, missed: &mut Vec<String>) -> io::Result<()> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    if processors < 2 || Command::new("taskset").arg("--version").output().is_err() {
+        println!(
+            "a hundred captures on one and two processors: skipped: taskset and two processors are needed"
+        );
+        return Ok(());
+    }
+    std::fs::create_dir(folder)?;
+    for number in 0..100 {
+        make_large(&folder.join(format!("{number:02}.pcap")), size / 100)?;
+    }
+    let explain = |processors: &'static str| -> Row<'_> {
+        let arguments: &[&str] = match processors {
+            "0" => &["-c", "0", SLOWPATH, "explain"],
+            _ => &["-c", "0,1", SLOWPATH, "explain"],
+        };
+        Row::new("", 5, "taskset", arguments, None)
+    };
+    let (mut one, mut two) = (explain("0"), explain("0,1"));
+    for _ in 0..5 {
+        one.run(folder, folder);
+        two.run(folder, folder);
+    }
+    let gain = one.seconds.unwrap_or(f64::NAN) / two.seconds.unwrap_or(f64::NAN);
+    println!("a hundred captures on two processors are read {gain:.2} times as fast as on one");
+    if gain < 1.6 {
+        missed.push(format!(
+            "two processors read a hundred captures {gain:.2} times as fast as one, wanted 1.6"
+        ));
+    }
+    std::fs::remove_dir_all(folder)
 }
 
 fn setting(name: &str, default: u64) -> u64 {

@@ -250,9 +250,28 @@ pub(crate) enum Clock {
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
     /// A pcap or pcapng file, compressed or not, - for standard input, a results folder with one run, or what `iperf3 -J` wrote.
-    /// Two captures: both ends of the same flow, or a good and a bad transfer
+    /// Two captures: both ends of the same flow, or a good and a bad transfer. More, or folders: all transfers in one table.
+    /// Files that continue each other, as dumpcap -b and tcpdump -C write them, are one capture
     #[arg(required = true, value_name = "CAPTURE")]
     pub(crate) captures: Vec<PathBuf>,
+    /// For answers that leave the house: addresses replaced (prefixes kept), ports and names of files as well
+    #[arg(long)]
+    pub(crate) anonymize: bool,
+    /// With --anonymize: keep these as they are; may be given several times
+    #[arg(long, value_enum, value_name = "WHAT", requires = "anonymize")]
+    pub(crate) keep: Vec<KeepWhat>,
+    /// With --anonymize: also write the capture itself to this file, without addresses, names and payload
+    #[arg(short = 'o', long, value_name = "FILE", requires = "anonymize")]
+    pub(crate) copy: Option<PathBuf>,
+    /// Read on as the file grows, until Ctrl-C, and say meanwhile how it goes; with - as well
+    #[arg(long)]
+    pub(crate) follow: bool,
+    /// With --follow: end when nothing was added for so many seconds
+    #[arg(long, value_name = "SECONDS", requires = "follow", value_parser = whole::<u32>(1, 1_000_000))]
+    pub(crate) idle: Option<u32>,
+    /// One table whatever is named, with every file for itself: two are not compared, and none are joined
+    #[arg(long)]
+    pub(crate) each: bool,
     /// Form of the answer
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
@@ -275,6 +294,15 @@ pub(crate) struct ExplainArgs {
     /// 'streams=4 and policer=none'; `usual` asks for the changes that make sense. May be given several times
     #[arg(long = "what-if", value_name = "CHANGE")]
     pub(crate) what_if: Vec<String>,
+}
+
+/// What an anonymised answer keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeepWhat {
+    /// Ports, by which services are known
+    Ports,
+    /// Names of files
+    Names,
 }
 
 /// `slowpath fit`.

@@ -1,116 +1,342 @@
 //! `slowpath explain`.
 
 use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use slowpath::analyzed::Analyzed;
+use slowpath::anonymize::{Hide, Keep};
+use slowpath::explain::Seen;
 use slowpath::fates::{self, Fates};
 use slowpath::fit::{Answer, Fit};
+use slowpath::import::ImportError;
+use slowpath::many::rotation::Recording;
+use slowpath::many::{self, Found};
 use slowpath::reading::Reading;
-use slowpath::{devices, explain, fit, json, keep, told};
+use slowpath::{BitRate, ParseError, devices, explain, fit, follow, interrupt, json, keep, told};
 
-use crate::args::{ExplainArgs, Format};
+use crate::args::{ExplainArgs, Format, KeepWhat};
 use crate::exit::{self, Failure};
 use crate::{progress, terminal};
 
-/// Reads one or two captures and prints what limited the transfers.
+/// Reads captures and prints what limited the transfers: one capture in full, two beside each other, more in one table.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
-    let usage = |error: slowpath::import::ImportError| Failure::usage(error.to_string());
-    let (capture, second) = match args.captures.as_slice() {
-        [capture] => (capture, None),
-        [capture, second] => (capture, Some(second)),
-        more => {
-            return Err(Failure::usage(format!(
-                "explaining captures: these are {}, and it takes one capture, or two (both ends of the same flow, or a good and a bad transfer); call it for each",
-                more.len()
-            )));
+    let named = args.captures.as_slice();
+    if args.follow {
+        return growing(args);
+    }
+    let folders = named.iter().any(|path| path.is_dir());
+    if let ([folder], true, false) = (named, folders, args.each)
+        && let Some(mut run) = explain::kept(folder)
+    {
+        if args.copy.is_some() {
+            return Err(no_copy("a results folder"));
+        }
+        hide(args, &mut run, None)?;
+        return print(args, &run, folder);
+    }
+    if let ([capture], false, false) = (named, folders, args.each) {
+        return one(args, &Recording::of(capture.clone()));
+    }
+    let found = many::find(named, !args.each);
+    match (found.recordings.as_slice(), named) {
+        // Files that are one recording are one capture.
+        ([recording], _) if recording.files.len() > 1 && !folders => one(args, recording),
+        (_, [capture, second]) if !folders && !args.each => two(args, capture, second),
+        _ => table(args, &found),
+    }
+}
+
+/// Prints what one recording says.
+fn one(args: &ExplainArgs, recording: &Recording) -> Result<u8, Failure> {
+    let reading = Reading::default();
+    let seen = progress::while_reading(&reading, || explain::read(recording, draws(args), &reading));
+    match seen {
+        Ok(Seen::Run(mut run)) => {
+            hide(args, &mut run, Some(recording))?;
+            print(args, &run, recording.first())
+        }
+        Ok(Seen::Network(fates)) => dropped(args, &fates, narrowed(args)),
+        Ok(Seen::Several) => table(args, &many::find(&recording.files, true)),
+        Err(error) if error.is_no_capture() && is_json(recording.first()) => {
+            result(args, recording.first(), narrowed(args))
+        }
+        Err(error) => Err(unread(&error)),
+    }
+}
+
+/// Follows a capture that is still being written, and prints what it says at its end.
+fn growing(args: &ExplainArgs) -> Result<u8, Failure> {
+    let [capture] = args.captures.as_slice() else {
+        return Err(Failure::usage(format!(
+            "following captures: these are {}, and --follow reads one; call it for each",
+            args.captures.len()
+        )));
+    };
+    if args.copy.is_some() {
+        return Err(no_copy("what is still written"));
+    }
+    let stop = interrupt::flag();
+    let patience = args.idle.map(|seconds| Duration::from_secs(seconds.into()));
+    let shown = progress::is_shown();
+    let mut tell = |now: &follow::Now| {
+        if shown {
+            let line = now.line(terminal::columns());
+            let _ = write!(std::io::stderr(), "\r\u{1b}[K{line}");
         }
     };
-    let single = args.only.is_some()
+    let read = follow::follow(capture, patience, draws(args), &stop, &mut tell);
+    if shown {
+        let _ = write!(std::io::stderr(), "\r\u{1b}[K");
+    }
+    let mut run = read.map_err(|error| unread(&error))?.into_run();
+    hide(args, &mut run, None)?;
+    print(args, &run, capture)
+}
+
+fn unread(error: &ImportError) -> Failure {
+    Failure::usage(error.to_string())
+}
+
+/// Whether the answer has graphs, or needs what they are drawn from.
+fn draws(args: &ExplainArgs) -> bool {
+    args.format == Format::Html || !args.what_if.is_empty()
+}
+
+/// What an anonymised answer leaves out.
+fn hidden(args: &ExplainArgs) -> Option<Hide> {
+    args.anonymize.then(|| {
+        Hide::new(Keep {
+            ports: args.keep.contains(&KeepWhat::Ports),
+            names: args.keep.contains(&KeepWhat::Names),
+        })
+    })
+}
+
+/// Takes out of a run who was involved, where that is asked for, and writes the copy of its capture.
+fn hide(args: &ExplainArgs, run: &mut Analyzed, recording: Option<&Recording>) -> Result<(), Failure> {
+    let Some(hide) = hidden(args) else {
+        return Ok(());
+    };
+    let file = run
+        .analysis
+        .as_ref()
+        .map_or("", |analysis| &analysis.capture.file);
+    let name = hide.name(file, 0);
+    hide.run(run, &name);
+    let Some(copy) = &args.copy else {
+        return Ok(());
+    };
+    let Some(recording) = recording.filter(|recording| recording.first() != Path::new("-")) else {
+        return Err(no_copy("standard input"));
+    };
+    let packets = hide
+        .copy(recording, copy)
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    terminal::remark(&format!(
+        "slowpath: {} has {packets} packets, without addresses, names and payload",
+        copy.display()
+    ));
+    Ok(())
+}
+
+fn no_copy(of: &str) -> Failure {
+    Failure::usage(format!(
+        "copying {of} with --copy: only the file of one capture is copied; name it alone"
+    ))
+}
+
+/// Whether more is asked for than an answer in some form.
+fn narrowed(args: &ExplainArgs) -> bool {
+    args.only.is_some()
         || args.wireshark
         || args.capacity.is_some()
         || args.system.is_some()
         || !args.what_if.is_empty()
-        || args.out.is_some();
-    if second.is_some() && single {
+        || args.out.is_some()
+        || args.anonymize
+}
+
+/// Prints what a run says.
+fn print(args: &ExplainArgs, run: &Analyzed, path: &Path) -> Result<u8, Failure> {
+    if let Some(folder) = &args.out {
+        keep::add(folder, &run.record, run.analysis.as_ref())
+            .map_err(|error| Failure::usage(error.to_string()))?;
+    }
+    let Some(mut explanation) = explain::run(run) else {
+        return Err(Failure::usage(format!(
+            "explaining {}: it holds no packets; capture while the transfer runs",
+            path.display()
+        )));
+    };
+    if let Some(wanted) = &args.only
+        && explain::select(&mut explanation, wanted) == 0
+    {
+        return Err(Failure::usage(format!(
+            "explaining {} with --only {wanted}: no connection has this number, or this in an address; leave --only out to see all",
+            path.display()
+        )));
+    }
+    if let Some(rate) = &args.capacity {
+        explain::know_capacity(&mut explanation, rate).map_err(|error| no_rate(rate, &error))?;
+    }
+    if let Some(system) = &args.system {
+        let language = devices::language(Some(system), &[])
+            .map_err(|found| Failure::usage(format!("reading --system: {found}")))?;
+        explain::in_language(&mut explanation, language);
+    }
+    let asked = asked(args, &explanation)?;
+    let style = terminal::style();
+    terminal::print(|out| match args.format {
+        Format::Json if let Some((id, _, answers)) = &asked => {
+            fit::write_explanation_json(&explanation, *id, answers, out)
+        }
+        Format::Json => explain::write_json(&explanation, out),
+        Format::Jsonl => explain::write_json_lines(&explanation, out),
+        Format::Html => explain::write_html(&explanation, out),
+        Format::Text => {
+            explain::write_text(&explanation, style, args.system.is_some(), out)?;
+            if let Some((_, fitted, answers)) = &asked {
+                writeln!(out)?;
+                fit::write_answers(fitted, answers, style, out)?;
+            }
+            if args.wireshark {
+                explain::write_wireshark(&explanation, style, out)?;
+            }
+            Ok(())
+        }
+    })?;
+    Ok(exit::DONE)
+}
+
+fn no_rate(rate: &str, error: &ParseError) -> Failure {
+    Failure::usage(format!("reading --capacity {rate}: {error}"))
+}
+
+/// Prints what two captures say together.
+fn two(args: &ExplainArgs, capture: &Path, second: &Path) -> Result<u8, Failure> {
+    if narrowed(args) {
         return Err(Failure::usage(
-            "explaining two captures: --only, --wireshark, --capacity, --system, --what-if and --out go with one capture; leave the second out"
+            "explaining two captures: --only, --wireshark, --capacity, --system, --what-if, --anonymize and --out go with one capture; leave the second out"
                 .to_owned(),
         ));
     }
-    match second {
-        None if is_json(capture) => return result(args, capture, single),
-        None => {
-            if let Some(fates) = fates::read(capture).map_err(usage)? {
-                return dropped(args, &fates, single);
-            }
-            let reading = Reading::default();
-            let run = progress::while_reading(&reading, || explain::open_watched(capture, &reading));
-            let run = run.map_err(usage)?;
-            if let Some(folder) = &args.out {
-                keep::add(folder, &run.record, run.analysis.as_ref())
-                    .map_err(|error| Failure::usage(error.to_string()))?;
-            }
-            let Some(mut explanation) = explain::run(&run) else {
-                return Err(Failure::usage(format!(
-                    "explaining {}: it holds no packets; capture while the transfer runs",
-                    capture.display()
-                )));
-            };
-            if let Some(wanted) = &args.only
-                && explain::select(&mut explanation, wanted) == 0
-            {
-                return Err(Failure::usage(format!(
-                    "explaining {} with --only {wanted}: no connection has this number, or this in an address; leave --only out to see all",
-                    capture.display()
-                )));
-            }
-            if let Some(rate) = &args.capacity {
-                explain::know_capacity(&mut explanation, rate)
-                    .map_err(|error| Failure::usage(format!("reading --capacity {rate}: {error}")))?;
-            }
-            if let Some(system) = &args.system {
-                let language = devices::language(Some(system), &[])
-                    .map_err(|found| Failure::usage(format!("reading --system: {found}")))?;
-                explain::in_language(&mut explanation, language);
-            }
-            let asked = asked(args, &explanation)?;
-            let style = terminal::style();
-            terminal::print(|out| match args.format {
-                Format::Json if let Some((id, _, answers)) = &asked => {
-                    fit::write_explanation_json(&explanation, *id, answers, out)
-                }
-                Format::Json => explain::write_json(&explanation, out),
-                Format::Jsonl => explain::write_json_lines(&explanation, out),
-                Format::Html => explain::write_html(&explanation, out),
-                Format::Text => {
-                    explain::write_text(&explanation, style, args.system.is_some(), out)?;
-                    if let Some((_, fitted, answers)) = &asked {
-                        writeln!(out)?;
-                        fit::write_answers(fitted, answers, style, out)?;
-                    }
-                    if args.wireshark {
-                        explain::write_wireshark(&explanation, style, out)?;
-                    }
-                    Ok(())
-                }
-            })?;
-        }
-        Some(second) => {
-            let pair = explain::pair(capture, second).map_err(usage)?;
-            if matches!(args.format, Format::Html | Format::Jsonl) {
-                return Err(Failure::usage(
-                    "explaining two captures: they are explained as text or json alone; write --format json"
-                        .to_owned(),
-                ));
-            }
-            terminal::print(|out| match args.format {
-                Format::Json => explain::write_pair_json(&pair, out),
-                _ => explain::write_pair(&pair, terminal::style(), out),
-            })?;
-        }
+    let pair = explain::pair(capture, second).map_err(|error| unread(&error))?;
+    if matches!(args.format, Format::Html | Format::Jsonl) {
+        return Err(Failure::usage(
+            "explaining two captures: they are explained as text or json alone; write --format json"
+                .to_owned(),
+        ));
     }
+    terminal::print(|out| match args.format {
+        Format::Json => explain::write_pair_json(&pair, out),
+        _ => explain::write_pair(&pair, terminal::style(), out),
+    })?;
     Ok(exit::DONE)
+}
+
+/// Prints the transfers of many captures in one table.
+fn table(args: &ExplainArgs, found: &Found) -> Result<u8, Failure> {
+    if args.wireshark || args.system.is_some() || !args.what_if.is_empty() || args.out.is_some() {
+        return Err(Failure::usage(
+            "explaining many captures: --wireshark, --system, --what-if and --out go with one capture; name one alone"
+                .to_owned(),
+        ));
+    }
+    if args.format == Format::Html {
+        return Err(Failure::usage(
+            "explaining many captures: they are explained as text, json or jsonl; name one alone for a page"
+                .to_owned(),
+        ));
+    }
+    if args.copy.is_some() {
+        return Err(no_copy("many captures"));
+    }
+    if let Some(rate) = &args.capacity {
+        rate.parse::<BitRate>().map_err(|error| no_rate(rate, &error))?;
+    }
+    let recordings = found.recordings.as_slice();
+    if recordings.is_empty() {
+        return Err(Failure::usage(no_captures(&found.without)));
+    }
+    let asked = many::Asked {
+        only: args.only.clone(),
+        capacity: args.capacity.clone(),
+        remedies: args.format == Format::Jsonl,
+        hide: hidden(args),
+    };
+    let reading = Reading::default();
+    reading.expect(
+        recordings
+            .iter()
+            .flat_map(|one| &one.files)
+            .map(|file| size(file))
+            .sum(),
+    );
+    let no_thread = |error: std::io::Error| Failure::machine(format!("explaining many captures: {error}"));
+    let (read, errors): (usize, Vec<(String, String)>) = if args.format == Format::Jsonl {
+        let mut told = Vec::new();
+        terminal::print(|out| {
+            told = many::write_json_lines(recordings, &asked, &reading, out)?;
+            Ok(())
+        })?;
+        let errors = told
+            .iter()
+            .filter_map(|(file, error)| Some((file.clone(), error.clone()?)));
+        let errors: Vec<_> = errors.collect();
+        (told.len() - errors.len(), errors)
+    } else {
+        let many = progress::while_reading(&reading, || many::table(recordings, &asked, &reading));
+        let many = many.map_err(no_thread)?;
+        let errors = many
+            .unread()
+            .map(|one| (one.file.clone(), one.error.clone().unwrap_or_default()));
+        let errors: Vec<_> = errors.collect();
+        if many.read() > 0 || args.format == Format::Json {
+            terminal::print(|out| match args.format {
+                Format::Json => json::write(&many, true, out),
+                _ => many::write(&many, terminal::style(), out),
+            })?;
+        }
+        (many.read(), errors)
+    };
+    for folder in &found.without {
+        terminal::note(&format!(
+            "slowpath: explaining {}: no capture lies in it; give another folder",
+            folder.display()
+        ));
+    }
+    let count = read + errors.len();
+    match errors.first() {
+        None if found.without.is_empty() => Ok(exit::DONE),
+        None => Ok(exit::USAGE),
+        Some((file, error)) if count == 1 => Err(Failure::usage(format!(
+            "opening the capture {file}: {error}; give a pcap or pcapng file as tcpdump and Wireshark write it, compressed or not"
+        ))),
+        Some((file, error)) if read == 0 => Err(Failure::usage(format!(
+            "explaining {count} captures: none could be read; the first is {file}: {error}; give pcap or pcapng files as tcpdump and Wireshark write them"
+        ))),
+        Some(_) => Err(Failure::usage(format!(
+            "explaining {count} captures: {} could not be read, which the answer names with the reason; leave them out or mend them",
+            errors.len()
+        ))),
+    }
+}
+
+fn no_captures(folders: &[PathBuf]) -> String {
+    let named: Vec<String> = folders
+        .iter()
+        .map(|folder| folder.display().to_string())
+        .collect();
+    format!(
+        "opening the captures in {}: none lies there, nor below; give a folder with pcap or pcapng files",
+        named.join(", ")
+    )
+}
+
+fn size(file: &Path) -> u64 {
+    std::fs::metadata(file).map_or(0, |about| about.len())
 }
 
 /// Prints what the result of another tool tells.

@@ -36,6 +36,7 @@ pub struct Analyzer {
     given_up: u64,
     /// When the capturing machine held packets up: beginnings and ends in order, nanoseconds.
     disturbed: Vec<(i64, i64)>,
+    without_graphs: bool,
 }
 
 impl Analyzer {
@@ -65,6 +66,11 @@ impl Analyzer {
             }
         }
         self.disturbed = spans.to_vec();
+    }
+
+    /// Leaves out the data of graphs, where nobody draws them; all else is the same.
+    pub const fn leave_out_graphs(&mut self) {
+        self.without_graphs = true;
     }
 
     /// What the packets show.
@@ -106,6 +112,7 @@ impl Analyzer {
             bytes: self.bytes,
             connections: u64::from(self.opened),
             disturbed: &self.disturbed,
+            graphs: !self.without_graphs,
         };
         observe(&connections, &seen, conversations, summary, spread)
     }

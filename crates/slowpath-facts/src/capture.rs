@@ -19,6 +19,9 @@ pub struct CaptureFacts {
 pub struct Capture {
     /// File name; empty until the caller sets it.
     pub file: String,
+    /// The files of a recording that goes on in several, read as one; empty for a single file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<String>,
     /// `pcap`, `pcapng` or `simulated`.
     pub format: String,
     /// Link types by their libpcap names.

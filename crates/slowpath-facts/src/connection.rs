@@ -113,6 +113,31 @@ pub struct RttSummary {
     pub handshake: f64,
 }
 
+/// What is drawn and listed of a connection beside its facts.
+#[derive(Debug, Default)]
+pub(crate) struct Drawn {
+    graphs: Graphs,
+    wireshark: Vec<Row>,
+}
+
+impl Drawn {
+    /// Of a connection as it was measured; `start` is the time of the capture's first packet.
+    pub(crate) fn of(conn: &Conn, measured: &Measured, start: i64, with_graphs: bool) -> Self {
+        let first_rtt = match conn.handshake_ns {
+            (Some(there), Some(back)) => Some(there.saturating_add(back)),
+            _ => None,
+        };
+        Self {
+            graphs: if with_graphs {
+                graphs::graphs(conn, measured, start)
+            } else {
+                Graphs::default()
+            },
+            wireshark: wireshark::rows(conn.half(measured.facts.from), first_rtt),
+        }
+    }
+}
+
 /// Puts together what is known of a connection; `start` is the time of the capture's first packet.
 pub(crate) fn observed(
     conn: &Conn,
@@ -120,25 +145,11 @@ pub(crate) fn observed(
     measured: Measured,
     surroundings: Surroundings,
     start: i64,
-    with_graphs: bool,
+    drawn: Drawn,
 ) -> Connection {
     let facts = &measured.facts;
     let sides = [Side::Client, Side::Server];
     let half = sides.map(|side| conn.half(side));
-    let graphs = if with_graphs {
-        graphs::graphs(conn, &measured, start)
-    } else {
-        Graphs::default()
-    };
-    let wireshark = if with_graphs {
-        let first_rtt = match conn.handshake_ns {
-            (Some(there), Some(back)) => Some(there.saturating_add(back)),
-            _ => None,
-        };
-        wireshark::rows(conn.half(facts.from), first_rtt)
-    } else {
-        Vec::new()
-    };
     let (client, server) = endpoints(conn, key);
     Connection {
         id: conn.id,
@@ -167,12 +178,12 @@ pub(crate) fn observed(
         zero_window_s: facts.time.window_closed_s,
         tap: facts.tap,
         counters: sides.map(|side| counters(conn, side)),
-        wireshark,
+        wireshark: drawn.wireshark,
         facts: measured.facts,
         parallel_flows: surroundings.flows,
         shared_queue: surroundings.shared,
         surroundings,
-        graphs,
+        graphs: drawn.graphs,
     }
 }
 

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use slowpath_record::packets::{CaptureSummary, Conversations};
 
 use crate::capture::{Capture, CaptureFacts};
-use crate::connection;
+use crate::connection::{self, Drawn};
 use crate::ends::Side;
 use crate::facts::{Measured, measure, policing};
 use crate::quality;
@@ -22,11 +22,13 @@ pub(crate) struct Seen<'a> {
     pub(crate) connections: u64,
     /// When the capturing machine held packets up: beginnings and ends in order, nanoseconds.
     pub(crate) disturbed: &'a [(i64, i64)],
+    /// Whether graphs are wanted.
+    pub(crate) graphs: bool,
 }
 
 /// The facts of one connection's data, on their way from whoever measured them.
 #[derive(Debug)]
-pub struct Part(Measured);
+pub struct Part(Measured, Drawn);
 
 /// Measures everything. `spread` may do a part of the work on several threads; see
 /// [`Analyzer::finish_spread`](crate::Analyzer::finish_spread).
@@ -48,28 +50,37 @@ pub(crate) fn observe(
     order.truncate(WITH_FACTS);
     let one = |rank: usize| {
         let (index, side, _) = order[rank];
-        let mut out = measure(connections[index], side, start, rank < WITH_GRAPHS);
+        let large = rank < WITH_GRAPHS;
+        let graphs = large && seen.graphs;
+        let mut out = measure(connections[index], side, start, graphs);
         out.facts.timeline.note_held(seen.disturbed, start);
-        out
+        let drawn = if large {
+            Drawn::of(connections[index], &out, start, graphs)
+        } else {
+            Drawn::default()
+        };
+        Part(out, drawn)
     };
     let worth = order
         .iter()
         .take(SPREAD)
         .take_while(|(_, _, size)| *size >= WORTH_A_THREAD);
-    let ahead = spread(worth.count(), &|rank| Part(one(rank)));
+    let ahead = spread(worth.count(), &one);
     let mut measured: Vec<(usize, Measured)> = Vec::with_capacity(order.len());
+    let mut drawn: Vec<Drawn> = Vec::with_capacity(order.len());
     let mut ahead = ahead.into_iter();
     for (rank, (index, _, _)) in order.iter().enumerate() {
-        let own = ahead.next().map_or_else(|| one(rank), |part| part.0);
+        let Part(own, of_it) = ahead.next().unwrap_or_else(|| one(rank));
         measured.push((*index, own));
+        drawn.push(of_it);
     }
     let shared = shared_fits(&measured, connections, conversations);
     let quality = quality::judge(&measured, connections, clock, packets, summary);
     let out = measured
         .into_iter()
         .zip(shared)
-        .enumerate()
-        .map(|(rank, ((index, measured), surroundings))| {
+        .zip(drawn)
+        .map(|(((index, measured), surroundings), drawn)| {
             let conn = connections[index];
             let key = conversations.key(conn.conversation);
             let surroundings = Surroundings {
@@ -79,12 +90,13 @@ pub(crate) fn observe(
                 policing: policing::of_flow(&measured),
                 ..surroundings
             };
-            connection::observed(conn, key, measured, surroundings, start, rank < WITH_GRAPHS)
+            connection::observed(conn, key, measured, surroundings, start, drawn)
         })
         .collect();
     CaptureFacts {
         capture: Capture {
             file: String::new(),
+            parts: Vec::new(),
             format: summary.format.clone(),
             link_types: summary.link_types.clone(),
             packets: if summary.packets > 0 {

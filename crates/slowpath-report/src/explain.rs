@@ -75,6 +75,12 @@ pub struct ExplainedConnection {
     pub remedies: Vec<RemedyView>,
 }
 
+/// Whether a connection carried next to nothing beside the largest of the capture, such as FTP's commands beside its
+/// data, and nothing is known of it: one line is enough.
+pub(crate) fn is_aside(c: &Connection, largest: u64) -> bool {
+    c.verdict.limit.is_undecided() && c.bytes_delivered < largest / 100
+}
+
 /// A change and what it is predicted to gain.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RemedyView {

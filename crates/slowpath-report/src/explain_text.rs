@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use slowpath_verdict::{Evidence, Limit, Reason, Rejected};
 
-use crate::explain::{ExplainedConnection, Explanation};
+use crate::explain::{ExplainedConnection, Explanation, is_aside};
 use crate::facts::{facts, parameters, tap_words};
 use crate::quantity::{bit_rate, bytes, grouped, percent, seconds};
-use crate::text::{Style, Tone, Warning, columns, left, wrap};
+use crate::text::{Style, Tone, Warning, columns, kept, left, wrap};
 use crate::verdict::{flag_name, limit_words};
 use slowpath_words::{lookup, say, told, word};
 
@@ -74,7 +74,7 @@ pub fn write_explanation(
     let (said, aside): (Vec<_>, Vec<_>) = explanation
         .connections
         .iter()
-        .partition(|e| !is_aside(e, largest));
+        .partition(|e| !is_aside(&e.connection, largest));
     if !depth.evidence && said.len() > 1 {
         style.paragraph(&overview(&said), "", "", Tone::Plain, out)?;
         writeln!(out)?;
@@ -138,6 +138,11 @@ pub fn write_explanation(
         tap = tap_words(quality.tap)
     );
     style.paragraph(&summary, "  ", "  ", Tone::Plain, out)?;
+    if !capture.parts.is_empty() {
+        for line in kept(&crate::many::joined(capture, ""), style.width, "  ", "  ") {
+            writeln!(out, "{line}")?;
+        }
+    }
     // What it comes to is among the warnings where it matters.
     let told = |warning: &String| warning.contains("acknowledged bytes");
     if quality.capture_loss_fraction > 0.0 && !quality.warnings.iter().any(told) {
@@ -308,13 +313,6 @@ const TRANSFER: usize = 1;
 fn speaks_against(limit: Limit, evidence: &Evidence) -> bool {
     let found = !evidence.text.contains("finds no policer");
     evidence.fact == "policing.published" && found != (limit == Limit::Policed)
-}
-
-/// Whether a connection carried next to nothing beside the largest of the capture, such as FTP's commands beside its
-/// data, and nothing is known of it: one line is enough.
-fn is_aside(explained: &ExplainedConnection, largest: u64) -> bool {
-    let c = &explained.connection;
-    c.verdict.limit.is_undecided() && c.bytes_delivered < largest / 100
 }
 
 fn connection(

@@ -6,6 +6,7 @@
 //! * [`results`]: [`Results`], what an experiment came to (`slowpath/run/1`). Start here.
 //! * [`explain`]: [`Explanation`], what one capture says (`slowpath/explain/1`).
 //! * [`explain_text`]: the same for a terminal, the answer first.
+//! * [`many`]: many captures in one table (`slowpath/explain-many/1`).
 //! * [`verdict`]: words for what limits a transfer.
 //! * [`terminal`]: the table in 80 columns and the answers.
 //! * [`json`]: the machine-readable forms.
@@ -32,6 +33,7 @@ pub mod html;
 pub mod json;
 pub mod label;
 pub mod ledger;
+pub mod many;
 pub mod quantity;
 pub mod results;
 pub mod svg;

@@ -263,3 +263,28 @@ reproduce-episodes = loss episodes
 reproduce-limit = limited by
 reproduce-captured = captured
 reproduce-reproduced = reproduced
+
+## Many captures in one table.
+
+many-all = { $captures } capture{ $plural_captures }, { $transfers } transfer{ $plural_transfers }, { $delivered } in all: { $limits }.
+many-none = { $captures } capture{ $plural_captures }, and no transfer in them.
+many-folder = All in { $folder }
+many-heading = Transfers, worst first: by the time lost against what the line would have given
+many-at-most = "< 1 s": at most that, because the line's own rate was not seen.
+many-lost = lost
+many-duration = of
+many-bytes = payload
+many-goodput = goodput
+many-limit = limit
+many-narrow = { $limit }: { $lost } lost of { $duration }, { $delivered } at { $goodput }
+many-more = and { $more } more that lost less (-v lists them)
+many-captures = Captures
+many-unread = { $file }: not read: { $error }
+many-note = { $file }: { $note }
+many-empty = { $file }: no TCP connection with data
+many-joined = { $count } files of one recording, read as one: { $first } to { $last }
+many-more-captures = and { $more } more (-v lists all)
+
+## A capture that is still being written.
+
+follow-line = { $duration }, { $packets } packets, { $rate }: { $limit } { $flow }

@@ -263,3 +263,28 @@ reproduce-episodes = ロスの発生回数
 reproduce-limit = 制限要因
 reproduce-captured = キャプチャ
 reproduce-reproduced = 再現
+
+## Many captures in one table.
+
+many-all = キャプチャ{ $captures }個、転送{ $transfers }件、計{ $delivered }: { $limits }。
+many-none = キャプチャ{ $captures }個に、転送はありません。
+many-folder = すべて{ $folder }にあります
+many-heading = 転送: 回線に比べた短縮余地の大きい順
+many-at-most = 「< 1 s」は最大でもそれだけ。回線自体の速度が現れていないため。
+many-lost = 短縮余地
+many-duration = 所要時間
+many-bytes = データ
+many-goodput = 転送速度
+many-limit = 制限要因
+many-narrow = { $limit }: { $duration }のうち短縮余地{ $lost }、{ $delivered }、{ $goodput }
+many-more = ほか{ $more }件は短縮余地がより小さい転送(-vで表示)
+many-captures = キャプチャ
+many-unread = { $file }: 読めません: { $error }
+many-note = { $file }: { $note }
+many-empty = { $file }: データのあるTCP接続はありません
+many-joined = 1つの記録の{ $count }個のファイルを1つとして読みました: { $first }〜{ $last }
+many-more-captures = ほか{ $more }件(-vですべて表示)
+
+## A capture that is still being written.
+
+follow-line = { $duration }、{ $packets }パケット、{ $rate }: { $limit } { $flow }

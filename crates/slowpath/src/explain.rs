@@ -19,19 +19,17 @@ use slowpath_verdict::compare::{device_limit, dscp_treatment};
 use slowpath_verdict::{Analysis, Verdict};
 
 use crate::analyzed::Analyzed;
+use crate::fates::{self, Fates};
 use crate::folder::Folder;
-use crate::import::{self, ImportError, ReadCapture};
+use crate::import::{self, How, ImportError, ReadCapture};
+use crate::many::rotation::Recording;
 use crate::outcome;
 use crate::reading::Reading;
 use slowpath_words::{say, told, word};
 
 /// Explains what the packets of a run say; nothing where none were seen.
 pub fn run(run: &Analyzed) -> Option<Explanation> {
-    run.analysis.clone().map(|analysis| {
-        let mut explanation = Explanation::diagnosed(analysis);
-        for_linux(&mut explanation);
-        explanation
-    })
+    run.analysis.clone().map(of)
 }
 
 /// The run to be explained: that of a results folder which holds one with packets, or else an imported capture.
@@ -47,15 +45,59 @@ pub fn open(path: &Path) -> Result<Analyzed, ImportError> {
 /// # Errors
 /// [`ImportError`].
 pub fn open_watched(path: &Path, reading: &Reading) -> Result<Analyzed, ImportError> {
-    let kept = path
-        .is_dir()
-        .then(|| outcome::analyze(&Folder::open(path)).ok())
-        .flatten();
-    let mut seen = kept.into_iter().flatten().filter(|run| run.analysis.is_some());
-    match (seen.next(), seen.next()) {
-        (Some(run), None) => Ok(run),
-        _ => import::run_watched(path, reading),
+    kept(path).map_or_else(|| import::run_watched(path, reading), Ok)
+}
+
+/// The run of a results folder which holds one with packets; `None` of any other folder or file.
+pub fn kept(path: &Path) -> Option<Analyzed> {
+    if !path.is_dir() {
+        return None;
     }
+    let folder = Folder::open(path);
+    let records = folder.records().ok()?.into_iter();
+    let runs = records.map(|(name, record)| outcome::analyze_run(&folder, name, record));
+    let mut seen = runs.filter(|run| run.analysis.is_some());
+    seen.next().filter(|_| seen.next().is_none())
+}
+
+/// What is in the files of one recording.
+#[derive(Debug)]
+pub enum Seen {
+    /// Packets that somebody captured.
+    Run(Box<Analyzed>),
+    /// What became of packets inside the network of a run of ours.
+    Network(Box<Fates>),
+    /// More than one recording, although the names of the files go on.
+    Several,
+}
+
+/// Reads a recording once, and says what it is, with the data of graphs where those are drawn; `reading` says meanwhile how
+/// far it is.
+///
+/// # Errors
+/// [`ImportError`].
+pub fn read(recording: &Recording, graphs: bool, reading: &Reading) -> Result<Seen, ImportError> {
+    let how = How {
+        graphs,
+        ..How::default()
+    };
+    let (read, rest) = ReadCapture::open_recording(recording, how, reading)?;
+    if rest.is_some() {
+        return Ok(Seen::Several);
+    }
+    if read.is_network()
+        && let Some(fates) = fates::read(recording.first())?
+    {
+        return Ok(Seen::Network(Box::new(fates)));
+    }
+    Ok(Seen::Run(Box::new(read.into_run())))
+}
+
+/// What an analysis comes to, with what would help.
+pub fn of(analysis: Analysis) -> Explanation {
+    let mut explanation = Explanation::diagnosed(analysis);
+    for_linux(&mut explanation);
+    explanation
 }
 
 /// Adds to each remedy that gains something how it is made on a Linux host whose configuration is not known.

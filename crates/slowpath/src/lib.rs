@@ -14,6 +14,9 @@
 //! * [`attended`]: what an unattended watch keeps.
 //! * [`import`]: existing captures, from a file to a record with its analysis; [`analyzed`]: any run with what its
 //!   packets say; [`keep`]: folders of runs that no experiment planned.
+//! * [`many`]: many captures in one table; files that are one recording.
+//! * [`anonymize`]: answers, records and captures that may leave the house.
+//! * [`follow`]: captures that are still being written.
 //! * [`fates`]: what became of packets inside the network of a run of ours; [`reading`]: how far a file is read.
 //! * [`report`]: results and report of a folder, made from its records.
 //! * [`interrupt`]: Ctrl-C as a flag.
@@ -32,6 +35,7 @@
 pub const MODEL: u32 = 2;
 
 pub mod analyzed;
+pub mod anonymize;
 #[cfg(target_os = "linux")]
 pub mod attended;
 pub mod catalog;
@@ -45,13 +49,16 @@ mod echoed;
 pub mod explain;
 pub mod fates;
 pub mod fit;
+pub mod follow;
 pub mod identity;
 pub mod import;
 pub mod interrupt;
 pub mod keep;
 pub mod listing;
 pub mod load;
+pub mod many;
 pub mod outcome;
+mod piped;
 pub mod probes;
 pub mod processors;
 pub mod prove;

@@ -4,15 +4,15 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+/// How many there are for this process.
+pub fn count() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Does `work` for every number below `count` on as many threads as there are processors; results come in the order of
 /// the numbers.
 pub fn each<R: Send>(count: usize, work: &(dyn Fn(usize) -> R + Sync)) -> Vec<R> {
-    each_on(all(), count, work)
-}
-
-/// How many processors this program may use.
-pub fn all() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
+    each_on(self::count(), count, work)
 }
 
 /// As [`each`], on `threads` threads.

@@ -29,6 +29,17 @@ impl Reading {
         self.0.all.store(all, Ordering::Relaxed);
     }
 
+    /// Begins several files of so many bytes together.
+    pub fn expect(&self, all: u64) {
+        self.0.done.store(0, Ordering::Relaxed);
+        self.0.all.store(all, Ordering::Relaxed);
+    }
+
+    /// So many more bytes were read.
+    pub(crate) fn passed(&self, bytes: u64) {
+        self.0.done.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     /// Everything up to `offset` was read.
     pub fn reached(&self, offset: u64) {
         self.0.done.fetch_max(offset, Ordering::Relaxed);

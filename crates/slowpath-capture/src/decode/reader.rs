@@ -1,5 +1,6 @@
 //! A reader and a decoder together.
 
+use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -8,16 +9,31 @@ use slowpath_record::packets::{CaptureSummary, Conversations, Record};
 use super::{Decoder, Undecoded};
 use crate::read::{InPlace, OpenError, Reader};
 
+/// Gives the next file of a recording that goes on in another, if there is one: called at the end of each file with the
+/// time of its last packet, in nanoseconds.
+pub type Following = Box<dyn FnMut(i64) -> io::Result<Option<Reader>> + Send>;
+
 /// Reads a capture packet by packet, as an analysis wants it.
 ///
 /// Call [`next_record`](Self::next_record) until it gives nothing, then ask for the [`summary`](Self::summary).
-#[derive(Debug)]
 pub struct PacketReader {
     reader: Reader,
     decoder: Decoder,
+    following: Option<Following>,
+    /// What is known of the files before the present one.
+    before: Before,
     undecoded: u64,
     first_undecoded: Option<(u64, Undecoded)>,
     dropped_before: u64,
+}
+
+/// What is known of files that were read to their end.
+#[derive(Debug, Default)]
+struct Before {
+    files: u32,
+    damage: Option<String>,
+    /// Drops that an interface counted: a recorder counts on from file to file.
+    dropped: Option<u64>,
 }
 
 impl PacketReader {
@@ -45,23 +61,74 @@ impl PacketReader {
         Reader::in_place(input).map(Self::from)
     }
 
+    /// Goes on with the files that `following` gives, where each one ends: packets, conversations and interfaces are
+    /// numbered on, so that a recording in several files reads as if it were in one.
+    #[must_use]
+    pub fn followed_by(mut self, following: Following) -> Self {
+        self.following = Some(following);
+        self
+    }
+
     /// The next packet with an IP header; frames without one are counted and passed over.
     ///
     /// # Errors
     /// Those of the input.
     #[inline]
     pub fn next_record(&mut self) -> io::Result<Option<Record>> {
-        while let Some(frame) = self.reader.next_frame()? {
-            self.dropped_before = self.dropped_before.saturating_add(frame.dropped_before());
-            match self.decoder.decode(&frame) {
-                Ok(record) => return Ok(Some(record)),
-                Err(reason) => {
-                    self.undecoded += 1;
-                    self.first_undecoded.get_or_insert((frame.number, reason));
+        loop {
+            while let Some(frame) = self.reader.next_frame()? {
+                self.dropped_before = self.dropped_before.saturating_add(frame.dropped_before());
+                match self.decoder.decode(&frame) {
+                    Ok(record) => return Ok(Some(record)),
+                    Err(reason) => {
+                        self.undecoded += 1;
+                        self.first_undecoded.get_or_insert((frame.number, reason));
+                    }
                 }
             }
+            if !self.go_on()? {
+                return Ok(None);
+            }
         }
-        Ok(None)
+    }
+
+    /// Turns to the next file of the recording; false if there is none.
+    #[cold]
+    fn go_on(&mut self) -> io::Result<bool> {
+        let Some(following) = &mut self.following else {
+            return Ok(false);
+        };
+        let Some(mut next) = following(self.decoder.last_at())? else {
+            return Ok(false);
+        };
+        self.before = Before {
+            files: self.before.files + 1,
+            damage: self.damage(),
+            dropped: self.before.dropped.max(self.dropped()),
+        };
+        next.count_on(&self.reader);
+        self.reader = next;
+        Ok(true)
+    }
+
+    /// Where the first file that is damaged breaks off.
+    fn damage(&self) -> Option<String> {
+        let own = || {
+            let damage = self.reader.damage()?;
+            Some(match self.before.files {
+                0 => damage.to_string(),
+                files => format!("file {} of the recording: {damage}", files + 1),
+            })
+        };
+        self.before.damage.clone().or_else(own)
+    }
+
+    /// Packets that the present file says were dropped.
+    fn dropped(&self) -> Option<u64> {
+        let interfaces = self.reader.interfaces().iter();
+        interfaces
+            .filter_map(|interface| interface.dropped)
+            .reduce(u64::saturating_add)
     }
 
     /// Addresses and ports of the conversations seen so far.
@@ -102,10 +169,7 @@ impl PacketReader {
     /// What is known of the capture so far; complete once [`next_record`](Self::next_record) has given nothing.
     pub fn summary(&self) -> CaptureSummary {
         let interfaces = self.reader.interfaces();
-        let counted = interfaces
-            .iter()
-            .filter_map(|interface| interface.dropped)
-            .reduce(u64::saturating_add);
+        let counted = self.before.dropped.max(self.dropped());
         CaptureSummary {
             format: self.reader.format().to_string(),
             link_types: self.reader.link_types().iter().map(ToString::to_string).collect(),
@@ -118,7 +182,7 @@ impl PacketReader {
                 .map(|interface| interface.resolution_ns)
                 .max()
                 .unwrap_or(0),
-            damage: self.reader.damage().map(ToString::to_string),
+            damage: self.damage(),
             snap_len: self.reader.longest_cut(),
         }
     }
@@ -129,9 +193,20 @@ impl From<Reader> for PacketReader {
         Self {
             reader,
             decoder: Decoder::new(),
+            following: None,
+            before: Before::default(),
             undecoded: 0,
             first_undecoded: None,
             dropped_before: 0,
         }
+    }
+}
+
+impl fmt::Debug for PacketReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PacketReader")
+            .field("reader", &self.reader)
+            .field("undecoded", &self.undecoded)
+            .finish_non_exhaustive()
     }
 }

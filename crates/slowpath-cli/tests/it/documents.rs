@@ -179,6 +179,15 @@ impl Place {
             let from = place.scratch.0.join(format!("made/captures/{capture}.pcapng"));
             fs::copy(from, place.scratch.0.join(name)).unwrap();
         }
+        fs::create_dir(place.scratch.0.join("captures")).unwrap();
+        for name in [
+            "captures/one.pcapng",
+            "ring_00001_20260102030405.pcapng",
+            "live.pcapng",
+        ] {
+            let from = place.scratch.0.join("transfer.pcapng");
+            fs::copy(from, place.scratch.0.join(name)).unwrap();
+        }
         // Where the program is missing, its command is only read.
         let _ = place.shell("zstd -q transfer.pcapng -o huge.pcap.zst", "bin");
         place

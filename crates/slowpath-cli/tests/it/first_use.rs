@@ -124,10 +124,13 @@ fn wrong_places_get_a_cure() {
         (&["report", folder], &["not a results folder", "settings.json"]),
         (&["explain", missing], &["no file", "small.toml?"]),
         (&["config", missing], &["no file", "small.toml?"]),
-        (&["explain", folder], &["is a folder", "captures/one.pcapng"]),
+        (
+            &["explain", folder],
+            &["the file is empty", "captures/one.pcapng"],
+        ),
         (
             &["explain", "a", "b", "c"],
-            &["one capture, or two", "call it for each"],
+            &["none could be read", "there is no file of that name"],
         ),
         (
             &["run", file, "--sweep", "los=1 %"],

@@ -9,6 +9,7 @@ mod first_use;
 mod fit;
 mod folders;
 mod japanese;
+mod many;
 mod measure;
 mod records;
 mod robust;

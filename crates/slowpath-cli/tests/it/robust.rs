@@ -43,7 +43,7 @@ impl Made {
 }
 
 /// Every command with an answer, in its forms. Those that only a lab can do print what their program prints.
-const ANSWERS: [&str; 27] = [
+const ANSWERS: [&str; 29] = [
     "list",
     "doctor",
     "--help",
@@ -65,6 +65,8 @@ const ANSWERS: [&str; 27] = [
     "explain c.pcapng --format jsonl",
     "explain c.pcapng --format html",
     "explain c.pcapng c.pcapng",
+    "explain --each c.pcapng",
+    "explain --each c.pcapng --format jsonl",
     "fit c.pcapng --simulations 40",
     "config sysctl.conf",
     "config sysctl.conf --format json",
@@ -238,6 +240,7 @@ fn forty_columns_are_enough() {
         "explain c.pcapng",
         "explain c.pcapng -v",
         "explain c.pcapng c.pcapng",
+        "explain --each c.pcapng missing.pcap",
         "explain missing.pcap",
         "run cisco-fpt",
         "run small.toml --sweep los=1%",

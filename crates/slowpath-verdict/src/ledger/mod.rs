@@ -60,6 +60,15 @@ pub struct Ledger {
     pub ceilings: Vec<(Limit, f64)>,
 }
 
+/// What a transfer lost against what the line would have given it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Lost {
+    /// How much time.
+    pub seconds: f64,
+    /// Whether it may be less, because the line's own rate was not seen.
+    pub at_most: bool,
+}
+
 /// One part of a transfer's time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
@@ -142,6 +151,24 @@ impl Ledger {
     pub fn time_of(&self, cause: Limit) -> f64 {
         let of = self.entries.iter().filter(|entry| entry.cause == cause);
         of.map(|entry| entry.time_s).sum()
+    }
+
+    /// What the transfer lost against what the line would have given it, gaps with nothing to send left out.
+    ///
+    /// Where the capacity is only bounded, that is at most the time for which something else than the line held it.
+    pub fn lost(&self) -> Lost {
+        let at_most = self.floor_s.is_none();
+        let entries = self.entries.iter().filter(|entry| entry.state != State::Idle);
+        let seconds = if at_most {
+            let held = entries.filter(|entry| entry.is_avoidable());
+            held.map(Entry::time).sum::<f64>()
+        } else {
+            entries.filter_map(|entry| entry.lost_s).sum()
+        };
+        Lost {
+            seconds: seconds.max(0.0),
+            at_most,
+        }
     }
 
     /// Time that would be saved without a cause, seconds; `None` where the capacity is only bounded.
@@ -237,6 +264,15 @@ impl Entry {
     /// The sender waited for the other end's program.
     const fn is_answer(&self) -> bool {
         matches!(self.state, State::Answer)
+    }
+
+    /// Something that is known held the sender, other than the line and what every transfer needs.
+    const fn is_avoidable(&self) -> bool {
+        let line = matches!(
+            self.cause,
+            Limit::BottleneckBandwidth | Limit::SharedBottleneck | Limit::Unknown
+        );
+        !line && !matches!(self.state, State::Handshake | State::Start)
     }
 
     /// There was nothing to send.

@@ -1,7 +1,7 @@
 //! Ledgers of timelines made by hand: a path of 100 ms that carries 1 MB/s of payload, so that it holds 100 kB.
 
 use super::booking::ideal_start;
-use super::{CapacityIs, Hints, Ledger, State, book};
+use super::{CapacityIs, Entry, Hints, Ledger, Lost, State, book};
 use crate::limit::{Flag, Limit};
 use slowpath_facts::{Event, Happening, Step, Timeline};
 
@@ -544,4 +544,34 @@ fn what_the_machine_of_the_measurement_took_is_charged_to_nothing_else() {
         ledger.sentence
     );
     assert_eq!(ledger.limit(), Some(Limit::BottleneckBandwidth));
+}
+
+#[test]
+fn what_was_lost_leaves_out_the_line_and_gaps_with_nothing_to_send() {
+    let entry = |cause, state, time_s, lost_s| Entry {
+        cause,
+        flags: Vec::new(),
+        state,
+        event_at_s: None,
+        events: 0,
+        segments: 0,
+        time_s,
+        lost_s: Some(lost_s),
+    };
+    let mut ledger = Ledger {
+        duration_s: 12.0,
+        floor_s: Some(4.0),
+        entries: vec![
+            entry(Limit::BottleneckBandwidth, State::Link, 4.0, 0.5),
+            entry(Limit::ReceiverWindow, State::Window, 3.0, 2.0),
+            entry(Limit::SlowStart, State::Start, 1.0, 0.25),
+            entry(Limit::Unknown, State::Unknown, 1.0, 1.0),
+            entry(Limit::SenderApplication, State::Idle, 3.0, 3.0),
+        ],
+        ..Ledger::default()
+    };
+    let told = |seconds, at_most| Lost { seconds, at_most };
+    assert_eq!(ledger.lost(), told(3.75, false));
+    ledger.floor_s = None;
+    assert_eq!(ledger.lost(), told(3.0, true), "what is known to have held it");
 }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-use slowpath_capture::{InPlace, OpenError, PacketReader};
+use slowpath_capture::{InPlace, OpenError, Reader};
 use slowpath_sys::held_file::HeldFile;
 
 use crate::reading::Reading;
@@ -40,13 +40,13 @@ impl InPlace for Held {
 const PIECE: usize = 4 << 20;
 
 /// The file in place, or read in the ordinary way where that cannot be done.
-pub(super) fn open(file: File, reading: &Reading) -> Result<PacketReader, OpenError> {
+pub(super) fn open(file: File, reading: &Reading) -> Result<Reader, OpenError> {
     match HeldFile::hold(file, PIECE) {
-        Ok(file) => PacketReader::in_place(Held {
+        Ok(file) => Reader::in_place(Held {
             file,
             reading: reading.clone(),
         }),
         // Pipes, files that grow, files of others, files from a network.
-        Err((file, _)) => PacketReader::new(reading.counting(file)),
+        Err((file, _)) => Reader::new(reading.counting(file)),
     }
 }

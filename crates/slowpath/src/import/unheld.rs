@@ -2,11 +2,11 @@
 
 use std::fs::File;
 
-use slowpath_capture::{OpenError, PacketReader};
+use slowpath_capture::{OpenError, Reader};
 
 use crate::reading::Reading;
 
 /// The file read in the ordinary way.
-pub(super) fn open(file: File, reading: &Reading) -> Result<PacketReader, OpenError> {
-    PacketReader::new(reading.counting(file))
+pub(super) fn open(file: File, reading: &Reading) -> Result<Reader, OpenError> {
+    Reader::new(reading.counting(file))
 }

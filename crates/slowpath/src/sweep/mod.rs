@@ -153,7 +153,7 @@ fn open(units: &Units, out: &Path) -> Result<Folder, Error> {
 
 fn on_all<'a>(cancel: &'a AtomicBool, observe: &'a Progress<'a>) -> compute::Work<'a> {
     compute::Work {
-        threads: crate::processors::all(),
+        threads: crate::processors::count(),
         cancel,
         observe,
     }
