@@ -134,10 +134,11 @@ fn hide(args: &ExplainArgs, run: &mut Analyzed, recording: Option<&Recording>) -
     let packets = hide
         .copy(recording, copy)
         .map_err(|error| Failure::usage(error.to_string()))?;
-    terminal::remark(&format!(
-        "slowpath: {} has {packets} packets, without addresses, names and payload",
+    let text = format!(
+        "{} has {packets} packets, without addresses, names and payload",
         copy.display()
-    ));
+    );
+    terminal::remark(&format!("slowpath: {text}"));
     Ok(())
 }
 
@@ -302,10 +303,11 @@ fn table(args: &ExplainArgs, found: &Found) -> Result<u8, Failure> {
         (many.read(), errors)
     };
     for folder in &found.without {
-        terminal::note(&format!(
-            "slowpath: explaining {}: no capture lies in it; give another folder",
+        let text = format!(
+            "explaining {}: no capture lies in it; give another folder",
             folder.display()
-        ));
+        );
+        terminal::note(&format!("slowpath: {text}"));
     }
     let count = read + errors.len();
     match errors.first() {
@@ -315,10 +317,10 @@ fn table(args: &ExplainArgs, found: &Found) -> Result<u8, Failure> {
             "opening the capture {file}: {error}; give a pcap or pcapng file as tcpdump and Wireshark write it, compressed or not"
         ))),
         Some((file, error)) if read == 0 => Err(Failure::usage(format!(
-            "explaining {count} captures: none could be read; the first is {file}: {error}; give pcap or pcapng files as tcpdump and Wireshark write them"
+            "explaining captures: none of {count} could be read; the first is {file}: {error}; give pcap or pcapng files as tcpdump and Wireshark write them"
         ))),
         Some(_) => Err(Failure::usage(format!(
-            "explaining {count} captures: {} could not be read, which the answer names with the reason; leave them out or mend them",
+            "explaining captures: {} of {count} could not be read, which the answer names with the reason; leave them out or mend them",
             errors.len()
         ))),
     }

@@ -141,7 +141,7 @@ const EXPLAIN: &[Case] = &[
     ("slowpath explain bytes", 2, ["opening the capture", "bytes", "ff fe 00 81", "give a pcap or pcapng file"]),
     ("slowpath explain cut.pcapng", 2, ["opening the capture", "cut.pcapng", "cut off at byte 0", "give a pcap or pcapng file"]),
     ("slowpath explain unzipped.gz", 2, ["opening the capture", "unzipped.gz", "gzip", "give a pcap or pcapng file"]),
-    ("slowpath explain a b c", 2, ["explaining 3 captures", "none could be read", "there is no file", "give pcap or pcapng"]),
+    ("slowpath explain a b c", 2, ["explaining captures", "none of 3 could be read", "there is no file", "give pcap or pcapng"]),
     ("slowpath explain good.pcapng --only 77", 2, ["explaining", "good.pcapng", "no connection has this number", "leave --only out"]),
     ("slowpath explain good.pcapng --capacity fast", 2, ["reading --capacity", "fast", "does not start with a number", "expected a rate"]),
     ("slowpath explain good.pcapng --system vax", 2, ["reading --system", "\"vax\"", "no system known", "rtx, ios, ssh"]),

@@ -130,7 +130,7 @@ fn wrong_places_get_a_cure() {
         ),
         (
             &["explain", "a", "b", "c"],
-            &["none could be read", "there is no file of that name"],
+            &["none of 3 could be read", "there is no file of that name"],
         ),
         (
             &["run", file, "--sweep", "los=1 %"],
