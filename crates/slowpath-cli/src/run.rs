@@ -149,21 +149,9 @@ fn opened(args: &ExperimentArgs) -> Result<Loaded, Failure> {
     let loaded = Loaded::open_for(&args.experiment, &args.set, &args.variants)
         .map_err(|error| Failure::usage(error.to_string()))?;
     terminal::warnings(&loaded);
-    for name in &args.variants {
-        if loaded.experiment.variant(name).is_none() {
-            let known: Vec<&str> = loaded
-                .experiment
-                .variants
-                .iter()
-                .map(|variant| variant.name.as_str())
-                .collect();
-            return Err(Failure::usage(format!(
-                "choosing variants: the experiment \"{}\" has no variant \"{name}\"; its variants are {}",
-                loaded.name,
-                known.join(", ")
-            )));
-        }
-    }
+    loaded
+        .require(&args.variants)
+        .map_err(|error| Failure::usage(error.to_string()))?;
     Ok(loaded)
 }
 

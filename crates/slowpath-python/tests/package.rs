@@ -42,6 +42,9 @@ fn a_wheel_installs_and_passes_its_tests() {
     let own =
         passes(Command::new(&python).args(["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]));
     fs::write(Path::new(own.trim()).join("beside.pth"), beside).unwrap();
+    // Dask and the notebook's kernel leave folders in the one for temporary files.
+    let temporary = made.0.join("temporary");
+    fs::create_dir(&temporary).unwrap();
     let mut tests = Command::new(&python);
     tests
         .args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp"])
@@ -52,7 +55,8 @@ fn a_wheel_installs_and_passes_its_tests() {
             "JUPYTER_PATH",
             tools.parent().unwrap().with_file_name("share").join("jupyter"),
         )
-        .env("HOME", &made.0);
+        .env("HOME", &made.0)
+        .env("TMPDIR", &temporary);
     let output = tests.output().unwrap();
     let said = format!(
         "{}{}",

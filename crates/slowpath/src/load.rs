@@ -54,6 +54,18 @@ pub enum LoadError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A variant that was asked for is none of the experiment's.
+    #[error(
+        "choosing variants: the experiment \"{experiment}\" has no variant \"{name}\"; its variants are {known}"
+    )]
+    Variant {
+        /// The experiment.
+        experiment: String,
+        /// What was asked for.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
     /// The experiment file has mistakes.
     #[error("{0}")]
     Mistakes(Box<Diagnostics>),
@@ -152,6 +164,23 @@ impl Loaded {
             overlaid,
             |file| read(&folder.join(file)),
         )
+    }
+
+    /// Refuses variants that the experiment does not have.
+    ///
+    /// # Errors
+    /// [`LoadError::Variant`].
+    pub fn require(&self, chosen: &[String]) -> Result<(), LoadError> {
+        let variants = &self.experiment.variants;
+        let stranger = chosen.iter().find(|name| self.experiment.variant(name).is_none());
+        stranger.map_or(Ok(()), |name| {
+            let known: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
+            Err(LoadError::Variant {
+                experiment: self.name.clone(),
+                name: name.clone(),
+                known: known.join(", "),
+            })
+        })
     }
 
     /// Loads an experiment from texts that were kept, those of a `Loaded`, without a dossier; otherwise as [`Loaded::open_for`].

@@ -51,16 +51,23 @@ pub(super) fn compute(
     };
     let done = AtomicUsize::new(0);
     let keeper = Keeper::new(folder);
-    let found = processors::each_on(threads, tasks.len(), &|task| {
-        if cancel.load(Ordering::Relaxed) {
+    // What cannot be kept is computed in vain.
+    let full = AtomicBool::new(false);
+    let mut found = processors::each_on(threads, tasks.len(), &|task| {
+        if cancel.load(Ordering::Relaxed) || full.load(Ordering::Relaxed) {
             return Err(Error::Interrupted { kept: 0, all: 0 });
         }
         let (unit, repeat) = tasks[task];
         let one = |repeat| run(units, unit, repeat, known, &keeper);
         let runs = match repeat {
-            Some(repeat) => vec![one(repeat)?],
-            None => until_narrow(units.design.narrow, units.repeats(unit), one)?,
+            Some(repeat) => one(repeat).map(|kept| vec![kept]),
+            None => until_narrow(units.design.narrow, units.repeats(unit), one),
         };
+        let runs = runs.inspect_err(|error| {
+            if matches!(error, Error::Folder(_)) {
+                full.store(true, Ordering::Relaxed);
+            }
+        })?;
         observe(done.fetch_add(1, Ordering::Relaxed) + 1, tasks.len());
         Ok(runs)
     });
@@ -82,6 +89,11 @@ pub(super) fn compute(
         .enumerate()
         .map(|(place, unit)| (*unit, place))
         .collect();
+    // A folder that is full is why others were left out.
+    let is_full = |runs: &Result<Vec<Kept>, Error>| matches!(runs, Err(Error::Folder(_)));
+    if let Some(first) = found.iter().position(is_full) {
+        return found.swap_remove(first).map(|_| all);
+    }
     for ((unit, _), runs) in tasks.iter().zip(found) {
         all[place[unit]].extend(runs?);
     }

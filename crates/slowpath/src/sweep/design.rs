@@ -146,6 +146,7 @@ impl Units {
         let in_file = keys.iter().any(|key| !is_short(key));
         let first = combinations.first().map_or(&[][..], Vec::as_slice);
         let base = load(&design, first)?;
+        base.require(&design.variants)?;
         let variants = (base.experiment.variants.iter())
             .filter(|variant| design.variants.is_empty() || design.variants.contains(&variant.name))
             .map(|variant| (variant.name.clone(), variant.repeats.runs))
