@@ -120,14 +120,20 @@ pub(super) fn design(path: &Path) -> Result<Design, Error> {
     serde_json::from_slice(&text).map_err(|error| none(format!("{DESIGN}: {error}")))
 }
 
-/// Writes the design into a folder.
+/// Writes the design into a folder that does not hold it yet; several processes may do so at the same moment.
 ///
 /// # Errors
 /// [`FolderError`].
 pub(super) fn write_design(folder: &Folder, design: &Design) -> Result<(), FolderError> {
     let mut text = serde_json::to_vec_pretty(design).expect("a design can always be written as JSON");
     text.push(b'\n');
-    folder.write(DESIGN, &text).map(drop)
+    if fs::read(folder.root().join(DESIGN)).is_ok_and(|there| there == text) {
+        return Ok(());
+    }
+    // Under a name of this process first, so that nobody reads what another is writing.
+    let path = folder.root().join(DESIGN);
+    let own = folder.write(&format!("{DESIGN}.{}", std::process::id()), &text)?;
+    fs::rename(own, &path).map_err(|source| FolderError::Write { path, source })
 }
 
 /// In what two designs differ, if they do.
