@@ -3,7 +3,7 @@
 
 use slowpath_path::Dice;
 
-use super::{Number, SweepError};
+use super::{Number, SweepError, key_and_range};
 
 /// One setting with the range out of which values are drawn.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,11 +36,7 @@ impl Span {
             text: text.to_owned(),
             what,
         };
-        let (key, range) = text.split_once('=').ok_or_else(|| error("there is no \"=\""))?;
-        let (key, range) = (key.trim(), range.trim());
-        if key.is_empty() || range.is_empty() {
-            return Err(error("the key or the values are missing"));
-        }
+        let (key, range) = key_and_range(text).map_err(error)?;
         let values = match range.split_once("..") {
             None => Values::Choices(range.split(',').map(|value| value.trim().to_owned()).collect()),
             Some((first, rest)) => between(first.trim(), rest.trim()).map_err(error)?,

@@ -38,11 +38,7 @@ impl Sweep {
             text: text.to_owned(),
             what,
         };
-        let (key, range) = text.split_once('=').ok_or_else(|| error("there is no \"=\""))?;
-        let (key, range) = (key.trim(), range.trim());
-        if key.is_empty() || range.is_empty() {
-            return Err(error("the key or the values are missing"));
-        }
+        let (key, range) = key_and_range(text).map_err(error)?;
         let values = match range.split_once("..") {
             None => range.split(',').map(|value| value.trim().to_owned()).collect(),
             Some((first, rest)) => steps(first.trim(), rest.trim()).map_err(error)?,
@@ -82,6 +78,16 @@ impl Sweep {
         }
         Ok(all)
     }
+}
+
+/// The two sides of `KEY=RANGE`.
+fn key_and_range(text: &str) -> Result<(&str, &str), &'static str> {
+    let (key, range) = text.split_once('=').ok_or("there is no \"=\"")?;
+    let (key, range) = (key.trim(), range.trim());
+    if key.is_empty() || range.is_empty() {
+        return Err("the key or the values are missing");
+    }
+    Ok((key, range))
 }
 
 /// Whether a value is a number, with a unit or without: such a value names no file.
