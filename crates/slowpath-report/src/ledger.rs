@@ -138,6 +138,16 @@ pub fn write(ledger: &Ledger, style: Style, out: &mut dyn Write) -> io::Result<(
         };
         style.paragraph(&line, INDENT, "                       ", Tone::Plain, out)?;
     }
+    for without in ledger.without.iter().take(LINES) {
+        let line = say!(
+            "ledger-without",
+            cause = without.cause.name(),
+            duration = seconds(without.duration_s),
+            low = seconds(without.low90_s),
+            high = seconds(without.high90_s)
+        );
+        style.paragraph(&line, INDENT, "                       ", Tone::Plain, out)?;
+    }
     Ok(())
 }
 

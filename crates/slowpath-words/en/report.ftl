@@ -40,6 +40,7 @@ ledger-holds-instead = ledger: { $cause } holds for { $holds } instead of { $ins
 ledger-payload = { $rate } of payload, { $how }
 ledger-link-itself = = { $floor } the link itself ({ $capacity })
 ledger-held = { $mark } { $lost } { $entries } (held { $time })
+ledger-without = without { $cause }: { $duration } (90 %: { $low } to { $high })
 ledger-link-itself-2 = = { $floor } the link itself
 ledger-at = ; at { $at }
 ledger-events-costliest = ; { $events } events, the costliest at { $at }

@@ -40,6 +40,7 @@ ledger-holds-instead = 時間の内訳: 同じデータ量で、{ $cause }の時
 ledger-payload = データで{ $rate }、{ $how }
 ledger-link-itself = = { $floor } 回線自体({ $capacity })
 ledger-held = { $mark } { $lost } { $entries }(時間{ $time })
+ledger-without = { $cause } がなければ { $duration }(90 %: { $low } 〜 { $high })
 ledger-link-itself-2 = = { $floor } 回線自体
 ledger-at = 。{ $at }時点
 ledger-events-costliest = 。{ $events }回、最大は{ $at }時点

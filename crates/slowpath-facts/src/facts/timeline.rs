@@ -210,7 +210,7 @@ pub struct Step {
     pub resent: u64,
     /// Payload lost of what was sent.
     pub lost: u64,
-    /// Largest amount in flight that was not known to have arrived.
+    /// Largest amount in flight that was not known to have arrived, when data were sent; without any what stayed in flight.
     pub flight: u64,
     /// Advertised window at the last acknowledgement, 0 before the first.
     pub window: u64,
@@ -313,6 +313,8 @@ pub(super) struct Line {
     from: i64,
     out: Timeline,
     fresh_ack: Option<i64>,
+    /// What is in flight, and the step up to which that is noted.
+    pipe: (u64, usize),
     /// Acknowledgements that made room since data were sent.
     room: u32,
     /// When the last of them came, and how far they are apart as a rule, nanoseconds.
@@ -350,6 +352,7 @@ impl Line {
                 delays_s: Vec::new(),
             },
             fresh_ack: None,
+            pipe: (0, 0),
             room: 0,
             last_ack: None,
             quiet: from,
@@ -360,6 +363,18 @@ impl Line {
     fn place(&self, at: i64) -> usize {
         let place = ((at - self.from).max(0) as f64 / 1e9 / self.out.step_s) as usize;
         place.min(self.out.steps.len() - 1)
+    }
+
+    /// Notes what stayed in flight to the end of each step before the one of `at` in which nothing was sent: where a queue
+    /// makes round trips longer than steps, there are many of them.
+    fn carry(&mut self, at: i64) {
+        let (place, (pipe, noted)) = (self.place(at), self.pipe);
+        for step in self.out.steps.iter_mut().take(place).skip(noted) {
+            if step.fresh + step.resent == 0 {
+                step.flight = pipe;
+            }
+        }
+        self.pipe.1 = place.max(noted);
     }
 
     fn step(&mut self, at: i64) -> &mut Step {
@@ -421,6 +436,8 @@ impl Line {
         }
         self.room = 0;
         let followed = !again && self.fresh_ack.take().is_some_and(|ack| at - ack <= near);
+        self.carry(at);
+        self.pipe.0 = pipe;
         let step = self.step(at);
         if again {
             step.resent += bytes;
@@ -442,6 +459,8 @@ impl Line {
             self.last_ack = Some((at, apart));
         }
         let unused = self.room > ROOM;
+        self.carry(at);
+        self.pipe.0 = self.pipe.0.saturating_sub(fresh);
         let step = self.step(at);
         step.delivered += fresh;
         step.window = window;

@@ -23,6 +23,7 @@ use slowpath_facts::Analyzer;
 use slowpath_record::packets::CaptureSummary;
 use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
 use slowpath_sim::{Recorder, Simulation};
+use slowpath_verdict::ledger::Without;
 use slowpath_verdict::{Analysis, Connection, Flag, Interval, Limit};
 
 use draw::Kind;
@@ -42,7 +43,7 @@ fn main() -> ExitCode {
 struct Removal {
     cause: Limit,
     /// Time that the same bytes take without the cause by the ledger, and with and without it as simulated, seconds.
-    said_s: f64,
+    said: Without,
     with_s: f64,
     without_s: f64,
 }
@@ -50,7 +51,17 @@ struct Removal {
 impl Removal {
     /// How far the predicted duration is from that of the run without the cause, as a share of this.
     fn off(&self) -> f64 {
-        self.said_s / self.without_s.max(1e-9) - 1.0
+        self.said.duration_s / self.without_s.max(1e-9) - 1.0
+    }
+
+    /// On which side of the predicted interval that run lies: -1 below it, 1 above it.
+    fn side(&self) -> i8 {
+        i8::from(self.without_s > self.said.high90_s) - i8::from(self.without_s < self.said.low90_s)
+    }
+
+    /// The interval's width as a share of the predicted duration.
+    fn width(&self) -> f64 {
+        (self.said.high90_s - self.said.low90_s) / self.said.duration_s.max(1e-9)
     }
 }
 
@@ -270,7 +281,7 @@ fn removed(drawn: &draw::Drawn, truth: &Truth, connection: &Connection) -> Optio
     let (again, _) = simulate(&without).ok()?;
     Some(Removal {
         cause,
-        said_s: ledger.without(cause)?,
+        said: ledger.without(cause)?,
         with_s: truth.time_of(*bytes)?,
         without_s: again.time_of(*bytes)?,
     })
@@ -503,10 +514,12 @@ fn removals(scores: &[&Score]) {
     }
     for removal in &list {
         println!(
-            "without {}: of {:.2} s {:.2} s said to be left, {:.2} s are: {:+.0} %",
+            "without {}: of {:.2} s {:.2} s ({:.2} to {:.2} s) said to be left, {:.2} s are: {:+.0} %",
             removal.cause,
             removal.with_s,
-            removal.said_s,
+            removal.said.duration_s,
+            removal.said.low90_s,
+            removal.said.high90_s,
             removal.without_s,
             100.0 * removal.off()
         );
@@ -516,6 +529,18 @@ fn removals(scores: &[&Score]) {
         "without the costliest drawn cause: {} runs, duration within 15 % of the prediction in {:.1} %",
         list.len(),
         100.0 * near as f64 / list.len() as f64
+    );
+    let share = |side: i8| {
+        100.0 * list.iter().filter(|removal| removal.side() == side).count() as f64 / list.len() as f64
+    };
+    let mut widths: Vec<f64> = list.iter().map(|removal| removal.width()).collect();
+    widths.sort_by(f64::total_cmp);
+    println!(
+        "intervals that claim 90 % hold {:.1} %; {:.1} % took less, {:.1} % took longer; median width {:.0} % of the duration",
+        share(0),
+        share(-1),
+        share(1),
+        100.0 * widths[widths.len() / 2]
     );
 }
 

@@ -604,7 +604,9 @@ impl Booking<'_> {
             ceilings: ceilings(line, self.hints, &self.spans),
             bytes: total as f64,
             spans: self.spans,
+            without: Vec::new(),
         };
+        ledger.without = ledger.all_without();
         ledger.sentence = words::sentence(&ledger);
         ledger
     }
@@ -628,7 +630,31 @@ fn ceilings(line: &Timeline, hints: &Hints, spans: &[Interval]) -> Vec<(Limit, f
         .filter(|(_, (bytes, time))| *bytes > 0.0 && *time >= least);
     let mut out: Vec<(Limit, f64)> = held.map(|(limit, (bytes, time))| (limit, bytes / time)).collect();
     out.extend(hints.policed.map(|rate| (Limit::Policed, rate)));
+    if !out.iter().any(|(limit, _)| *limit == Limit::ReceiverWindow) {
+        out.extend(fixed_window(line, hints).map(|rate| (Limit::ReceiverWindow, rate)));
+    }
     out
+}
+
+/// What a window that stayed the same lets through at most, though it never held, payload bytes per second.
+///
+/// One that grows on demand would have grown: it is to hold twice of what arrives in a round trip and sixteen segments (Linux,
+/// `tcp_rcv_space_adjust`).
+fn fixed_window(line: &Timeline, hints: &Hints) -> Option<f64> {
+    let windows = || {
+        line.steps
+            .iter()
+            .map(|step| step.window)
+            .filter(|window| *window > 0)
+    };
+    let most = windows().max().filter(|_| hints.window_known)?;
+    let segment = u64::from(hints.segment);
+    let near = most - most.min(2 * segment);
+    let same = windows().filter(|window| *window >= near).count() as f64;
+    let flight = line.steps.iter().map(|step| step.flight).max()?;
+    let rtt = line.least_data_rtt_s.max(line.least_rtt_s);
+    let fixed = same >= ALWAYS * windows().count() as f64 && most < 2 * flight + 16 * segment && rtt > 0.0;
+    fixed.then(|| most as f64 / rtt)
 }
 
 /// Limits that let a rate through whatever else happens.
@@ -714,5 +740,7 @@ const DOUBLES: f64 = 1.5;
 const NEARLY: f64 = 0.9;
 /// Steps that a ceiling must have held to show what it lets through.
 const LASTS: f64 = 6.0;
+/// Share of the time for which a window that is fixed has its size.
+const ALWAYS: f64 = 0.9;
 /// Most points of a capacity over time.
 const POINTS: usize = 400;

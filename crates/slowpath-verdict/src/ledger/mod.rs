@@ -9,6 +9,7 @@
 //! * `deficits`: which event made the congestion window small, and what regrowth has paid back of it.
 //! * `events`: what caused a loss.
 //! * `job`: the ledgers of several connections taken together.
+//! * `without`: how long the transfer would take without a cause.
 //! * `words`: the ledger in a sentence.
 
 mod account;
@@ -20,6 +21,7 @@ pub(crate) mod hints;
 pub(crate) mod job;
 #[cfg(test)]
 mod tests;
+mod without;
 mod words;
 
 use serde::{Deserialize, Serialize};
@@ -30,6 +32,7 @@ use crate::verdict::Interval;
 pub use booking::book;
 pub use capacity::{Capacity, CapacityIs};
 pub use hints::Hints;
+pub use without::Without;
 
 /// Where the time of one transfer went, from its first packet to the acknowledgement of its last byte.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -47,6 +50,10 @@ pub struct Ledger {
     pub floor_s: Option<f64>,
     /// Parts of the duration, the longest first.
     pub entries: Vec<Entry>,
+    /// How long the same bytes would take without each cause that cost a tenth or more, the costliest first; empty where the
+    /// capacity is only bounded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<Without>,
     /// The ledger in a sentence: every part of a tenth or more.
     pub sentence: String,
     /// What held most of each stretch of time, in order.
@@ -178,24 +185,6 @@ impl Ledger {
         Some(of.filter_map(|entry| entry.lost_s).sum())
     }
 
-    /// How long the same bytes would take without a cause, seconds; `None` where the capacity is only bounded.
-    ///
-    /// Its time is given back up to the next limit: no other ceiling lets more through than it did while it held. Where the
-    /// program no longer pauses, queues that its bursts overran no longer overrun.
-    pub fn without(&self, cause: Limit) -> Option<f64> {
-        let mut left = self.duration_s - self.lost_to(cause)?;
-        let pauses = self.sum(cause, Entry::is_gap, Entry::time);
-        if pauses >= OFTEN * self.time_of(cause) && pauses > 0.0 {
-            let overrun = |entry: &Entry| entry.flags.contains(&Flag::ShortQueue);
-            left -= self.sum(Limit::BottleneckBandwidth, overrun, |entry| {
-                entry.lost_s.unwrap_or(0.0)
-            });
-        }
-        let others = self.ceilings.iter().filter(|(limit, _)| *limit != cause);
-        let next = others.map(|(_, rate)| self.bytes / rate).fold(0.0, f64::max);
-        Some(left.max(next).min(self.duration_s))
-    }
-
     /// What limited the transfer by this account: a ceiling that held for half of the time or more; else the avoidable
     /// cause that cost most, if that is a fifth of the duration or more; else the link, or the start where the transfer
     /// was hardly more. Without a capacity: the cause that held for most of the time.
@@ -225,13 +214,7 @@ impl Ledger {
         if let Some(ceiling) = causes.iter().copied().find(|cause| is_ceiling(*cause)) {
             return Some(ceiling);
         }
-        let (lost, costliest) = most(&|cause| {
-            self.sum(
-                cause,
-                |entry| !entry.is_gap(),
-                |entry| entry.lost_s.unwrap_or(0.0),
-            )
-        })?;
+        let (lost, costliest) = most(&|cause| self.sum(cause, |entry| !entry.is_gap(), Entry::lost))?;
         if lost >= AVOIDABLE * self.duration_s {
             return Some(costliest);
         }
@@ -259,6 +242,10 @@ impl Ledger {
 impl Entry {
     const fn time(&self) -> f64 {
         self.time_s
+    }
+
+    fn lost(&self) -> f64 {
+        self.lost_s.unwrap_or(0.0)
     }
 
     /// The sender waited for the other end's program.
