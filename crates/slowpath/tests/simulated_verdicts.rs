@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use slowpath::folder::Folder;
 use slowpath::{import, simulated};
 use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
-use slowpath_verdict::{Limit, Verdict};
+use slowpath_verdict::ledger::CapacityIs;
+use slowpath_verdict::{Connection, Limit, Verdict};
 
 struct Scratch(PathBuf);
 
@@ -18,6 +19,19 @@ impl Drop for Scratch {
 
 /// Verdicts on the captures beside sender and receiver of one transfer over `path` up and half of `rtt_ms` down.
 fn verdicts(name: &str, control: &str, megabytes: u32, rtt_ms: f64, path: &str) -> BTreeMap<String, Verdict> {
+    let connections = connections(name, control, megabytes, rtt_ms, path);
+    let verdict = |(tap, main): (String, Connection)| (tap, main.verdict);
+    connections.into_iter().map(verdict).collect()
+}
+
+/// The same with all that the captures say.
+fn connections(
+    name: &str,
+    control: &str,
+    megabytes: u32,
+    rtt_ms: f64,
+    path: &str,
+) -> BTreeMap<String, Connection> {
     let half = rtt_ms / 2.0;
     let text = format!(
         r#"title = "t"
@@ -48,7 +62,7 @@ congestion_control = "{control}"
         let analysis = import::analyze_file(&place.join(&capture.file)).unwrap();
         let main = analysis.main_connection().expect("there is a transfer");
         println!("{}: {}", capture.file, main.verdict.sentence);
-        out.insert(format!("{:?}", main.tap), main.verdict.clone());
+        out.insert(format!("{:?}", main.tap), main.clone());
     }
     drop(scratch);
     assert!(!out.is_empty(), "{name}: no capture");
@@ -105,6 +119,27 @@ fn many_random_losses_are_random_losses() {
                 };
                 assert!(right, "{name} {tap}: {} {}", verdict.limit, verdict.sentence);
             }
+        }
+    }
+}
+
+/// Where a round trip holds one or two segments, three of them tell no rate: one segment more is a fifth of it. Losses beside a
+/// queue that stays full cost nothing there, and the program has no pace of its own.
+#[test]
+fn a_path_of_two_segments_tells_its_rate() {
+    for (rate, rtt_ms) in [(10, 2.0), (5, 4.0)] {
+        for control in ["cubic", "reno", "bbr"] {
+            let path =
+                format!("{{ loss = \"1 %\" }}, {{ rate = \"{rate} Mbit/s\", queue = \"100 packets\" }}");
+            let path = format!("{path}, {{ delay = \"{} ms\" }}", rtt_ms / 2.0);
+            let found = connections(&format!("near-{rate}-{control}"), control, 4, rtt_ms, &path);
+            let ledger = &found["Sender"].ledger;
+            let payload = f64::from(rate) * 1e6 * 1448.0 / 1514.0;
+            let told = ledger.capacity_bit_per_s.unwrap() / payload;
+            assert_eq!(ledger.capacity_is, CapacityIs::Measured, "{rate} {control}");
+            assert!((told - 1.0).abs() < 0.03, "{rate} {control}: {told} {ledger:#?}");
+            let own = ledger.time_of(Limit::SenderApplication);
+            assert!(own < 0.01 * ledger.duration_s, "{rate} {control}: {ledger:#?}");
         }
     }
 }

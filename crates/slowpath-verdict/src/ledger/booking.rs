@@ -69,14 +69,14 @@ fn holds(line: &Timeline, capacity: &Capacity) -> f64 {
 
 /// Steps in which the link was full: a queue stood before it, or it carried what it can.
 fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> Vec<bool> {
-    let busy = |place: usize| {
-        let near = place.saturating_sub(1)..(place + 2).min(worked.len());
+    let busy = |place: usize, near: usize| {
+        let near = place.saturating_sub(near)..(place + near + 1).min(worked.len());
         let span: f64 = near.clone().map(|place| line.length_of(place)).sum();
         worked[near].iter().sum::<f64>() / span.max(1e-9)
     };
     (0..line.steps.len())
         .map(|place| {
-            let share = busy(place);
+            let share = busy(place, 1);
             if !capacity.is_told() {
                 // What a policer lets through fills no link before it.
                 return capacity.queued[place] && hints.policed.is_none();
@@ -90,7 +90,9 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
                 QUEUED
             };
             let part = capacity.part.get(place).copied().unwrap_or(false);
-            share >= FULL || capacity.queued[place] && (part || share >= least)
+            // A segment more or less in three steps may be a good part of them.
+            let enough = || share.max(busy(place, capacity.grain / 2)) >= least;
+            share >= FULL || capacity.queued[place] && (part || enough())
         })
         .collect()
 }

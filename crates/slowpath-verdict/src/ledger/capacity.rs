@@ -29,6 +29,8 @@ pub struct Capacity {
     pub varies: bool,
     /// The capacity in each step of the timeline.
     pub steps: Vec<f64>,
+    /// Steps that tell a rate: three, or as many as enough segments take.
+    pub grain: usize,
     /// Steps in which a queue stood before the link.
     pub queued: Vec<bool>,
     /// Steps in which the flow had all that the link carries, though others share it at other times; empty where nobody does.
@@ -46,12 +48,14 @@ impl Capacity {
 
 /// Says what the path of a flow carries. `known` is what somebody knows, payload bytes per second.
 pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Capacity {
-    let queued = queued(line, hints);
+    let grain = grain(line, hints);
+    let queued = queued(line, hints, grain);
     let constant = |byte_per_s: f64, is: CapacityIs| Capacity {
         byte_per_s,
         is,
         varies: false,
         steps: vec![byte_per_s; line.steps.len()],
+        grain,
         queued: queued.clone(),
         alone: if hints.shared {
             alone(line, byte_per_s, is)
@@ -71,7 +75,7 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
     {
         return constant(rate, CapacityIs::Known);
     }
-    let highest = highest(line, 0..line.steps.len());
+    let highest = highest(line, grain);
     // The rate of a policer is no capacity of the path.
     if hints.policed.is_some() {
         return match line.train_rate {
@@ -79,7 +83,7 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
             None => constant(highest, CapacityIs::AtLeast),
         };
     }
-    let samples = full_link_rates(line, &queued);
+    let samples = full_link_rates(line, &queued, grain);
     let mut sorted: Vec<f64> = samples.iter().map(|(_, rate)| *rate).collect();
     sorted.sort_by(f64::total_cmp);
     let at = |share: f64| {
@@ -128,6 +132,7 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
         is: CapacityIs::Measured,
         varies: true,
         steps: over_time(line, &samples, middle),
+        grain,
         alone: Vec::new(),
         part: Vec::new(),
         queued,
@@ -176,10 +181,8 @@ fn alone(line: &Timeline, byte_per_s: f64, is: CapacityIs) -> Vec<bool> {
 
 /// Steps whose shortest round trip is longer than the path's, by more than the other segment of a delayed acknowledgement
 /// takes: a queue stood all the time.
-fn queued(line: &Timeline, hints: &Hints) -> Vec<bool> {
-    let rate = line
-        .train_rate
-        .unwrap_or_else(|| highest(line, 0..line.steps.len()));
+fn queued(line: &Timeline, hints: &Hints, grain: usize) -> Vec<bool> {
+    let rate = line.train_rate.unwrap_or_else(|| highest(line, grain));
     let other = if rate > 0.0 {
         f64::from(hints.segment) / rate
     } else {
@@ -190,7 +193,7 @@ fn queued(line: &Timeline, hints: &Hints) -> Vec<bool> {
             .max(LEAST_QUEUE)
             .max(1.5 * line.delay_unit_s)
             .max(3.0 * hints.clock_s);
-    let empty = empty(line, hints);
+    let empty = empty(line, hints, grain);
     let mut last = f64::NAN;
     line.steps
         .iter()
@@ -207,8 +210,8 @@ fn queued(line: &Timeline, hints: &Hints) -> Vec<bool> {
 
 /// The least round trip of a full segment: where all data took longer than the handshake, by no more than a few segments
 /// take at the highest rate, their length makes it so, and not a queue.
-fn empty(line: &Timeline, hints: &Hints) -> f64 {
-    let rate = highest(line, 0..line.steps.len());
+fn empty(line: &Timeline, hints: &Hints, grain: usize) -> f64 {
+    let rate = highest(line, grain);
     if rate <= 0.0 || line.least_data_rtt_s <= line.least_rtt_s {
         return line.least_rtt_s;
     }
@@ -216,18 +219,18 @@ fn empty(line: &Timeline, hints: &Hints) -> f64 {
     line.least_data_rtt_s.min(line.least_rtt_s + few)
 }
 
-/// The rate over three steps, for every three in a row in which a queue stood before, within and nothing kept the sender
-/// from sending.
-fn full_link_rates(line: &Timeline, queued: &[bool]) -> Vec<(usize, f64)> {
+/// The rate over so many steps as tell one, for all in a row in which a queue stood before, within and nothing kept the
+/// sender from sending.
+fn full_link_rates(line: &Timeline, queued: &[bool], grain: usize) -> Vec<(usize, f64)> {
     let usable = |place: usize| {
         let step = &line.steps[place];
         queued[place]
             && step.closed_s + step.idle_s.max(step.asked_s) + step.silent_s + step.repair_s
                 < 0.05 * line.step_s
     };
-    (1..line.steps.len().saturating_sub(3))
-        .filter(|&place| queued[place - 1] && (place..place + 3).all(usable))
-        .map(|place| (place + 1, rate(line, place..place + 3)))
+    (1..line.steps.len().saturating_sub(grain))
+        .filter(|&place| queued[place - 1] && (place..place + grain).all(usable))
+        .map(|place| (place + grain / 2, rate(line, place..place + grain)))
         .filter(|(_, rate)| *rate > 0.0)
         .collect()
 }
@@ -260,14 +263,27 @@ fn rate(line: &Timeline, steps: std::ops::Range<usize>) -> f64 {
     bytes as f64 / span.max(1e-9)
 }
 
-/// The highest rate over three steps, or over all if there are fewer.
-fn highest(line: &Timeline, steps: std::ops::Range<usize>) -> f64 {
-    if steps.len() <= 3 {
-        return rate(line, steps);
+/// The highest rate over so many steps, or over all if there are fewer.
+fn highest(line: &Timeline, grain: usize) -> f64 {
+    let count = line.steps.len();
+    if count <= grain {
+        return rate(line, 0..count);
     }
-    (steps.start..steps.end - 3)
-        .map(|place| rate(line, place..place + 3))
+    (0..count - grain)
+        .map(|place| rate(line, place..place + grain))
         .fold(0.0, f64::max)
+}
+
+/// Steps that tell a rate: three, or as many as [`SEGMENTS`] take, one more or less of which hardly changes it.
+fn grain(line: &Timeline, hints: &Hints) -> usize {
+    let mut steps = LEAST_STEPS;
+    // Over few segments the highest rate is too high, and the span in which it carries enough of them too short.
+    for _ in 0..2 {
+        let span = SEGMENTS * f64::from(hints.segment) / highest(line, steps).max(1e-9);
+        let long = (span / line.step_s.max(1e-9)).ceil() as usize;
+        steps = long.clamp(LEAST_STEPS, line.steps.len().max(LEAST_STEPS));
+    }
+    steps
 }
 
 /// A capacity that varies: in each step that of the nearest full link before or, at first, after.
@@ -318,6 +334,10 @@ fn carry(time: &mut f64, room: f64, excess: f64) -> f64 {
 const QUEUE: f64 = 0.03;
 /// The same, seconds.
 const LEAST_QUEUE: f64 = 0.001;
+/// Segments whose number tells a rate.
+const SEGMENTS: f64 = 20.0;
+/// Fewest steps over which a rate is told.
+const LEAST_STEPS: usize = 3;
 /// Samples of a full link for a capacity: those of three steps, each beginning one later.
 const STEPS: usize = 3;
 /// Samples from which a rate that varies is told from noise.
