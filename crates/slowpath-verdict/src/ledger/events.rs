@@ -193,7 +193,12 @@ impl<'a> Crowd<'a> {
         let flight = self.flight_at(event) / f64::from(self.hints.segment.max(1));
         // Those of two windows may be told as one.
         let more = 2.0 * self.chance * flight;
-        self.dense(event) && poisson(more, event.segments - 1) * self.delays.len().max(1) as f64 <= HARDLY
+        let close = self.dense(event) || event.segments > 1 && event.span <= event.segments * self.segment();
+        close && poisson(more, event.segments - 1) * self.delays.len().max(1) as f64 <= HARDLY
+    }
+
+    fn segment(&self) -> u64 {
+        u64::from(self.hints.segment.max(1))
     }
 
     /// Several segments, and close together: an overrun queue drops a good part of what comes until the sender reacts.
@@ -215,6 +220,7 @@ impl<'a> Crowd<'a> {
             && place >= 2
             && flight(place).max(flight(place - 1)) >= DOUBLES * flight(place - 2)
             && !self.several(event)
+            && (event.segments as f64) < BURST
     }
 
     /// Many segments were lost, but few of those that were sent meanwhile: no queue of one's own overran.

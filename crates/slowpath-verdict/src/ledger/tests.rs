@@ -476,6 +476,30 @@ fn many_losses_close_together_overran_a_queue_and_as_many_far_apart_did_not() {
     assert!(of(2_000_000) > 1.0);
 }
 
+/// Two segments in a row, once in a whole transfer and at the longest delay: chance takes one at a time.
+#[test]
+fn two_segments_in_a_row_overran_a_queue_and_one_alone_is_chance() {
+    let mut kilobytes = vec![0, 10, 20, 20, 20];
+    kilobytes.extend((20..90).step_by(2));
+    kilobytes.extend([90; 300]);
+    let of = |segments: u64, span: u64| {
+        let mut line = flow(&kilobytes, false);
+        line.train_rate = Some(RATE);
+        let once = Event {
+            segments,
+            span,
+            longer: 0.001,
+            ..loss(line.start_of(4), 0.02)
+        };
+        line.events = vec![once];
+        let ledger = book(&line, &hints(), None);
+        adds_up(&ledger);
+        ledger.time_of(Limit::RandomLoss)
+    };
+    assert!(of(2, 2_000) < 1e-9);
+    assert!(of(1, 1_000) > 1.0 && of(2, 15_000) > 1.0);
+}
+
 #[test]
 fn without_a_cause_the_next_ceiling_holds() {
     // A window of half of what the path holds, and a loss that makes less of it.
