@@ -32,7 +32,6 @@ use crate::verdict::Interval;
 pub use booking::book;
 pub use capacity::{Capacity, CapacityIs};
 pub use hints::Hints;
-pub use without::Without;
 
 /// Where the time of one transfer went, from its first packet to the acknowledgement of its last byte.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -98,6 +97,19 @@ pub struct Entry {
     pub time_s: f64,
     /// What would be saved without it.
     pub lost_s: Option<f64>,
+}
+
+/// How long the same bytes would take without a cause.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Without {
+    /// What would be away.
+    pub cause: Limit,
+    /// The most likely duration, seconds.
+    pub duration_s: f64,
+    /// It takes at least so long; with `high90_s` in nine of ten transfers.
+    pub low90_s: f64,
+    /// It takes at most so long.
+    pub high90_s: f64,
 }
 
 /// What a sender did while something held it.
@@ -282,7 +294,5 @@ impl Entry {
 const CEILING: f64 = 0.5;
 /// Share of the duration from which waiting for answers is the limit.
 const GAPS: f64 = 0.6;
-/// Share of the time of a program that it pauses, from which its bursts are its doing.
-const OFTEN: f64 = 0.5;
 /// Share of the duration from which what could be avoided is the limit.
 const AVOIDABLE: f64 = 0.2;

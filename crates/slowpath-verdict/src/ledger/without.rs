@@ -4,23 +4,8 @@
 //! held takes over: then less is gained, the more likely so the less of the time the transfer filled the link by itself,
 //! which no other limit let it do. And what was charged to others was this cause's: then more is gained.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Entry, Ledger, OFTEN, State};
+use super::{Entry, Ledger, State, Without};
 use crate::limit::{Flag, Limit};
-
-/// How long the same bytes would take without a cause.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Without {
-    /// What would be away.
-    pub cause: Limit,
-    /// The most likely duration, seconds.
-    pub duration_s: f64,
-    /// It takes at least so long; with `high90_s` in nine of ten transfers.
-    pub low90_s: f64,
-    /// It takes at most so long.
-    pub high90_s: f64,
-}
 
 impl Ledger {
     /// How long the same bytes would take without a cause; `None` where the capacity is only bounded.
@@ -106,6 +91,8 @@ const REMOVABLE: [Limit; 7] = [
     Limit::SendBuffer,
     Limit::SenderApplication,
 ];
+/// Share of the time of a program that it pauses, from which its bursts are its doing.
+const OFTEN: f64 = 0.5;
 /// Share of the duration from which a cause is told.
 const TENTH: f64 = 0.1;
 /// Share of what others cost that may be this cause's. Fitted, as the next four are: `docs/validation/ledger.md`.
