@@ -336,11 +336,25 @@ pub struct ConversationId(pub u32);
 ///
 /// A producer calls [`intern`](Self::intern) once per packet. A conversation outlives connections: a port pair
 /// that is used again is the same conversation.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Conversations {
     keys: Vec<FlowKey>,
     index: HashMap<FlowKey, u32, BuildHasherDefault<FoldHasher>>,
-    last: Option<(FlowKey, ConversationId, Direction)>,
+    /// The conversations seen last, by their ports: packets of a few of them take turns.
+    recent: [Option<(FlowKey, ConversationId, Direction)>; RECENT],
+}
+
+/// Conversations that are found without the table: a power of two.
+const RECENT: usize = 64;
+
+impl Default for Conversations {
+    fn default() -> Self {
+        Self {
+            keys: Vec::new(),
+            index: HashMap::default(),
+            recent: [None; RECENT],
+        }
+    }
 }
 
 impl Conversations {
@@ -351,7 +365,10 @@ impl Conversations {
 
     /// The conversation of a packet that travels along `key`, and its direction. The first packet seen goes forward.
     pub fn intern(&mut self, key: &FlowKey) -> (ConversationId, Direction) {
-        if let Some((last, id, direction)) = self.last {
+        // The same place for both directions.
+        let ports = usize::from(key.src_port ^ key.dst_port);
+        let place = (ports ^ ports >> 6) % RECENT;
+        if let Some((last, id, direction)) = self.recent[place] {
             if last == *key {
                 return (id, direction);
             }
@@ -370,7 +387,7 @@ impl Conversations {
         } else {
             Direction::Backward
         };
-        self.last = Some((*key, ConversationId(id), direction));
+        self.recent[place] = Some((*key, ConversationId(id), direction));
         (ConversationId(id), direction)
     }
 
