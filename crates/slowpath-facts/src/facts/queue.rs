@@ -92,7 +92,7 @@ const LIKELY: usize = 24;
 /// Fewest losses that are fitted.
 const LOSSES: usize = 3;
 /// Rates that are tried side by side.
-const LANES: usize = 4;
+const LANES: usize = 8;
 /// Share of the size from which a backlog is nearly full.
 const NEARLY_FULL: f64 = 0.75;
 /// Share of the size from which a backlog is full.
@@ -135,16 +135,15 @@ pub(crate) fn at_losses(items: &[Item], fit: &QueueFit) -> Vec<(i64, f64)> {
         return Vec::new();
     }
     let mut levels = Levels::default();
-    run::<1, false>(items, [fit.rate_bit_per_s], std::array::from_mut(&mut levels));
+    levels.run(items, [fit.rate_bit_per_s]);
     let losses = items.iter().filter(|item| item.lost > 0);
     losses
         .zip(&levels.at_loss)
-        .map(|(item, level)| (item.at, level / fit.size_bytes))
+        .map(|(item, [level])| (item.at, level / fit.size_bytes))
         .collect()
 }
 
 fn fit_losses(items: &[Item], few: &[Item], mean: f64, rtt: f64, out: &mut QueueFit) {
-    let mut bank = Bank::default();
     let mut best = (f64::INFINITY, mean, 0.0, 1.0);
     let delayed = (out.delay.explained > 0.3)
         .then_some(out.delay.rate_bit_per_s)
@@ -155,10 +154,11 @@ fn fit_losses(items: &[Item], few: &[Item], mean: f64, rtt: f64, out: &mut Queue
     let free = (!queued).then(|| candidates(mean).chain(between_losses(items)));
     let mut rates: Vec<f64> = free.into_iter().flatten().chain(delayed).collect();
     if few.len() < items.len() {
-        rates = most_likely(few, &rates, &mut bank);
+        rates = most_likely(few, &rates);
     }
-    bank.each(items, &rates, |_, rate, levels| {
-        let (error, size) = levels.separate();
+    let mut levels = Levels::<LANES>::default();
+    levels.each(items, &rates, |_, rate, levels, lane| {
+        let (error, size) = levels.separate(lane);
         if error < best.0 {
             best = (error, rate, size, error);
         }
@@ -170,49 +170,50 @@ fn fit_losses(items: &[Item], few: &[Item], mean: f64, rtt: f64, out: &mut Queue
         let around: Vec<f64> = (-10..=10)
             .map(|step| coarse * (1.0 + width * f64::from(step)))
             .collect();
-        bank.each(items, &around, |_, rate, levels| {
-            let (error, size) = levels.separate();
-            let cost = error + 0.2 * levels.loss_spread().min(1.0);
+        levels.each(items, &around, |_, rate, levels, lane| {
+            let (error, size) = levels.separate(lane);
+            let cost = error + 0.2 * levels.loss_spread(lane).min(1.0);
             if cost < best.0 {
                 best = (cost, rate, size, error);
             }
         });
     }
     let (_, rate, size, error) = best;
-    let levels = &mut bank.lanes[0];
-    levels.run(items, rate);
+    let mut levels = Levels::default();
+    levels.run(items, [rate]);
     out.rate_bit_per_s = rate;
     out.size_bytes = size;
-    let above =
-        |levels: &[f64], share: f64| levels.iter().filter(|level| **level >= share * size).count() as u64;
+    let above = |levels: &[[f64; 1]], share: f64| {
+        levels.iter().filter(|[level]| *level >= share * size).count() as u64
+    };
     out.at_full = [
         above(&levels.at_loss, FULL),
         above(&levels.at_pass, FULL),
         above(&levels.at_pass, 1.0),
     ];
-    // Before the levels are sorted: losses stand in the order of the items.
     let losses = items.iter().filter(|item| item.lost > 0);
     out.full_episodes = losses
         .zip(&levels.at_loss)
-        .scan(None, |last: &mut Option<i64>, (item, level)| {
+        .scan(None, |last: &mut Option<i64>, (item, [level])| {
             let first = begins_episode(last, item.at, rtt);
             Some(first && *level >= NEARLY_FULL * size)
         })
         .filter(|full| *full)
         .count() as u64;
     out.error = error;
-    out.spread = levels.loss_spread();
-    let (slope, correlation) = regress(&levels.delays);
+    out.spread = levels.loss_spread(0);
+    let delays = delays(items, rate);
+    let (slope, correlation) = regress(&delays);
     out.delay_slope = slope;
     out.delay_correlation = correlation;
-    out.delay_step = levels.delay_step(size * 8.0 / rate);
+    out.delay_step = delay_step(&delays, size * 8.0 / rate);
 }
 
 /// Those of `rates` that separate losses from deliveries best, in their order.
-fn most_likely(items: &[Item], rates: &[f64], bank: &mut Bank) -> Vec<f64> {
+fn most_likely(items: &[Item], rates: &[f64]) -> Vec<f64> {
     let mut scored: Vec<(f64, usize, f64)> = Vec::with_capacity(rates.len());
-    bank.each(items, rates, |place, rate, levels| {
-        scored.push((levels.separate().0, place, rate));
+    Levels::<LANES>::default().each(items, rates, |place, rate, levels, lane| {
+        scored.push((levels.separate(lane).0, place, rate));
     });
     scored.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     scored.truncate(LIKELY);
@@ -285,141 +286,224 @@ fn between_losses(items: &[Item]) -> Vec<f64> {
     out
 }
 
-/// Backlogs of the virtual queue at one rate.
-#[derive(Debug, Default)]
-struct Levels {
-    at_loss: Vec<f64>,
-    at_pass: Vec<f64>,
-    /// Queueing time of the virtual queue and the delay measured, seconds.
-    delays: Vec<(f64, f64)>,
+/// Backlogs of virtual queues at several rates side by side: each step of one waits for its last, so one alone leaves a
+/// processor idle most of the time.
+#[derive(Debug)]
+struct Levels<const N: usize> {
+    at_loss: Vec<[f64; N]>,
+    at_pass: Vec<[f64; N]>,
 }
 
-impl Levels {
-    /// Runs a queue at one rate over the items and keeps the delays.
-    fn run(&mut self, items: &[Item], rate_bit_per_s: f64) {
-        run::<1, true>(items, [rate_bit_per_s], std::array::from_mut(self));
+impl<const N: usize> Default for Levels<N> {
+    fn default() -> Self {
+        Self {
+            at_loss: Vec::new(),
+            at_pass: Vec::new(),
+        }
+    }
+}
+
+impl<const N: usize> Levels<N> {
+    /// Runs a queue at each of the rates over the items.
+    fn run(&mut self, items: &[Item], rates: [f64; N]) {
+        self.at_loss.clear();
+        self.at_pass.clear();
+        self.at_pass.reserve(items.len());
+        let mut queues = Queues::new(items, rates);
+        for item in items {
+            queues.drain(item.at);
+            if item.passed > 0 {
+                self.at_pass.push(queues.add(item.passed));
+            }
+            if item.lost > 0 {
+                // Directly behind a packet any loss would stand above it; so what a gap stands for adds nothing.
+                let own = f64::from(if item.gap { 0 } else { item.lost.min(1518) });
+                self.at_loss.push(queues.level.map(|level| level + own));
+            }
+        }
+    }
+
+    /// Runs a queue at every rate over the items, and hands out each in the order of the rates with its place and lane.
+    fn each(&mut self, items: &[Item], rates: &[f64], mut take: impl FnMut(usize, f64, &Self, usize)) {
+        let mut place = 0;
+        for some in rates.chunks(N) {
+            self.run(items, in_lanes(some));
+            for (lane, &rate) in some.iter().enumerate() {
+                take(place, rate, self, lane);
+                place += 1;
+            }
+        }
     }
 
     /// The backlog that separates losses from deliveries best, and the error it makes.
-    fn separate(&self) -> (f64, f64) {
-        let top = self.at_loss.iter().copied().fold(0.0, f64::max) * 1.02 + 1.0;
+    fn separate(&self, lane: usize) -> (f64, f64) {
+        let top = self.at_loss.iter().map(|levels| levels[lane]).fold(0.0, f64::max) * 1.02 + 1.0;
         let mut losses = [0_u32; BINS];
         let mut passes = [0_u32; BINS];
         let scale = BINS as f64 / top;
-        let bin = |level: f64| ((level * scale) as usize).min(BINS - 1);
-        for &level in &self.at_loss {
-            losses[bin(level)] += 1;
+        // A number of 32 bits is what a processor makes of a fraction in one step.
+        let bin = |levels: &[f64; N]| ((levels[lane] * scale) as u32 as usize).min(BINS - 1);
+        for levels in &self.at_loss {
+            losses[bin(levels)] += 1;
         }
-        for &level in &self.at_pass {
-            passes[bin(level)] += 1;
+        for levels in &self.at_pass {
+            passes[bin(levels)] += 1;
         }
-        let (all_losses, all_passes) = (self.at_loss.len().max(1) as f64, self.at_pass.len().max(1) as f64);
-        let (mut below, mut above) = (0.0, all_passes);
-        let mut best = (1.0, 0.0);
-        for index in 0..BINS {
-            let error = below / all_losses + above / all_passes;
+        let (all_losses, all_passes) = (self.at_loss.len().max(1) as u64, self.at_pass.len().max(1) as u64);
+        // Shares with one denominator, so that equal ones are equal.
+        let (mut below, mut above) = (0, all_passes);
+        let mut best = (all_losses * all_passes, 0);
+        for (index, (lost, passed)) in losses.iter().zip(&passes).enumerate() {
+            let error = below * all_passes + above * all_losses;
             if error < best.0 {
-                best = (error, index as f64 * top / BINS as f64);
+                best = (error, index);
             }
-            below += f64::from(losses[index]);
-            above -= f64::from(passes[index]);
+            below += u64::from(*lost);
+            above = above.saturating_sub(u64::from(*passed));
         }
-        best
+        let error = best.0 as f64 / (all_losses * all_passes) as f64;
+        (error, best.1 as f64 * top / BINS as f64)
     }
 
-    /// Median delay with the queue nearly full less that with a low one, relative to `full` seconds.
-    fn delay_step(&self, full: f64) -> f64 {
-        let median = |keep: &dyn Fn(f64) -> bool| {
-            let mut delays: Vec<f64> = self
-                .delays
-                .iter()
-                .filter(|(queued, _)| keep(*queued))
-                .map(|(_, delay)| *delay)
-                .collect();
-            delays.sort_unstable_by(f64::total_cmp);
-            (delays.len() >= 5).then(|| quantile(&delays, 0.5))
-        };
-        match (
-            median(&|queued| queued >= full * 0.75),
-            median(&|queued| queued <= full * 0.3),
-        ) {
-            (Some(high), Some(low)) if full > 0.0 => (high - low) / full,
-            _ => 0.0,
-        }
-    }
-
-    fn loss_spread(&mut self) -> f64 {
-        self.at_loss.sort_unstable_by(f64::total_cmp);
+    fn loss_spread(&self, lane: usize) -> f64 {
+        let mut at_loss: Vec<f64> = self.at_loss.iter().map(|levels| levels[lane]).collect();
+        at_loss.sort_unstable_by(f64::total_cmp);
         let (low, middle, high) = (
-            quantile(&self.at_loss, 0.25),
-            quantile(&self.at_loss, 0.5),
-            quantile(&self.at_loss, 0.75),
+            quantile(&at_loss, 0.25),
+            quantile(&at_loss, 0.5),
+            quantile(&at_loss, 0.75),
         );
         if middle > 0.0 { (high - low) / middle } else { 1.0 }
     }
 }
 
-/// Virtual queues at several rates side by side: each step of one waits for its last, so one alone leaves a processor
-/// idle most of the time.
-#[derive(Debug, Default)]
-struct Bank {
-    lanes: [Levels; LANES],
+/// A virtual queue in each lane.
+struct Queues<const N: usize> {
+    /// Bytes in each.
+    level: [f64; N],
+    /// Bytes that leave each in a nanosecond.
+    drain: [f64; N],
+    /// Seconds that a byte takes to leave each.
+    per_byte_s: [f64; N],
+    now: i64,
 }
 
-impl Bank {
-    /// Runs a queue at every rate over the items, without delays, and hands out each in the order of the rates with its place.
-    fn each(&mut self, items: &[Item], rates: &[f64], mut take: impl FnMut(usize, f64, &mut Levels)) {
-        let mut place = 0;
-        for some in rates.chunks(LANES) {
-            let mut lanes = [some[0]; LANES];
-            lanes[..some.len()].copy_from_slice(some);
-            run::<LANES, false>(items, lanes, &mut self.lanes);
-            for (levels, &rate) in self.lanes.iter_mut().zip(some) {
-                take(place, rate, levels);
-                place += 1;
-            }
+impl<const N: usize> Queues<N> {
+    fn new(items: &[Item], rates_bit_per_s: [f64; N]) -> Self {
+        Self {
+            level: [0.0; N],
+            drain: rates_bit_per_s.map(|rate| rate / 8e9),
+            per_byte_s: rates_bit_per_s.map(|rate| 8.0 / rate),
+            now: items.first().map_or(0, |item| item.at),
         }
     }
-}
 
-/// Runs a virtual queue at each of `rates` over the items, one in each lane; with what delays go with them where
-/// `DELAYS` says so.
-fn run<const N: usize, const DELAYS: bool>(items: &[Item], rates: [f64; N], lanes: &mut [Levels; N]) {
-    for levels in lanes.iter_mut() {
-        levels.at_loss.clear();
-        levels.at_pass.clear();
-        levels.delays.clear();
-        levels.at_pass.reserve(items.len());
-    }
-    let drains = rates.map(|rate| rate / 8e9);
-    let mut level = [0.0_f64; N];
-    let mut now = items.first().map_or(0, |item| item.at);
-    for item in items {
-        let passed_ns = (item.at - now) as f64;
-        now = item.at;
-        for (level, drain) in level.iter_mut().zip(&drains) {
+    /// Lets out what leaves until `at`.
+    #[inline]
+    fn drain(&mut self, at: i64) {
+        let passed_ns = (at - self.now) as f64;
+        self.now = at;
+        for (level, drain) in self.level.iter_mut().zip(&self.drain) {
             *level = (*level - passed_ns * drain).max(0.0);
         }
-        if DELAYS && item.delay.is_finite() {
-            for ((levels, level), drain) in lanes.iter_mut().zip(&level).zip(&drains) {
-                levels.delays.push((level / drain / 1e9, f64::from(item.delay)));
-            }
-        }
-        if item.passed > 0 {
-            let passed = f64::from(item.passed);
-            for (levels, level) in lanes.iter_mut().zip(&mut level) {
-                *level += passed;
-                levels.at_pass.push(*level);
-            }
-        }
-        if item.lost > 0 {
-            // Directly behind a packet any loss would stand above it; so what a gap stands for adds nothing.
-            let own = f64::from(if item.gap { 0 } else { item.lost.min(1518) });
-            for (levels, level) in lanes.iter_mut().zip(&level) {
-                levels.at_loss.push(*level + own);
-            }
-        }
     }
+
+    /// Lets a packet in; the levels with it.
+    #[inline]
+    fn add(&mut self, bytes: u32) -> [f64; N] {
+        let bytes = f64::from(bytes);
+        for level in &mut self.level {
+            *level += bytes;
+        }
+        self.level
+    }
+
+    /// How long what is in each takes to leave, seconds.
+    #[inline]
+    fn queued_s(&self) -> [f64; N] {
+        let mut out = self.level;
+        for (level, per_byte_s) in out.iter_mut().zip(&self.per_byte_s) {
+            *level *= per_byte_s;
+        }
+        out
+    }
+}
+
+/// Rates, at most as many as there are lanes, with the first one in the lanes that are left.
+fn in_lanes<const N: usize>(rates: &[f64]) -> [f64; N] {
+    let mut lanes = [rates[0]; N];
+    lanes[..rates.len()].copy_from_slice(rates);
+    lanes
+}
+
+/// Queueing time of the virtual queue and the delay measured, seconds, of each item that has a delay.
+fn delays(items: &[Item], rate_bit_per_s: f64) -> Vec<(f64, f64)> {
+    let mut queue = Queues::new(items, [rate_bit_per_s]);
+    let mut out = Vec::with_capacity(items.len());
+    for item in items {
+        queue.drain(item.at);
+        if item.delay.is_finite() {
+            out.push((queue.queued_s()[0], f64::from(item.delay)));
+        }
+        queue.add(item.passed);
+    }
+    out
+}
+
+/// Median delay with the queue nearly full less that with a low one, relative to `full` seconds.
+fn delay_step(delays: &[(f64, f64)], full: f64) -> f64 {
+    let median = |keep: &dyn Fn(f64) -> bool| {
+        let mut delays: Vec<f64> = delays
+            .iter()
+            .filter(|(queued, _)| keep(*queued))
+            .map(|(_, delay)| *delay)
+            .collect();
+        delays.sort_unstable_by(f64::total_cmp);
+        (delays.len() >= 5).then(|| quantile(&delays, 0.5))
+    };
+    match (
+        median(&|queued| queued >= full * 0.75),
+        median(&|queued| queued <= full * 0.3),
+    ) {
+        (Some(high), Some(low)) if full > 0.0 => (high - low) / full,
+        _ => 0.0,
+    }
+}
+
+/// The most bytes in a queue of this rate.
+fn most_backlog(items: &[Item], rate_bit_per_s: f64) -> f64 {
+    let mut queue = Queues::new(items, [rate_bit_per_s]);
+    let levels = items.iter().map(|item| {
+        queue.drain(item.at);
+        queue.add(item.passed)[0]
+    });
+    levels.fold(0.0, f64::max)
+}
+
+/// What the delays leave unexplained by the queueing time at each rate: the sum of the squares of what they differ by, the
+/// base delay being free; seconds squared.
+fn unexplained<const N: usize>(items: &[Item], rates_bit_per_s: [f64; N]) -> [f64; N] {
+    let mut queues = Queues::new(items, rates_bit_per_s);
+    let (mut count, mut sums, mut squares) = (0.0, [0.0; N], [0.0; N]);
+    for item in items {
+        queues.drain(item.at);
+        if item.delay.is_finite() {
+            let delay = f64::from(item.delay);
+            let queued = queues.queued_s();
+            for lane in 0..N {
+                let differs = delay - queued[lane];
+                sums[lane] += differs;
+                squares[lane] += differs * differs;
+            }
+            count += 1.0;
+        }
+        queues.add(item.passed);
+    }
+    let mut out = squares;
+    for (rest, sum) in out.iter_mut().zip(&sums) {
+        *rest = (*rest - sum * sum / count).max(0.0);
+    }
+    out
 }
 
 /// Slope and correlation of the second value on the first.
@@ -446,55 +530,49 @@ fn regress(pairs: &[(f64, f64)]) -> (f64, f64) {
 }
 
 fn fit_delay(items: &[Item], few: &[Item], mean: f64, rtt: f64) -> DelayFit {
-    let mut delays: Vec<f64> = items
+    let mut measured: Vec<f64> = items
         .iter()
         .filter(|item| item.delay.is_finite())
         .map(|item| f64::from(item.delay))
         .collect();
-    if delays.len() < 10 {
+    if measured.len() < 10 {
         return DelayFit {
-            samples: delays.len() as u64,
+            samples: measured.len() as u64,
             ..DelayFit::default()
         };
     }
-    delays.sort_unstable_by(f64::total_cmp);
+    measured.sort_unstable_by(f64::total_cmp);
     let mut out = DelayFit {
-        delay_p95_s: quantile(&delays, 0.95),
-        samples: delays.len() as u64,
-        explained: f64::NEG_INFINITY,
+        delay_p95_s: quantile(&measured, 0.95),
+        samples: measured.len() as u64,
         ..DelayFit::default()
     };
-    let average = delays.iter().sum::<f64>() / delays.len() as f64;
-    let total: f64 = delays.iter().map(|delay| (delay - average).powi(2)).sum();
+    let average = measured.iter().sum::<f64>() / measured.len() as f64;
+    let total: f64 = measured.iter().map(|delay| (delay - average).powi(2)).sum();
     if total <= 0.0 || out.delay_p95_s < 0.01 * rtt {
-        out.explained = 0.0;
         return out;
     }
-    let mut levels = Levels::default();
-    let mut consider = |items: &[Item], rate: f64, out: &mut DelayFit| {
-        levels.run(items, rate);
-        // The base delay is free, the slope is 1.
-        let offset = levels.delays.iter().map(|(x, y)| y - x).sum::<f64>() / levels.delays.len() as f64;
-        let rest: f64 = levels.delays.iter().map(|(x, y)| (y - x - offset).powi(2)).sum();
-        let explained = 1.0 - rest / total;
-        if explained > out.explained {
-            out.explained = explained;
-            out.rate_bit_per_s = rate;
-            out.correlation = regress(&levels.delays).1;
-            out.backlog_bytes = levels.at_pass.iter().copied().fold(0.0, f64::max);
+    let best = |items: &[Item], rates: &[f64]| {
+        let mut best = (f64::NEG_INFINITY, mean);
+        for some in rates.chunks(LANES) {
+            let rest = unexplained::<LANES>(items, in_lanes(some));
+            for (rest, rate) in rest.iter().zip(some) {
+                // The base delay is free, the slope is 1.
+                let explained = 1.0 - rest / total;
+                if explained > best.0 {
+                    best = (explained, *rate);
+                }
+            }
         }
+        best
     };
-    for step in -60..=60 {
-        consider(few, mean * 1.005_f64.powi(step), &mut out);
-    }
-    for step in 0..30 {
-        consider(few, mean * 1.36 * 1.06_f64.powi(step), &mut out);
-    }
-    let coarse = out.rate_bit_per_s;
-    out.explained = f64::NEG_INFINITY;
-    for step in -6..=6 {
-        consider(items, coarse * 1.0008_f64.powi(step), &mut out);
-    }
+    let close = (-60..=60).map(|step| mean * 1.005_f64.powi(step));
+    let far = (0..30).map(|step| mean * 1.36 * 1.06_f64.powi(step));
+    let (_, coarse) = best(few, &close.chain(far).collect::<Vec<_>>());
+    let around: Vec<f64> = (-6..=6).map(|step| coarse * 1.0008_f64.powi(step)).collect();
+    (out.explained, out.rate_bit_per_s) = best(items, &around);
+    out.correlation = regress(&delays(items, out.rate_bit_per_s)).1;
+    out.backlog_bytes = most_backlog(items, out.rate_bit_per_s);
     out
 }
 
