@@ -130,8 +130,9 @@ fn replayed(plan: &Plan) -> Result<SimSpec, SimulatedError> {
     Ok(spec)
 }
 
-/// Computes one run in simulated time; the first repeat is captured. A run of which nothing is captured is analysed
-/// as it goes, by what its data's sender sends and receives; the analysis is left in the folder.
+/// Computes one run in simulated time; the first repeat is captured, and its connections are sampled. A run of which
+/// nothing is captured is analysed as it goes, by what its data's sender sends and receives; the analysis is left in the
+/// folder.
 ///
 /// # Errors
 /// [`SimulatedError`].
@@ -177,6 +178,12 @@ pub fn run(
     };
     let mut record = record(experiment, plan, &spec, &report);
     (record.captures, record.marks) = (captures, marks);
+    if plan.repeat > 0 {
+        // A hundred kilobytes and more a run, which nobody looks at twenty times; a sweep's `--samples` keeps all.
+        record
+            .series
+            .retain(|series| report.series.iter().all(|sampled| sampled.name != series.name));
+    }
     Ok(record)
 }
 

@@ -19,18 +19,18 @@ use crate::echoed;
 use crate::folder::{Folder, FolderError};
 use crate::import;
 use crate::load::Loaded;
-use crate::{counted, counts, probes, treatment};
+use crate::{counted, counts, probes, processors, treatment};
 
 /// Reads every record of a folder and analyses its captures.
 ///
 /// # Errors
 /// [`FolderError`] if a record cannot be read. A capture that cannot be read is a problem of its run only.
 pub fn analyze(folder: &Folder) -> Result<Vec<Analyzed>, FolderError> {
-    Ok(folder
-        .records()?
-        .into_iter()
-        .map(|(name, record)| analyze_run(folder, name, record))
-        .collect())
+    let records = folder.records()?;
+    Ok(processors::each(records.len(), &|place| {
+        let (name, record) = records[place].clone();
+        analyze_run(folder, name, record)
+    }))
 }
 
 /// Analyses the captures of one run.
