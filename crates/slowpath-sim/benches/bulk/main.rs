@@ -119,45 +119,70 @@ fn paths(chosen: &dyn Fn(&str) -> bool) -> Option<f64> {
             measure(name, &spec(rate, delay, 1000, bytes, streams), &mut first);
         }
     }
-    first
+    first.map(|(data, _)| data)
 }
 
-/// The same number of packets in ever more flows, each with the same share of the path: linear means equal rates.
+/// The same number of packets in ever more flows, each with the same share of the path: linear means equal rates. Short
+/// flows have handshakes, and an acknowledgement for every segment at first; what many at once cost beyond that shows
+/// against the same ones one after the other.
 fn flows(chosen: &dyn Fn(&str) -> bool) {
+    const MANY: u32 = 10_000;
+    let own = |flows: u32, bytes: u64| {
+        let rate = format!("{} Mbit/s", 20 * flows);
+        spec(&rate, "10 ms", 40 * flows, bytes, flows)
+    };
     let mut first = None;
-    for flows in [1_u32, 10, 100, 1_000, 10_000] {
+    let mut at_once = None;
+    for flows in [1_u32, 10, 100, 1_000, MANY] {
         let name = format!("{flows} flows of 20 Mbit/s, 20 ms");
         if chosen(&name) {
-            let rate = format!("{} Mbit/s", 20 * flows);
-            let spec = spec(
-                &rate,
-                "10 ms",
-                40 * flows,
-                2_000_000_000 / u64::from(flows),
-                flows,
-            );
-            measure(&name, &spec, &mut first);
+            let spec = own(flows, BYTES / u64::from(flows));
+            at_once = Some(measure(&name, &spec, &mut first)).filter(|_| flows == MANY);
         }
+    }
+    if let Some(at_once) = at_once {
+        let one = own(1, BYTES / u64::from(MANY));
+        let (mut packets, mut seconds) = (0, 0.0);
+        for seed in 1..=u64::from(MANY) {
+            let simulation =
+                Simulation::new(&SimSpec { seed, ..one.clone() }).expect("a valid specification");
+            let begun = processor_seconds();
+            packets += simulation.run(&mut NoSink).packets_sent;
+            seconds += processor_seconds() - begun;
+        }
+        let in_turn = packets as f64 / seconds;
+        println!(
+            "{MANY} flows of 20 Mbit/s one after the other: {:.2} M packets/s with acknowledgements; at once {:.2} of that",
+            in_turn / 1e6,
+            at_once / in_turn
+        );
     }
 }
 
-fn measure(name: &str, spec: &SimSpec, first: &mut Option<f64>) {
+/// Bytes of the flows together.
+const BYTES: u64 = 2_000_000_000;
+
+/// Packets per second of processor time, with acknowledgements; `first` is the rate of the first one in data packets.
+fn measure(name: &str, spec: &SimSpec, first: &mut Option<(f64, f64)>) -> f64 {
     let simulation = Simulation::new(spec).expect("a valid specification");
     let begun = processor_seconds();
     let report = simulation.run(&mut NoSink);
     let seconds = processor_seconds() - begun;
     let rate = report.data_packets as f64 / seconds;
-    let base = *first.get_or_insert(rate);
+    let all = report.packets_sent as f64 / seconds;
+    let base = *first.get_or_insert((rate, all));
     println!(
-        "{name}: {:.2} M data packets/s, {:.2} of the first; {:.2} M packets/s with acknowledgements; {} data packets, {} \
-         simulated, complete: {}",
+        "{name}: {:.2} M data packets/s, {:.2} of the first; {:.2} M packets/s with acknowledgements, {:.2} of the first; {} data \
+         packets, {} simulated, complete: {}",
         rate / 1e6,
-        rate / base,
-        report.packets_sent as f64 / seconds / 1e6,
+        rate / base.0,
+        all / 1e6,
+        all / base.1,
         report.data_packets,
         report.end,
         report.complete
     );
+    all
 }
 
 /// The five variants of the FTP field report, 50 MiB each, twenty seeds each, without captures: on one core, and on all
