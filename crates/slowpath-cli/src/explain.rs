@@ -14,7 +14,8 @@ use slowpath::import::ImportError;
 use slowpath::many::rotation::Recording;
 use slowpath::many::{self, Found};
 use slowpath::reading::Reading;
-use slowpath::{BitRate, ParseError, devices, explain, fit, follow, interrupt, json, keep, told};
+use slowpath::{BitRate, ParseError, Warning, devices, explain, fit, follow, interrupt, json, keep, told};
+use slowpath_words::say;
 
 use crate::args::{ExplainArgs, Format, KeepWhat};
 use crate::exit::{self, Failure};
@@ -180,7 +181,17 @@ fn print(args: &ExplainArgs, run: &Analyzed, path: &Path) -> Result<u8, Failure>
         )));
     }
     if let Some(rate) = &args.capacity {
-        explain::know_capacity(&mut explanation, rate).map_err(|error| no_rate(rate, &error))?;
+        let faster = explain::know_capacity(&mut explanation, rate).map_err(|error| no_rate(rate, &error))?;
+        if let Some(first) = faster.first() {
+            let text = say!(
+                "explain-capacity-exceeded",
+                rate = rate,
+                faster = faster.len(),
+                all = explanation.connections.len(),
+                first = first
+            );
+            terminal::warn(Warning::Capture, &text);
+        }
     }
     if let Some(system) = &args.system {
         let language = devices::language(Some(system), &[])

@@ -22,6 +22,7 @@ explain-v-gives-evidence-what-rejected = -v gives the evidence, what was rejecte
 explain-limit = { "  " }limit{ "      " }
 explain-transfer = { "  " }transfer{ "   " }
 explain-learn = { "  " }to learn{ "   " }
+explain-capacity-exceeded = --capacity { $rate } was left out for { $faster } of { $all } connections (number { $first }): they carried more than such a line can; the rate counts Ethernet frames
 explain-would-help = { "  " }would help{ " " }
 explain-vain = { "  " }in vain{ "    " }
 explain-figures = { "  " }figures{ "    " }

@@ -22,6 +22,7 @@ explain-v-gives-evidence-what-rejected = -vで、根拠、除外した制限要�
 explain-limit = { "  " }制限要因{ "   " }
 explain-transfer = { "  " }転送{ "       " }
 explain-learn = { "  " }判定には{ "   " }
+explain-capacity-exceeded = --capacity { $rate } は、{ $all } 本の接続のうち { $faster } 本(番号 { $first } など)には使いませんでした: その回線で運べる量より多く運んでいます。速度はイーサネットフレームで数えます
 explain-would-help = { "  " }効果あり{ "   " }
 explain-vain = { "  " }効果なし{ "   " }
 explain-figures = { "  " }主な値{ "     " }

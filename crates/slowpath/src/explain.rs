@@ -16,6 +16,7 @@ use slowpath_units::{BitRate, ParseError};
 use slowpath_vendor::Language;
 use slowpath_vendor::remedy::Place;
 use slowpath_verdict::compare::{device_limit, dscp_treatment};
+use slowpath_verdict::ledger::CapacityIs;
 use slowpath_verdict::{Analysis, Verdict};
 
 use crate::analyzed::Analyzed;
@@ -188,16 +189,22 @@ pub fn in_language(explanation: &mut Explanation, language: Language) -> usize {
 }
 
 /// Books the ledgers again for a line whose rate somebody knows: `rate` as people write it, such as `100 Mbit/s`, counts
-/// Ethernet frames.
+/// Ethernet frames. Gives the numbers of the connections that carried more than such a line can; what they show stays.
 ///
 /// # Errors
 /// [`ParseError`] if that is no rate.
-pub fn know_capacity(explanation: &mut Explanation, rate: &str) -> Result<(), ParseError> {
+pub fn know_capacity(explanation: &mut Explanation, rate: &str) -> Result<Vec<u32>, ParseError> {
     let rate: BitRate = rate.parse()?;
+    let mut faster = Vec::new();
     for explained in &mut explanation.connections {
-        explained.connection.with_capacity(rate.bits_per_s() as f64);
+        let connection = &mut explained.connection;
+        connection.with_capacity(rate.bits_per_s() as f64);
+        let ledger = &connection.ledger;
+        if !ledger.entries.is_empty() && ledger.capacity_is != CapacityIs::Known {
+            faster.push(connection.id);
+        }
     }
-    Ok(())
+    Ok(faster)
 }
 
 /// Leaves the connections that `wanted` names: a number of a connection, or a part of an address and port at either

@@ -118,6 +118,18 @@ fn explain_answers_for_the_transfer_and_writes_remedies_in_a_routers_language() 
         .expect("the control connection");
     assert!(others.contains(":21"), "{out}");
     assert_eq!(out.matches("  limit ").count(), 1, "{out}");
+    let line = |rate: &str| {
+        let mut command = slowpath();
+        command.args(["explain", "captures/narrow.0.simulated.client.pcapng"]);
+        let output = command.args(["--capacity", rate]).current_dir(&place).output();
+        text(&output.unwrap().stderr)
+    };
+    let slow = line("100 kbit/s");
+    assert!(
+        slow.contains("--capacity 100 kbit/s was left out for 1 of 2"),
+        "{slow}"
+    );
+    assert_eq!(line("10 Gbit/s"), "");
     let wrong = explain("vax");
     assert_eq!(wrong.status.code(), Some(2));
     assert!(
