@@ -53,6 +53,16 @@ pub struct Transfer {
     pub greeting: bool,
     /// Whether the sender sets `TCP_NODELAY`, as interactive programs do.
     pub no_delay: bool,
+    /// Whether the sender waits for room inside of each write, as programs do that just write, and not before it, as those do
+    /// that serve many connections. The kernel counts a full send buffer for the former alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub blocks: bool,
+    /// How long the sender waits for its last acknowledgement once its time is over, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linger: Option<Duration>,
+    /// How often the sending socket is looked at, if not as a rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub look_every: Option<Duration>,
 }
 
 /// How a sending program writes.
@@ -213,7 +223,7 @@ pub fn send(transfer: &Transfer, to: SocketAddr, context: &Context) -> Result<Se
         .set_write_timeout(Some(Context::SLICE))
         .and_then(|()| stream.set_read_timeout(Some(Context::SLICE)))
         .map_err(io("setting timeouts of a bulk sender"))?;
-    let sampler = Sampler::start(context, SAMPLE_EVERY);
+    let sampler = Sampler::start(context, transfer.look_every.unwrap_or(SAMPLE_EVERY));
     let watched = sampler.watch("data", &stream, &options);
     let start = context.now();
     let mut writer = Writer {
@@ -222,6 +232,7 @@ pub fn send(transfer: &Transfer, to: SocketAddr, context: &Context) -> Result<Se
         end: start + transfer.duration,
         written: 0,
         asked: 0,
+        blocks: transfer.blocks,
         blocked: Duration::ZERO,
         waited: Duration::ZERO,
         data: vec![0x5a; 1 << 16],
@@ -253,6 +264,12 @@ pub fn send(transfer: &Transfer, to: SocketAddr, context: &Context) -> Result<Se
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
     }
+    if let Some(most) = transfer.linger {
+        let until = context.now() + most;
+        while is_busy(&stream) && context.now() < until && context.check().is_ok() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
     sampler.sample_now(watched);
     let end = context.now();
     let log = sampler.finish().swap_remove(0);
@@ -278,6 +295,7 @@ struct Writer<'a> {
     end: Time,
     written: u64,
     asked: u64,
+    blocks: bool,
     blocked: Duration,
     waited: Duration,
     data: Vec<u8>,
@@ -294,7 +312,7 @@ impl Writer<'_> {
             let size = usize::try_from(left).map_or(self.data.len(), |left| left.min(self.data.len()));
             let begun = self.context.now();
             let result = self
-                .writable()
+                .ready(begun)
                 .and_then(|()| (&*self.stream).write(&self.data[..size]));
             self.blocked += self.context.now().since(begun);
             match result {
@@ -307,6 +325,19 @@ impl Writer<'_> {
             }
         }
         true
+    }
+
+    /// Makes ready for a write at `now`: one that takes as long as there is time, or one that finds room.
+    fn ready(&self, now: Time) -> std::io::Result<()> {
+        if self.blocks {
+            let left = u64::try_from(self.end.since(now).nanos())
+                .unwrap_or(1)
+                .max(1_000_000);
+            return self
+                .stream
+                .set_write_timeout(Some(std::time::Duration::from_nanos(left)));
+        }
+        self.writable()
     }
 
     /// Waits until the socket wakes its writers, an error of the kind `WouldBlock` if that takes long.
@@ -419,6 +450,9 @@ mod tests {
             drain: None,
             greeting: true,
             no_delay: false,
+            blocks: false,
+            linger: None,
+            look_every: None,
         }
     }
 

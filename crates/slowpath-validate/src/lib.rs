@@ -5,6 +5,7 @@
 //! * [`twin`]: the same path in both clocks; [`cells`]: which paths; [`explained`]: why some differ.
 //! * [`captures`]: verdicts on labelled captures. [`causes`]: transfers with a known limit; [`bulk`]: their traffic;
 //!   [`taps`]: their captures; [`label`]: what they are labelled with.
+//! * [`lab_ledger`]: the ledger of captures against what the sending kernel counted.
 //! * [`noise`]: the lab on a machine that is disturbed on purpose; [`disturbed_verdicts`]: what its runs are said to be limited by.
 //! * [`what_if`]: fitted paths, and what they predict.
 //! * [`worker`]: one of these transfers in a process of its own.
@@ -18,6 +19,7 @@ pub mod causes;
 pub mod cells;
 pub mod disturbed_verdicts;
 pub mod explained;
+pub mod lab_ledger;
 pub mod label;
 pub mod noise;
 pub mod taps;

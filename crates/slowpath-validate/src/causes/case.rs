@@ -166,6 +166,9 @@ deadline = "40 s"
                 drain: None,
                 greeting: false,
                 no_delay: false,
+                blocks: false,
+                linger: None,
+                look_every: None,
             },
             cross: None,
         }
