@@ -341,7 +341,8 @@ impl Booking<'_> {
         if self.capacity.varies && !others {
             heading.flag = Some(Flag::VariableRate);
         }
-        for (time, state) in [(parts.full, State::Window), (rest - parts.full, State::Link)] {
+        let window = parts.full + parts.closed;
+        for (time, state) in [(window, State::Window), (rest - window, State::Link)] {
             if time > 0.0 {
                 self.account
                     .book(self.whole(Heading { state, ..heading }), time, lost * time / rest);
