@@ -330,9 +330,7 @@ impl Writer<'_> {
     /// Makes ready for a write at `now`: one that takes as long as there is time, or one that finds room.
     fn ready(&self, now: Time) -> std::io::Result<()> {
         if self.blocks {
-            let left = u64::try_from(self.end.since(now).nanos())
-                .unwrap_or(1)
-                .max(1_000_000);
+            let left = self.end.since(now).nanos().max(1_000_000);
             return self
                 .stream
                 .set_write_timeout(Some(std::time::Duration::from_nanos(left)));

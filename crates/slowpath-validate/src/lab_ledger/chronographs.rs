@@ -117,7 +117,9 @@ impl Found {
     /// The ledger is not near the kernel's counts, but near what the kernel's own socket showed meanwhile: they differ by
     /// what the counts leave out.
     pub fn is_by_definition(&self) -> bool {
-        !self.is_near() && self.states.is_near(&self.sampled)
+        // Samples do not see the buffers of programs that do not always have more.
+        let seen = self.sampled.buffer + WITHIN >= self.kernel.buffer;
+        !self.is_near() && seen && self.states.is_near(&self.sampled)
     }
 
     /// The same for its causes.

@@ -118,6 +118,9 @@ fn percent(count: usize, of: usize) -> String {
     format!("{:.1} %", 100.0 * count as f64 / of.max(1) as f64)
 }
 
+/// A row of the table: its name, and whose.
+type Wanted<'a> = (&'a str, Box<dyn Fn(&chronographs::Scored, &Found) -> bool>);
+
 fn compared(text: &mut String, scored: &[chronographs::Scored]) {
     let _ = writeln!(
         text,
@@ -128,7 +131,6 @@ fn compared(text: &mut String, scored: &[chronographs::Scored]) {
         text,
         "| what | transfers | within 5 points | window | buffer | by cause |\n|---|---|---|---|---|---|"
     );
-    type Wanted<'a> = (&'a str, Box<dyn Fn(&chronographs::Scored, &Found) -> bool>);
     let mut rows: Vec<Wanted<'_>> = vec![
         (
             "the kernel counts the window for 5 % and more",
@@ -276,8 +278,10 @@ const HEAD: &str = "# The ledger against the kernel
 Written by `cargo run --release -p slowpath-validate --example lab-ledger`, which `make validate` calls too.
 
 Drawn transfers between two kernel hosts over slowpath's own wire, each captured beside its sender. The numbers are drawn by a digest
-(module `slowpath_validate::lab_ledger::draw`); even ones are for development, odd ones held out. Only runs that the lab calls
-valid count; what the machine disturbed is run again, and else left out with the reason.
+(module `slowpath_validate::lab_ledger::draw`); even ones are for development, odd ones held out. What the machine disturbed is run
+again; what is left of that is scored apart, by the run's health, and never counts as valid. Counts and capture are of the
+same transfer even then, but the capture's stamps are late by up to some milliseconds, in which acknowledgements seem to make room that
+nobody uses: on paths of a few milliseconds that hides a full window.
 
 **Chronographs.** At the end of each transfer the sending socket tells for how long the peer's window held it (`tcpi_rwnd_limited`) and
 for how long its own buffer did (`tcpi_sndbuf_limited`). The ledger's time in the states `window` and `buffer` is compared with
