@@ -45,13 +45,13 @@ fn main() {
         println!("cargo::rerun-if-changed=../../{file}");
     }
     let out = PathBuf::from(variable("OUT_DIR"));
-    let mut said = "None".to_owned();
-    if has_library() {
-        let program = compiled(&root);
-        let packed = out.join("program.deflate");
-        fs::write(&packed, deflated(&program)).expect("the folder of built files can be written");
-        said = "Some(include_bytes!(concat!(env!(\"OUT_DIR\"), \"/program.deflate\")))".to_owned();
-    }
+    let said = if has_library() {
+        let packed = deflated(&compiled(&root));
+        fs::write(out.join("program.deflate"), packed).expect("the folder of built files can be written");
+        "Some(include_bytes!(concat!(env!(\"OUT_DIR\"), \"/program.deflate\")))"
+    } else {
+        "None"
+    };
     let text = format!(
         "/// This crate as a program for WebAssembly, deflated (RFC 1951); `None` where it was built without that target's library.\n\
          pub const PROGRAM: Option<&[u8]> = {said};\n"

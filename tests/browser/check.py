@@ -629,6 +629,8 @@ def sliders(folder):
             slid(page, "rate", 6)
             simulated(page)
             assert not overflow(page), overflow(page)
+            cut = page.evaluate("() => { const box = document.querySelector('.outcome .scroll'); return box.scrollWidth - box.clientWidth; }")
+            assert cut <= 0, f"{cut} px of the figures are cut off"
             least, whose = contrast(page, ".what-if :is(p, span, b, label, output, th, td, data, button, h3, code)")
             assert least >= 4.5, f"{scheme}: {whose}: contrast {least:.2f}"
             shot(page, folder, f"sliders-phone-{scheme}")

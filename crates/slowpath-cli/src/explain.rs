@@ -218,7 +218,7 @@ fn print(args: &ExplainArgs, run: &Analyzed, path: &Path) -> Result<u8, Failure>
             };
             let what_if = (asked.as_ref().zip(main))
                 .map(|((_, fitted, answers), main)| sliders::what_if(fitted, main, capture, answers));
-            explain::write_html(&explanation, what_if.as_ref(), out)
+            explain::write_html(&explanation, what_if.as_ref().map(sliders::part), out)
         }
         Format::Text => {
             explain::write_text(&explanation, style, args.system.is_some(), out)?;

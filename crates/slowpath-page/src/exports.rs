@@ -21,7 +21,7 @@ fn text() -> MutexGuard<'static, Vec<u8>> {
 
 /// Makes room for a question of so many bytes of UTF-8, and says where.
 #[unsafe(no_mangle)]
-pub extern "C" fn room(length: usize) -> *mut u8 {
+pub(crate) extern "C" fn room(length: usize) -> *mut u8 {
     let mut text = text();
     text.clear();
     text.resize(length, 0);
@@ -30,7 +30,7 @@ pub extern "C" fn room(length: usize) -> *mut u8 {
 
 /// Answers the question in the room, and says how many bytes the answer has.
 #[unsafe(no_mangle)]
-pub extern "C" fn answer() -> usize {
+pub(crate) extern "C" fn answer() -> usize {
     let mut text = text();
     *text = answer_text(&String::from_utf8_lossy(&text)).into_bytes();
     text.len()
@@ -38,6 +38,6 @@ pub extern "C" fn answer() -> usize {
 
 /// Where the answer begins.
 #[unsafe(no_mangle)]
-pub extern "C" fn place() -> *const u8 {
+pub(crate) extern "C" fn place() -> *const u8 {
     text().as_ptr()
 }

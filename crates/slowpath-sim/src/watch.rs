@@ -90,7 +90,7 @@ impl Watch {
         if seen
             .delivered
             .last()
-            .is_some_and(|last| (last.1 as u64) < self.acknowledged)
+            .is_some_and(|last| last.1 < self.acknowledged as f64)
         {
             seen.delivered.push((seen.duration_s, self.acknowledged as f64));
         }

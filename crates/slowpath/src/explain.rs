@@ -10,8 +10,8 @@ use slowpath_report::compare::CaptureComparison;
 use slowpath_report::explain::ConfigurationText;
 pub use slowpath_report::explain::Explanation;
 use slowpath_report::explain_text::{self, Depth};
+use slowpath_report::html::WhatIfPart;
 use slowpath_report::text::{Tone, left, wrap};
-use slowpath_report::what_if::WhatIf;
 use slowpath_report::{Style, json};
 use slowpath_units::{BitRate, ParseError};
 use slowpath_vendor::Language;
@@ -27,7 +27,6 @@ use crate::import::{self, How, ImportError, ReadCapture};
 use crate::many::rotation::Recording;
 use crate::outcome;
 use crate::reading::Reading;
-use crate::sliders;
 use slowpath_words::{say, told, word};
 
 /// Explains what the packets of a run say; nothing where none were seen.
@@ -157,10 +156,10 @@ pub fn write_text(
 /// Those of `out`.
 pub fn write_html(
     explanation: &Explanation,
-    what_if: Option<&WhatIf>,
+    what_if: Option<WhatIfPart<'_>>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    slowpath_report::html::write_explanation(explanation, None, what_if.map(sliders::part), out)
+    slowpath_report::html::write_explanation(explanation, None, what_if, out)
 }
 
 /// Adds the remedies of one connection after the other in the language of a system, where it has words for them: `ios`

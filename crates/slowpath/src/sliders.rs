@@ -165,7 +165,7 @@ fn window(fit: &Fit) -> Lever {
     told &= !endless;
     let mut lever = lever("window", "Receive window", stops, fitted, fits, told);
     if endless {
-        lever.shown = "grows by itself".to_owned();
+        lever.shown = String::from("grows by itself");
     } else if grows {
         lever.shown = format!("grows to {}", lever.shown);
     }
@@ -221,7 +221,7 @@ fn around(
 ) -> (Vec<String>, usize) {
     let step = |count: i32| fitted * 10_f64.powf(f64::from(count) / per_decade);
     let own = spelled(fitted);
-    let mut below: Vec<String> = (1..)
+    let mut below: Vec<String> = (1..=MOST_STEPS)
         .map(|count| step(-count))
         .take_while(|value| *value >= least)
         .map(|value| spelled(rounded(value)))
@@ -230,7 +230,7 @@ fn around(
     below.retain(|text| *text != own);
     below.reverse();
     let place = below.len();
-    let mut above: Vec<String> = (1..)
+    let mut above: Vec<String> = (1..=MOST_STEPS)
         .map(step)
         .take_while(|value| *value <= most)
         .map(|value| spelled(rounded(value)))
@@ -305,6 +305,8 @@ const SPAN: f64 = 16.0;
 const PER_DECADE: f64 = 24.0;
 /// The same of losses, which span more of them.
 const PER_DECADE_OF_LOSS: f64 = 10.0;
+/// Values on one side of the fitted one at most: ten powers of ten.
+const MOST_STEPS: i32 = 240;
 /// Losses between which a slider goes, beside none at all.
 const LEAST_LOSS: f64 = 1e-6;
 const MOST_LOSS: f64 = 0.2;

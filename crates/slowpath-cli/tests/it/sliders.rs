@@ -66,6 +66,7 @@ fn sliders_show_what_native_runs_say() {
 
     // The fitted values are the fit's own run.
     let number = |shown: &Value, key: &str| shown[key].as_str().unwrap().parse::<f64>().unwrap();
+    let count = |shown: &Value, key: &str| shown[key].as_str().unwrap().parse::<u64>().unwrap();
     let own = fitted["fitted"]["duration_s"].as_f64().unwrap();
     for shown in [&seen[0], seen.last().unwrap()] {
         assert_eq!(
@@ -74,8 +75,8 @@ fn sliders_show_what_native_runs_say() {
             "{shown}"
         );
         assert_eq!(
-            number(shown, "fitted bytes"),
-            fitted["captured"]["bytes"].as_f64().unwrap()
+            count(shown, "fitted bytes"),
+            fitted["captured"]["bytes"].as_u64().unwrap()
         );
     }
     let mut edited_runs = 0;
@@ -100,8 +101,8 @@ fn sliders_show_what_native_runs_say() {
             number(shown, "now goodput").to_bits(),
             native.goodput_bit_per_s.to_bits()
         );
-        assert_eq!(number(shown, "now bytes"), native.bytes as f64);
-        assert_eq!(number(shown, "now resent"), native.resent as f64);
+        assert_eq!(count(shown, "now bytes"), native.bytes);
+        assert_eq!(count(shown, "now resent"), native.resent);
         // The experiment file, edited by hand, as `slowpath run` takes it.
         let Some(edited) = edited(&experiment, &changes) else {
             continue;
@@ -114,13 +115,13 @@ fn sliders_show_what_native_runs_say() {
             "{changes:?}"
         );
         assert_eq!(
-            number(shown, "run bytes"),
-            result["bytes"].as_f64().unwrap(),
+            count(shown, "run bytes"),
+            result["bytes"].as_u64().unwrap(),
             "{changes:?}"
         );
         assert_eq!(
-            number(shown, "run resent"),
-            result["retransmitted_segments"].as_f64().unwrap(),
+            count(shown, "run resent"),
+            result["retransmitted_segments"].as_u64().unwrap(),
             "{changes:?}"
         );
     }
