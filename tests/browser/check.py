@@ -550,6 +550,109 @@ def numbers(folder):
     assert compared > 10
 
 
+def simulated(page):
+    """Waits until the sliders show what they are set to, and gives what they show: the numbers themselves."""
+    page.wait_for_function("() => { const card = document.querySelector('.sliders'), own = card.sliders; return card.dataset.state === 'ready' && own && !own.busy && !own.wanted && card.dataset.shown === own.changes().join(' and '); }", timeout=60_000)
+    return page.evaluate(
+        """() => {
+          const card = document.querySelector('.sliders');
+          return { changes: card.sliders.changes(), took: +card.dataset.took,
+            ...Object.fromEntries([...card.querySelectorAll('[data-of]')].map(e => [e.dataset.of, e.value])) };
+        }"""
+    )
+
+
+def slid(page, key, steps):
+    """Moves a slider so many steps from the fitted value, or a choice to its option of that number."""
+    page.evaluate(
+        """([key, steps]) => {
+          const lever = document.querySelector('.sliders').sliders.levers.find(l => l.key === key), { control } = lever;
+          if (control.tagName === 'SELECT') control.selectedIndex = steps; else control.value = lever.fitted + steps;
+          control.dispatchEvent(new Event('input', { bubbles: true }));
+        }""",
+        [key, steps],
+    )
+
+
+MOVES = [
+    {"rate": 8}, {"rate": -10}, {"delay": 9}, {"loss": 12}, {"queue": -6}, {"queue": 6}, {"window": -30}, {"congestion-control": 1},
+    {"congestion-control": 2}, {"congestion-control": 3}, {"rate": 5, "delay": 4, "queue": 3, "loss": 9, "congestion-control": 2},
+]
+
+
+def sliders(folder):
+    """Sliders simulate the transfer again in the page. What they show is left in seen.json: the test compares it with native runs."""
+    seen = []
+    with looking(folder / "page.html") as page:
+        card = page.locator(".sliders")
+        card.scroll_into_view_if_needed()
+        seen.append(simulated(page))
+        assert seen[0]["changes"] == [] and seen[0]["now duration"] == seen[0]["fitted duration"]
+        canvas = "() => { const c = document.querySelector('.sliders canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; return new Uint32Array(d.buffer).reduce((sum, word, i) => (sum * 31 + word + i) >>> 0, 7); }"
+        before = page.evaluate(canvas)
+        # By the keyboard, as everything else.
+        rate = page.get_by_role("slider", name="Rate of the slowest link")
+        rate.focus()
+        text = rate.get_attribute("aria-valuetext")
+        page.keyboard.press("ArrowRight")
+        once = simulated(page)
+        assert once["changes"] and once["changes"][0] == "rate=" + rate.get_attribute("aria-valuetext") and rate.get_attribute("aria-valuetext") != text
+        assert page.evaluate(canvas) != before, "the curve was not drawn again"
+        assert once["changes"][0] in card.locator("code").inner_text()
+        seen.append(once)
+        card.get_by_role("button", name="All as fitted").click()
+        again = simulated(page)
+        assert {k: v for k, v in again.items() if k != "took"} == {k: v for k, v in seen[0].items() if k != "took"}
+        assert page.evaluate(canvas) == before
+        for move in MOVES:
+            for key, steps in move.items():
+                slid(page, key, steps)
+            seen.append(simulated(page))
+            for key in move:
+                slid(page, key, 0)
+            simulated(page)
+        # Many at once: the last one counts.
+        for steps in range(1, 20):
+            slid(page, "rate", steps)
+        last = simulated(page)
+        assert last["changes"] == ["rate=" + rate.get_attribute("aria-valuetext")]
+        seen.append(last)
+        unnamed = page.evaluate("[...document.querySelectorAll('.sliders :is(input, select, button)')].filter(e => !(e.labels?.length || e.textContent.trim())).map(e => e.outerHTML)")
+        assert not unnamed, unnamed
+        label = card.locator(".plot").get_attribute("aria-label")
+        assert "Now" in label and re.search(r"\d", label), label
+        shot(page, folder, "sliders-desktop")
+    for scheme in ("light", "dark"):
+        with looking(folder / "page.html", viewport=PHONE, has_touch=True, is_mobile=True, device_scale_factor=2, color_scheme=scheme) as page:
+            page.locator(".sliders").scroll_into_view_if_needed()
+            simulated(page)
+            slid(page, "rate", 6)
+            simulated(page)
+            assert not overflow(page), overflow(page)
+            cut = page.evaluate("() => { const box = document.querySelector('.outcome .scroll'); return box.scrollWidth - box.clientWidth; }")
+            assert cut <= 0, f"{cut} px of the figures are cut off"
+            least, whose = contrast(page, ".what-if :is(p, span, b, label, output, th, td, data, button, h3, code)")
+            assert least >= 4.5, f"{scheme}: {whose}: contrast {least:.2f}"
+            shot(page, folder, f"sliders-phone-{scheme}")
+            page.emulate_media(media="print")
+            assert page.locator(".lever input").evaluate_all("all => all.filter(e => e.offsetParent).length") == 0
+            assert page.locator(".lever output").first.is_visible()
+    with looking(folder / "report.html") as page:
+        page.locator(".sliders").scroll_into_view_if_needed()
+        shown = simulated(page)
+        assert not overflow(page), overflow(page)
+        seen.append({**shown, "report": True})
+    # Without the script and where the browser lacks something, figures stay and it is said.
+    with browser() as running:
+        page = running.new_page(viewport=DESKTOP)
+        page.add_init_script("delete window.DecompressionStream")
+        page.goto((folder / "page.html").absolute().as_uri())
+        page.wait_for_function("() => document.querySelector('.sliders').dataset.state === 'broken'")
+        assert "cannot run the simulator" in page.locator(".sliders .said").inner_text()
+    (folder / "seen.json").write_text(json.dumps(seen))
+    print(f"{len(seen)} settings of sliders; the page shows the next in {middle(sorted(one['took'] for one in seen)):.0f} ms")
+
+
 def ui(folder):
     """The page of `slowpath ui`: a capture, a form, a mistake, a run, a reload, a comparison, Japanese, a phone."""
     address = (folder / "address").read_text()
@@ -662,7 +765,7 @@ def shot(page, folder, name):
 
 
 CHECKS = {check.__name__: check for check in (
-    desktop, phone, dark, printed, keyboard, alternatives, buttons, interval, search, million, many, numbers, ui)}
+    desktop, phone, dark, printed, keyboard, alternatives, buttons, interval, search, million, many, numbers, sliders, ui)}
 
 if __name__ == "__main__":
     if len(sys.argv) != 3 or sys.argv[1] not in CHECKS:

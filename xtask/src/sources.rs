@@ -18,12 +18,19 @@ const SANS_IO: &[&str] = &[
     "slowpath-verdict",
     "slowpath-scenario",
     "slowpath-sim",
+    "slowpath-page",
     "slowpath-vendor",
     "slowpath-diagnose",
 ];
 
 /// The only crate with `unsafe`.
 const UNSAFE: &str = "slowpath-sys";
+
+/// The crate of which a page calls functions by their names: keeping a name is an unsafe attribute, and no more of `unsafe` is in it.
+const NAMED: &str = "slowpath-page";
+
+/// The attribute, and the file that has it.
+const KEEPS_NAME: (&str, &str) = ("#[unsafe(no_mangle)]", "exports.rs");
 
 /// The only crate that prints.
 const PRINTS: &str = "slowpath-cli";
@@ -44,7 +51,9 @@ pub(crate) fn faults(root: &Path) -> Vec<String> {
             .iter()
             .find_map(|file| fs::read_to_string(entry.path().join(file)).ok())
             .unwrap_or_default();
-        if name != UNSAFE && !source.contains("#![forbid(unsafe_code)]") {
+        if name == NAMED {
+            faults.extend(more_than_names(&entry.path().join("src"), &source));
+        } else if name != UNSAFE && !source.contains("#![forbid(unsafe_code)]") {
             faults.push(format!(
                 "{name} does not forbid unsafe code; only {UNSAFE} may use it"
             ));
@@ -56,7 +65,7 @@ pub(crate) fn faults(root: &Path) -> Vec<String> {
             ));
         }
         let manifest = fs::read_to_string(entry.path().join("Cargo.toml")).unwrap_or_default();
-        if name != UNSAFE && !manifest.contains("[lints]\nworkspace = true") {
+        if ![UNSAFE, NAMED].contains(&name.as_str()) && !manifest.contains("[lints]\nworkspace = true") {
             faults.push(format!("{name} does not take the workspace's lints"));
         }
         let own = fs::read_to_string(entry.path().join("clippy.toml")).unwrap_or_default();
@@ -74,4 +83,51 @@ pub(crate) fn faults(root: &Path) -> Vec<String> {
     }
     faults.sort();
     faults
+}
+
+/// What is more than kept names in [`NAMED`], as sentences.
+fn more_than_names(sources: &Path, root: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    if !root.contains("#![deny(unsafe_code)]") {
+        faults.push(format!("{NAMED} does not deny unsafe code"));
+    }
+    let files = fs::read_dir(sources).into_iter().flatten().flatten();
+    for file in files.map(|entry| entry.path()) {
+        let (attribute, allowed) = KEEPS_NAME;
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let mut rest = code.collect::<Vec<_>>().join("\n").replace("unsafe_code", "");
+        if file.file_name().is_some_and(|name| name == allowed) {
+            // The lint's reason, in words, is text.
+            rest = rest.replace(attribute, "");
+            rest = rest.split('"').step_by(2).collect();
+        }
+        if rest.contains("unsafe") {
+            faults.push(format!(
+                "{}: only {allowed} of {NAMED} may name `unsafe`, in `{attribute}` alone",
+                file.display()
+            ));
+        }
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::more_than_names;
+    use crate::fixture::Fixture;
+
+    #[test]
+    fn a_name_is_kept_and_nothing_else_is_unsafe() {
+        let root = "#![deny(unsafe_code)]\n// unsafe in a comment\n";
+        let kept = "#![expect(unsafe_code, reason = \"an unsafe attribute\")]\n#[unsafe(no_mangle)]\npub extern \"C\" fn f() {}\n";
+        let faults = |lib: &str, exports: &str, other: &str| {
+            let files = [("lib.rs", lib), ("exports.rs", exports), ("other.rs", other)];
+            more_than_names(Fixture::new(&files).folder(), lib).len()
+        };
+        assert_eq!(faults(root, kept, ""), 0);
+        assert_eq!(faults("", kept, ""), 1);
+        assert_eq!(faults(root, &format!("{kept}fn g() {{ unsafe {{ }} }}"), ""), 1);
+        assert_eq!(faults(root, kept, "#[unsafe(no_mangle)] fn g() {}"), 1);
+    }
 }

@@ -14,7 +14,9 @@ use slowpath::import::ImportError;
 use slowpath::many::rotation::Recording;
 use slowpath::many::{self, Found};
 use slowpath::reading::Reading;
-use slowpath::{BitRate, ParseError, Warning, devices, explain, fit, follow, interrupt, json, keep, told};
+use slowpath::{
+    BitRate, ParseError, Warning, devices, explain, fit, follow, interrupt, json, keep, sliders, told,
+};
 use slowpath_words::say;
 
 use crate::args::{ExplainArgs, Format, KeepWhat};
@@ -206,7 +208,18 @@ fn print(args: &ExplainArgs, run: &Analyzed, path: &Path) -> Result<u8, Failure>
         }
         Format::Json => explain::write_json(&explanation, out),
         Format::Jsonl => explain::write_json_lines(&explanation, out),
-        Format::Html => explain::write_html(&explanation, out),
+        Format::Html => {
+            let main = explanation.connections.first().map(|main| &main.connection);
+            // An anonymised page does not name its file either.
+            let capture = if args.anonymize {
+                Path::new(&explanation.capture.file)
+            } else {
+                path
+            };
+            let what_if = (asked.as_ref().zip(main))
+                .map(|((_, fitted, answers), main)| sliders::what_if(fitted, main, capture, answers));
+            explain::write_html(&explanation, what_if.as_ref().map(sliders::part), out)
+        }
         Format::Text => {
             explain::write_text(&explanation, style, args.system.is_some(), out)?;
             if let Some((_, fitted, answers)) = &asked {
@@ -392,9 +405,10 @@ fn asked(
     else {
         return Ok(None);
     };
-    if matches!(args.format, Format::Html | Format::Jsonl) {
+    if args.format == Format::Jsonl {
         return Err(Failure::usage(
-            "explaining with --what-if: it is answered as text or json alone; write --format json".to_owned(),
+            "explaining with --what-if: it is answered as text, json or html alone; write --format json"
+                .to_owned(),
         ));
     }
     let (fitted, answers) = crate::fit::what_if(&main.connection, &args.what_if)?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use slowpath::fit::{self, Effort};
 use slowpath::folder::Folder;
-use slowpath::{explain, reproduce};
+use slowpath::{explain, reproduce, sliders};
 
 use crate::args::{ExperimentArgs, FitFormat, OneClock, ReproduceArgs};
 use crate::exit::{self, Failure};
@@ -32,6 +32,8 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<u8, Failure> {
     let file = folder
         .write(FITTED, fit::experiment(&fitted, &args.capture).as_bytes())
         .map_err(|error| Failure::machine(error.to_string()))?;
+    let offered = sliders::what_if(&fitted, connection, &args.capture, &[]);
+    sliders::keep(&folder, &offered).map_err(|error| Failure::machine(error.to_string()))?;
     let of = ExperimentArgs {
         experiment: file.display().to_string(),
         variants: Vec::new(),

@@ -7,7 +7,7 @@ use slowpath_verdict::{Connection, Limit};
 use crate::compare::{Difference, Target};
 use crate::model::{Loss, Model, Parameter, Shape, Window};
 use crate::search::{Candidate, Search};
-use crate::seen::Seen;
+use crate::seen;
 use crate::start::{self, Refused};
 use crate::trial::Simulator;
 
@@ -123,10 +123,10 @@ impl Default for Effort {
 /// # Errors
 /// [`Refused`] where the capture shows too little, or the search was stopped.
 pub fn fit(connection: &Connection, simulator: &dyn Simulator, effort: Effort) -> Result<Fit, Refused> {
-    let mut seen = Seen::of(connection, effort.bytes).ok_or(Refused::OneWay)?;
+    let mut seen = seen::of(connection, effort.bytes).ok_or(Refused::OneWay)?;
     if let Some(bytes) = start::before_tail(connection, &seen) {
         // A few bytes behind a last pause are no part like the others.
-        seen = Seen::of(connection, bytes).ok_or(Refused::OneWay)?;
+        seen = seen::of(connection, bytes).ok_or(Refused::OneWay)?;
     }
     let starts = start::models(connection, &seen)?;
     let share = seen.bytes as f64 / connection.facts.bytes.max(1) as f64;

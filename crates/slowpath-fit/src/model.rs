@@ -322,8 +322,23 @@ impl Model {
         self.written("a fitted path", &[], &[])
     }
 
-    /// The experiment file: `title`, lines of comment at its top, and comments by parameter.
-    pub fn written(&self, title: &str, top: &[String], notes: &[(Parameter, String)]) -> String {
+    /// The experiment file for people: `title`, lines of comment at its top, and comments by parameter. A path that loses nothing
+    /// has a loss of zero in it, to be changed; it does nothing.
+    pub fn for_people(&self, title: &str, top: &[String], notes: &[(Parameter, String)]) -> String {
+        self.with_place_for_loss().written(title, top, notes)
+    }
+
+    /// The same with a loss of zero where nothing is lost, so that a change finds a loss to change.
+    #[must_use]
+    pub fn with_place_for_loss(&self) -> Self {
+        let mut other = self.clone();
+        if other.loss == Loss::None {
+            other.loss = Loss::Chance(0.0);
+        }
+        other
+    }
+
+    fn written(&self, title: &str, top: &[String], notes: &[(Parameter, String)]) -> String {
         let mut text = String::new();
         for line in top {
             let _ = writeln!(text, "# {line}");
@@ -504,7 +519,7 @@ impl Model {
     }
 
     /// Delay each way: half the round trip, without the time that one full frame takes on the link.
-    fn delay_ns(&self) -> u64 {
+    pub fn delay_ns(&self) -> u64 {
         let frame = (f64::from(self.given.mss) + 58.0) * 8.0 / self.rate.max(1.0);
         nanos((self.round_trip - frame).max(0.0) / 2.0)
     }
@@ -623,7 +638,7 @@ mod tests {
                 .collect();
             for text in [
                 model.document(),
-                model.written("x", &["a line".to_owned()], &notes),
+                model.for_people("x", &["a line".to_owned()], &notes),
             ] {
                 let experiment =
                     Experiment::read("model", &text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));

@@ -74,7 +74,12 @@ impl Trial {
     /// # Errors
     /// [`TrialError`].
     pub fn plan(&self) -> Result<Plan, TrialError> {
-        let document = self.model.document();
+        let loses = |change: &Intervention| matches!(change, Intervention::SetLoss { .. });
+        let document = if self.changes.iter().any(loses) {
+            self.model.with_place_for_loss().document()
+        } else {
+            self.model.document()
+        };
         let experiment = Experiment::read("fit", &document, &[])
             .map_err(|mistakes| TrialError::Document(Box::new(mistakes)))?;
         let variant = experiment.variants.first().map_or("default", |first| &first.name);

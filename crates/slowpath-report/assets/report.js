@@ -820,7 +820,7 @@ if (all.length <= KEPT && window.requestIdleCallback)
 
 let timer = 0;
 addEventListener("resize", () => { clearTimeout(timer); timer = setTimeout(() => all.forEach(g => g.resize()), 120); });
-const repaint = () => { colours = new Map(); all.forEach(g => g.repaint()); };
+const repaint = () => { colours = new Map(); all.forEach(g => g.repaint()); document.slowpath.repaints.forEach(f => f()); };
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
 addEventListener("beforeprint", () => {
   root.dataset.print = "";
@@ -1017,4 +1017,7 @@ async function save(chart, form) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
+
+// What the page's other script draws with.
+document.slowpath = { told, colour, si, whole, UNITS, axisTicks, repaints: [] };
 })();

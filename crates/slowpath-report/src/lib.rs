@@ -17,6 +17,7 @@
 //! * [`told`]: what the result of another tool tells.
 //! * [`compare`]: sentences about two groups of runs.
 //! * [`label`]: where a reference figure comes from, and what the model owes to it.
+//! * [`what_if`]: changes of a fitted transfer, answered, or simulated by the page itself.
 //! * [`quantity`], [`text`]: numbers and lines as people read them.
 
 #![forbid(unsafe_code)]
@@ -42,6 +43,7 @@ pub mod terminal;
 pub mod text;
 pub mod told;
 pub mod verdict;
+pub mod what_if;
 
 pub use explain::Explanation;
 pub use graphs::GraphSet;

@@ -81,7 +81,7 @@ fn pages() -> &'static Path {
             fs::write(folder.join(name), page).unwrap();
         };
         page("report.html", &|out| {
-            write_report(&sample::results(), &graphs, out).unwrap();
+            write_report(&sample::results(), &graphs, None, out).unwrap();
         });
         let explanation = |set: &GraphSet| {
             let mut explanation = sample::explanation();
@@ -91,10 +91,10 @@ fn pages() -> &'static Path {
             explanation
         };
         page("explain.html", &|out| {
-            write_explanation(&explanation(&graphs[1]), None, out).unwrap();
+            write_explanation(&explanation(&graphs[1]), None, None, out).unwrap();
         });
         page("million.html", &|out| {
-            write_explanation(&explanation(&million()), None, out).unwrap();
+            write_explanation(&explanation(&million()), None, None, out).unwrap();
         });
         page("many.html", &|out| many(&graphs, out));
         folder
@@ -127,7 +127,7 @@ fn many(graphs: &[GraphSet], out: &mut Vec<u8>) {
             variant
         })
         .collect();
-    write_report(&results, &sets, out).unwrap();
+    write_report(&results, &sets, None, out).unwrap();
 }
 
 /// A transfer of a million segments with everything that belongs to it: 1.46 GB at 200 Mbit/s, a loss now and then.

@@ -16,7 +16,7 @@ fn keep(name: &str, page: &str) {
 
 fn report() -> String {
     let mut out = Vec::new();
-    write_report(&sample::results(), &sample::graphs::all(), &mut out).unwrap();
+    write_report(&sample::results(), &sample::graphs::all(), None, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -34,7 +34,7 @@ fn explanation() -> String {
         why: Was::Retransmission.why().into(),
     }];
     let mut out = Vec::new();
-    write_explanation(&explanation, Some("2026-01-01"), &mut out).unwrap();
+    write_explanation(&explanation, Some("2026-01-01"), None, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -113,7 +113,7 @@ fn text_from_outside_is_escaped() {
     graphs[0].variant = results.variants[0].name.clone();
     graphs[0].label = "</script><script>alert(2)".into();
     let mut out = Vec::new();
-    write_report(&results, &graphs, &mut out).unwrap();
+    write_report(&results, &graphs, None, &mut out).unwrap();
     let page = String::from_utf8(out).unwrap();
     assert!(!page.contains("<script>alert"), "a name became an element");
     assert!(page.contains("&lt;script&gt;alert(1)"));
@@ -144,7 +144,7 @@ fn the_drawing_library_is_the_one_whose_hash_is_kept() {
 #[test]
 fn a_document_without_anything_still_makes_a_page() {
     let mut out = Vec::new();
-    write_report(&slowpath_report::Results::new("empty", 7), &[], &mut out).unwrap();
+    write_report(&slowpath_report::Results::new("empty", 7), &[], None, &mut out).unwrap();
     assert!(String::from_utf8(out).unwrap().contains("0 variants, 0 runs"));
 }
 

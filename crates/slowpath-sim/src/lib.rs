@@ -14,7 +14,7 @@
 //! * [`planned`]: from a plan to a run; [`cards`]: the hosts' network cards.
 //! * [`programs`]: what the jobs of a plan are as programs of model hosts.
 //! * [`frames`]: a frame generator's runs, which have no hosts.
-//! * [`report`]: what a run leaves behind.
+//! * [`report`]: what a run leaves behind; [`watch`]: what it shows of its transfer at one end.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -30,6 +30,7 @@ pub mod report;
 pub mod simulation;
 pub mod sink;
 pub mod spec;
+pub mod watch;
 
 pub use edges::EdgeSpec;
 pub use report::SimReport;

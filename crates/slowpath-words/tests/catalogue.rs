@@ -164,6 +164,7 @@ fn pages() -> String {
         "report.html",
         "explain.html",
         "report.js",
+        "sliders.js",
     ]
     .iter()
     .map(|file| fs::read_to_string(assets.join(file)).unwrap())

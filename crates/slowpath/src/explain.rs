@@ -10,6 +10,7 @@ use slowpath_report::compare::CaptureComparison;
 use slowpath_report::explain::ConfigurationText;
 pub use slowpath_report::explain::Explanation;
 use slowpath_report::explain_text::{self, Depth};
+use slowpath_report::html::WhatIfPart;
 use slowpath_report::text::{Tone, left, wrap};
 use slowpath_report::{Style, json};
 use slowpath_units::{BitRate, ParseError};
@@ -149,12 +150,16 @@ pub fn write_text(
     explain_text::write_explanation(explanation, style, depth, out)
 }
 
-/// Writes the explanation as one self-contained page.
+/// Writes the explanation as one self-contained page, with what was asked of a fitted path.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_html(explanation: &Explanation, out: &mut dyn Write) -> io::Result<()> {
-    slowpath_report::html::write_explanation(explanation, None, out)
+pub fn write_html(
+    explanation: &Explanation,
+    what_if: Option<WhatIfPart<'_>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    slowpath_report::html::write_explanation(explanation, None, what_if, out)
 }
 
 /// Adds the remedies of one connection after the other in the language of a system, where it has words for them: `ios`

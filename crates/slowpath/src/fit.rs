@@ -178,7 +178,7 @@ pub fn experiment(fit: &Fit, capture: &Path) -> String {
         .map(|interval| (interval.parameter, fits(interval)))
         .collect();
     fit.model
-        .written(&format!("The path behind {name}, fitted"), &top, &notes)
+        .for_people(&format!("The path behind {name}, fitted"), &top, &notes)
 }
 
 /// The variants of [`experiment`] that lose what the capture shows as lost; none where there is only one variant.
@@ -198,7 +198,7 @@ fn congestion(fit: &Fit) -> String {
     }
 }
 
-fn fits(interval: &Interval) -> String {
+pub(crate) fn fits(interval: &Interval) -> String {
     let show = |value: f64| shown(interval, value);
     match (interval.low, interval.high) {
         (Some(low), Some(high)) if low >= high => "as seen".to_owned(),

@@ -22,6 +22,7 @@
 //! * [`interrupt`]: Ctrl-C as a flag.
 //! * [`shell`]: any program over an emulated path; [`explain`]: what a capture says, with what would help.
 //! * [`fit`]: the path behind a capture, and what a change would give on it.
+//! * [`sliders`]: what a page offers beside a fitted transfer.
 //! * [`reproduce`]: the transfer of a capture once more, on the path that was fitted to it.
 //! * [`devices`]: what configurations mean.
 //! * [`doctor`]: what this machine permits; [`system`]: what needs Linux.
@@ -72,6 +73,7 @@ pub mod schedule;
 pub mod settings;
 #[cfg(target_os = "linux")]
 pub mod shell;
+pub mod sliders;
 #[cfg(target_os = "linux")]
 mod spare;
 pub mod sweep;

@@ -17,6 +17,7 @@ use crate::load::{LoadError, Loaded};
 use crate::outcome;
 use crate::ranges;
 use crate::settings::{self, Call, SETTINGS, Settings};
+use crate::sliders;
 
 /// Makes `result.json`, `report.html` and the tables of a folder whose runs no experiment planned, from its records alone.
 ///
@@ -52,7 +53,9 @@ fn finish(folder: &Folder, mut results: Results, runs: &[Analyzed]) -> Result<Re
     folder.write("result.json", &text)?;
     let mut page = Vec::new();
     let graphs = graphs(&results, runs);
-    slowpath_report::html::write_report(&results, &graphs, &mut page)
+    let what_if = sliders::kept(folder);
+    let part = what_if.as_ref().map(sliders::part);
+    slowpath_report::html::write_report(&results, &graphs, part, &mut page)
         .expect("writing to memory does not fail");
     folder.write("report.html", &page)?;
     tables(folder, &results, &graphs)?;

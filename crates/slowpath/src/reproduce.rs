@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use slowpath_fit::Fit;
 use slowpath_fit::compare::{Apart, Target};
-use slowpath_fit::seen::Seen;
+use slowpath_fit::seen::{self, Seen};
 use slowpath_record::health::Health;
 use slowpath_record::{Curve, HealthState, Origin};
 use slowpath_report::Style;
@@ -87,7 +87,7 @@ pub enum ReproduceError {
 /// # Errors
 /// [`ReproduceError`].
 pub fn beside(fit: &Fit, connection: &Connection, folder: &Folder) -> Result<Reproduction, ReproduceError> {
-    let seen = Seen::of(connection, fit.captured.bytes).ok_or(ReproduceError::OneWay)?;
+    let seen = seen::of(connection, fit.captured.bytes).ok_or(ReproduceError::OneWay)?;
     let target = Target::new(seen);
     let mut made = Reproduction {
         schema: SCHEMA,
@@ -144,7 +144,7 @@ fn seen_at(run: &Analyzed, fit: &Fit, folder: &Folder) -> Result<(Seen, Limit), 
     let largest = analysis
         .and_then(|analysis| (analysis.connections.iter()).max_by_key(|connection| connection.facts.bytes))
         .ok_or("it left no capture")?;
-    let seen = Seen::of(largest, fit.captured.bytes).ok_or("its capture shows no transfer")?;
+    let seen = seen::of(largest, fit.captured.bytes).ok_or("its capture shows no transfer")?;
     Ok((seen, largest.verdict.limit))
 }
 

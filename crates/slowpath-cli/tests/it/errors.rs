@@ -148,7 +148,7 @@ const EXPLAIN: &[Case] = &[
     ("slowpath explain good.pcapng --what-if foo", 2, ["reading --what-if", "foo", "it has no value", "write KEY=VALUE"]),
     ("slowpath explain good.pcapng --what-if foo=1", 2, ["reading --what-if", "`foo`", "there is no change", "there are rate"]),
     ("slowpath explain good.pcapng --what-if window=wide", 2, ["reading --what-if", "window=wide", "does not start with a number", "expected an amount"]),
-    ("slowpath explain good.pcapng --what-if 'window=1 MB' --format html", 2, ["explaining", "--what-if", "text or json alone", "write --format json"]),
+    ("slowpath explain good.pcapng --what-if 'window=1 MB' --format jsonl", 2, ["explaining", "--what-if", "text, json or html alone", "write --format json"]),
     ("slowpath explain good.pcapng good.pcapng --only 1", 2, ["explaining two captures", "--only", "go with one capture", "leave the second out"]),
     ("slowpath explain good.pcapng good.pcapng --format html", 2, ["explaining", "two captures", "text or json alone", "write --format json"]),
     ("slowpath explain good.pcapng missing", 2, ["reading", "missing", "there is no file", "give"]),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::support::{Scratch, run, text};
 
 /// A transfer over a known path, captured beside its sender.
-fn captured(scratch: &Scratch) -> PathBuf {
+pub(crate) fn captured(scratch: &Scratch) -> PathBuf {
     let file = scratch.file(
         "known.toml",
         "title = \"known\"\n[network]\nup = [{ rate = \"10 Mbit/s\", queue = \"60000 B\", layer = \"L2+FCS\" }, { delay = \"15 ms\" }]\ndown = [{ delay = \"15 ms\" }]\n[workload]\nkind = \"iperf3\"\nsize = \"4 MB\"\n[hosts.client]\nsystem = \"linux\"\ncongestion_control = \"reno\"\n",

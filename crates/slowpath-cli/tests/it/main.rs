@@ -14,6 +14,7 @@ mod measure;
 mod records;
 mod robust;
 mod schema;
+mod sliders;
 mod support;
 mod sweep;
 mod traces;

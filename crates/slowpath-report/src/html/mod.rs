@@ -11,6 +11,7 @@ mod run;
 mod shared;
 mod times;
 mod told;
+mod what_if;
 mod wire;
 
 use std::io::{self, Write};
@@ -19,6 +20,7 @@ use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, context};
 use serde::Serialize;
 
+pub use self::what_if::WhatIfPart;
 use crate::explain::Explanation;
 use crate::graphs::GraphSet;
 use crate::results::Results;
@@ -28,22 +30,29 @@ use slowpath_words::{Language, spoken, told_on_page};
 const UPLOT_JS: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
 const UPLOT_CSS: &str = include_str!("../../assets/uplot/uPlot.min.css");
 const JS: &str = include_str!("../../assets/report.js");
+const SLIDERS_JS: &str = include_str!("../../assets/sliders.js");
 const CSS: &str = include_str!("../../assets/report.css");
 
 /// Writes the report of an experiment.
 ///
-/// `graphs` holds the graphs of any number of runs; each variant shows its own, in the order given.
+/// `graphs` holds the graphs of any number of runs; each variant shows its own, in the order given. `what_if` is what a path
+/// that was fitted offers.
 ///
 /// # Errors
 ///
 /// Those of `out`.
-pub fn write_report(results: &Results, graphs: &[GraphSet], out: &mut dyn Write) -> io::Result<()> {
+pub fn write_report(
+    results: &Results,
+    graphs: &[GraphSet],
+    what_if: Option<WhatIfPart<'_>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let view = run::view(results, graphs);
-    render("report.html", results.written.as_deref(), &view, out)
+    render("report.html", results.written.as_deref(), &view, what_if, out)
 }
 
 /// Writes the page of `slowpath explain --format html`. Graphs come from the connections themselves; `written`
-/// is the time to be shown, if any.
+/// is the time to be shown, if any, and `what_if` what was asked of the path fitted to one of them.
 ///
 /// # Errors
 ///
@@ -51,16 +60,18 @@ pub fn write_report(results: &Results, graphs: &[GraphSet], out: &mut dyn Write)
 pub fn write_explanation(
     explanation: &Explanation,
     written: Option<&str>,
+    what_if: Option<WhatIfPart<'_>>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let view = explain::view(explanation);
-    render("explain.html", written, &view, out)
+    render("explain.html", written, &view, what_if, out)
 }
 
 fn render(
     template: &str,
     written: Option<&str>,
     view: &impl Serialize,
+    what_if: Option<WhatIfPart<'_>>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut environment = Environment::new();
@@ -79,7 +90,8 @@ fn render(
     let page = environment.get_template(template).map_err(io::Error::other)?;
     let version = env!("CARGO_PKG_VERSION");
     let context = context! {
-        version, written, css => style(), js => JS, words => words(), uplot_css => UPLOT_CSS, uplot_js => UPLOT_JS, r => Value::from(Serde(view))
+        version, written, css => style(), js => JS, sliders_js => SLIDERS_JS, words => words(), uplot_css => UPLOT_CSS, uplot_js => UPLOT_JS, r => Value::from(Serde(view)),
+        w => Value::from(Serde(what_if.and_then(what_if::view)))
     };
     // Whole before it is written, so that a failure to write is told as what it is.
     let whole = page.render(context).map_err(io::Error::other)?;
@@ -124,6 +136,13 @@ const SCRIPTED: &[&str] = &[
     "10 round trips at",
     "copied",
     "select and copy",
+    "Captured",
+    "As fitted",
+    "Now",
+    "Duration",
+    "Goodput",
+    "This browser cannot run the simulator; it needs WebAssembly and DecompressionStream (2023 or newer).",
+    "It does not come to its end within the time that the simulation has.",
 ];
 
 /// The style of all pages, with the colours of the limits.
