@@ -69,12 +69,15 @@ def _compute(client: Client, design: str, out: Path, progress: bool) -> None:
     try:
         for future in pool:
             units, times = running.pop(future.key)
-            if future.status == "finished":
+            # A batch whose worker died once it was done is computed again, and its future is open again by now: asking for its
+            # error waits for that, where its status would be neither finished nor failed.
+            error = future.exception()
+            if error is None:
                 seconds = future.result()
                 measured = seconds / len(units)
                 per_unit = measured if per_unit is None else 0.8 * per_unit + 0.2 * measured
                 done += len(units)
-            elif isinstance(error := future.exception(), KilledWorker) and times < AGAIN:
+            elif isinstance(error, KilledWorker) and times < AGAIN:
                 # The scheduler gives a batch up after `allowed-failures` workers died of it, or near it.
                 give(units, times + 1)
             else:
