@@ -22,6 +22,7 @@ pub mod explained;
 pub mod lab_ledger;
 pub mod label;
 pub mod noise;
+mod octaves;
 pub mod taps;
 pub mod twin;
 pub mod what_if;

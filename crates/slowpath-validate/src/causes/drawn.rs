@@ -16,6 +16,7 @@ use slowpath_workload::drain::Drain;
 use super::case::{Case, SPAN_MS, add, link, product};
 use crate::bulk::{Traffic, Transfer, Writes};
 use crate::cells::Congestion;
+use crate::octaves;
 
 /// Seed of the numbers of list `number`, and of the dice of its paths.
 pub const fn seed(number: u32) -> u64 {
@@ -71,9 +72,7 @@ struct Draw(Dice);
 impl Draw {
     /// From `low` to `high`, each octave as likely as any other.
     fn log(&mut self, low: f64, high: f64) -> f64 {
-        const STEPS: u64 = 1 << 20;
-        let share = self.0.below(STEPS) as f64 / STEPS as f64;
-        low * (high / low).powf(share)
+        octaves::draw(&mut self.0, low, high)
     }
 
     /// The same, as a whole number.

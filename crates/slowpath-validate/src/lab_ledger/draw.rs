@@ -15,6 +15,7 @@ use slowpath_workload::drain::Drain;
 
 use crate::bulk::{Traffic, Transfer, Writes};
 use crate::cells::{CellError, Congestion};
+use crate::octaves;
 
 /// Seed of all numbers, and of the dice of the paths.
 pub const SEED: u64 = 4_001;
@@ -193,9 +194,7 @@ struct Draw(Dice);
 impl Draw {
     /// From `low` to `high`, each octave as likely as any other.
     fn log(&mut self, low: f64, high: f64) -> f64 {
-        const STEPS: u64 = 1 << 20;
-        let share = self.0.below(STEPS) as f64 / STEPS as f64;
-        low * (high / low).powf(share)
+        octaves::draw(&mut self.0, low, high)
     }
 
     /// The same, as a whole number.
