@@ -68,11 +68,11 @@ pub(crate) fn refusal(error: &clap::Error) -> Option<String> {
     };
     for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedValue] {
         if let Some(meant) = context(kind) {
-            said.push_str(&words::say!("parse-meant", meant = meant));
+            said.push_str(&words::with_typed("parse-meant", &[("meant", &meant)]));
         }
     }
     if let Some(values) = context(ContextKind::ValidValue).filter(|values| !values.is_empty()) {
-        said.push_str(&words::say!("parse-possible", values = values));
+        said.push_str(&words::with_typed("parse-possible", &[("values", &values)]));
     }
     Some(said)
 }
@@ -108,12 +108,46 @@ pub(crate) fn parser() -> impl TypedValueParser<Value = Language> {
 
 /// The command line with its help in the language that is spoken. English help stands beside the arguments; another
 /// language's under keys made of the command's and the argument's names, such as `help-run-clock`.
-pub(crate) fn localised(mut command: Command) -> Command {
+pub(crate) fn localised(command: Command) -> Command {
     if words::spoken() == Language::English {
         return command;
     }
+    // The parser breaks lines at spaces alone, of which Japanese has few: it breaks none, and `help` does.
+    let mut command = command.term_width(0);
     command.build();
     local(command, "help")
+}
+
+/// Help in lines of at most `width` columns, where another language than English is spoken; `None` where the parser breaks them
+/// well by itself.
+pub(crate) fn help(error: &clap::Error, width: usize) -> Option<String> {
+    if words::spoken() == Language::English || error.use_stderr() {
+        return None;
+    }
+    let mut out = String::new();
+    for line in error.render().to_string().lines() {
+        let text = usage_end(line);
+        let hanging = " ".repeat(slowpath::columns(&line[..text]));
+        for part in slowpath::wrap_as_it_is(&line[text..], width, &line[..text], &hanging) {
+            out.push_str(part.trim_end());
+            out.push('\n');
+        }
+    }
+    Some(out)
+}
+
+/// Where the text of a line of help begins: behind its indentation, and behind the name of a command or an option that stands
+/// in a column of its own.
+fn usage_end(line: &str) -> usize {
+    let indented = line.len() - line.trim_start().len();
+    if indented == 0 {
+        return 0;
+    }
+    let Some(gap) = line[indented..].find("  ") else {
+        return indented;
+    };
+    let behind = &line[indented + gap..];
+    indented + gap + (behind.len() - behind.trim_start().len())
 }
 
 fn local(command: Command, place: &str) -> Command {
@@ -148,10 +182,16 @@ fn local(command: Command, place: &str) -> Command {
         let mut help = help.to_owned();
         let takes = argument.get_action().takes_values();
         if takes && !possible.is_empty() && possible.len() <= 8 {
-            help.push_str(&words::say!("help-possible", values = possible.join(", ")));
+            help.push_str(&words::with_typed(
+                "help-possible",
+                &[("values", &possible.join(", "))],
+            ));
         }
         if takes && !default.is_empty() {
-            help.push_str(&words::say!("help-default", value = default.join(" ")));
+            help.push_str(&words::with_typed(
+                "help-default",
+                &[("value", &default.join(" "))],
+            ));
         }
         let heading = match argument.get_help_heading() {
             // Headings are the parser's for the rest of the process.
@@ -193,6 +233,15 @@ mod tests {
         assert_eq!(of(&["slowpath", "list", "--lang=en"]), Some(Language::English));
         assert_eq!(of(&["slowpath", "why", "--", "x", "--lang", "ja"]), None);
         assert_eq!(of(&["slowpath", "list", "--lang"]), None);
+    }
+
+    #[test]
+    fn help_hangs_below_its_text() {
+        assert_eq!(usage_end("使い方: slowpath"), 0);
+        assert_eq!(usage_end("      --follow"), 6);
+        assert_eq!(usage_end("          説明 の文"), 10);
+        assert_eq!(usage_end("  run          実験を実行する"), 15);
+        assert_eq!(usage_end(""), 0);
     }
 
     /// The keys of a command's help, of its arguments' and of its commands'.

@@ -57,7 +57,10 @@ fn main() -> ExitCode {
                 Some(text) => terminal::note(&text),
                 None => match language::refusal(&error) {
                     Some(text) => terminal::note(&text),
-                    None => drop(error.print()),
+                    None => match language::help(&error, terminal::columns()) {
+                        Some(text) => drop(terminal::print(|out| write!(out, "{text}"))),
+                        None => drop(error.print()),
+                    },
                 },
             }
             return ExitCode::from(if error.use_stderr() {

@@ -27,7 +27,7 @@ mod spelling;
 pub use catalogue::{english_word, lookup, word};
 pub use language::{Language, speak, spoken};
 pub use recognise::{told, told_on_page, told_whole};
-pub use speech::{Argument, english, in_language, say};
+pub use speech::{Argument, english, in_language, say, with_typed};
 pub use spelling::tight;
 
 /// A message in the language that is spoken, as a `String`: `say!("explain-more", count = 3)`.

@@ -22,6 +22,15 @@ pub fn english(key: &str, arguments: &[Argument<'_>]) -> String {
     in_language(Language::English, key, arguments)
 }
 
+/// The message `key` in the language that is spoken, its arguments as they are: words that people type are never translated.
+pub fn with_typed(key: &str, arguments: &[Argument<'_>]) -> String {
+    let arguments: Vec<(&str, String)> = arguments
+        .iter()
+        .map(|(name, value)| (*name, value.to_string()))
+        .collect();
+    of(spoken()).format(key, &arguments)
+}
+
 /// The message `key` in a language, its arguments told in it.
 pub fn in_language(language: Language, key: &str, arguments: &[Argument<'_>]) -> String {
     let arguments: Vec<(&str, String)> = arguments

@@ -278,6 +278,13 @@ fn no_english_in_help_and_errors() {
         "run", "explain", "why", "diagnose", "config", "fit", "report", "compare",
     ] {
         let help = said(&scratch, &[command, "--help"]);
+        for line in help.lines() {
+            assert!(
+                columns(line) <= 80,
+                "{command} --help: {} columns: {line}",
+                columns(line)
+            );
+        }
         let help: String = help
             .split('[')
             .map(|part| part.split_once(']').map_or(part, |(_, rest)| rest))
@@ -286,6 +293,9 @@ fn no_english_in_help_and_errors() {
         let found = english(&help.lines().filter(own).collect::<Vec<_>>().join("\n"));
         assert!(found.is_empty(), "{command} --help:\n{}", found.join("\n"));
     }
+    // Values are typed as they are.
+    let help = said(&scratch, &["explain", "--help"]).replace("\n          ", " ");
+    assert!(help.contains("health, capture, clocks"), "{help}");
     for wrong in [
         &["run", "nope"][..],
         &["run", "cisco-ftp", "--variant", "nope"],
