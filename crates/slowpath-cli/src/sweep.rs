@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use clap::{Args, ValueEnum};
 use slowpath::interrupt;
-use slowpath::sweep::{self, Design, Error, FILES, Narrow, Shard, SweepOptions, Swept};
+use slowpath::sweep::{self, Design, Error, Narrow, Shard, SweepOptions, Swept};
 use slowpath_words::say;
 
 use crate::exit::{self, Failure};
@@ -174,8 +174,8 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
 fn show(swept: &Swept, out: &Path, format: SweepFormat) -> Result<(), Failure> {
     match format {
         SweepFormat::Text => terminal::swept(swept, out),
-        SweepFormat::Json => file(out, FILES[1]),
-        SweepFormat::Csv => file(out, FILES[0]),
+        SweepFormat::Json => file(out, sweep::DOCUMENT),
+        SweepFormat::Csv => file(out, sweep::RUNS),
     }
 }
 

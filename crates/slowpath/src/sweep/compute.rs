@@ -41,27 +41,29 @@ pub(super) fn compute(
         cancel,
         observe,
     } = *work;
+    // A unit's place in `wanted`, and its repeat where repeats do not depend on each other.
     let tasks: Vec<(usize, Option<u32>)> = if units.design.narrow.is_some() {
-        wanted.iter().map(|unit| (*unit, None)).collect()
+        (0..wanted.len()).map(|place| (place, None)).collect()
     } else {
-        let repeats = |unit: &usize| (0..units.repeats(*unit)).map(Some);
-        (wanted.iter())
-            .flat_map(|unit| repeats(unit).map(|repeat| (*unit, repeat)))
+        let repeats = |place: usize| (0..units.repeats(wanted[place])).map(Some);
+        (0..wanted.len())
+            .flat_map(|place| repeats(place).map(move |repeat| (place, repeat)))
             .collect()
     };
     let done = AtomicUsize::new(0);
     let keeper = Keeper::new(folder);
     // What cannot be kept is computed in vain.
     let full = AtomicBool::new(false);
-    let mut found = processors::each_on(threads, tasks.len(), &|task| {
+    // Nothing for a task that was left out.
+    let found = processors::each_on(threads, tasks.len(), &|task| {
         if cancel.load(Ordering::Relaxed) || full.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted { kept: 0, all: 0 });
+            return Ok(None);
         }
-        let (unit, repeat) = tasks[task];
-        let one = |repeat| run(units, unit, repeat, known, &keeper);
+        let (place, repeat) = tasks[task];
+        let one = |repeat| run(units, wanted[place], repeat, known, &keeper).map(Some);
         let runs = match repeat {
-            Some(repeat) => one(repeat).map(|kept| vec![kept]),
-            None => until_narrow(units.design.narrow, units.repeats(unit), one),
+            Some(repeat) => one(repeat).map(|kept| kept.map(|kept| vec![kept])),
+            None => until_narrow(units, wanted[place], one),
         };
         let runs = runs.inspect_err(|error| {
             if matches!(error, Error::Folder(_)) {
@@ -84,20 +86,16 @@ pub(super) fn compute(
         });
     }
     let mut all: Vec<Vec<Kept>> = wanted.iter().map(|_| Vec::new()).collect();
-    let place: HashMap<usize, usize> = wanted
-        .iter()
-        .enumerate()
-        .map(|(place, unit)| (*unit, place))
-        .collect();
     // A folder that is full is why others were left out.
-    let is_full = |runs: &Result<Vec<Kept>, Error>| matches!(runs, Err(Error::Folder(_)));
-    if let Some(first) = found.iter().position(is_full) {
-        return found.swap_remove(first).map(|_| all);
+    let (mut failed, mut unkept) = (None, None);
+    for ((place, _), runs) in tasks.iter().zip(found) {
+        match runs {
+            Ok(runs) => all[*place].extend(runs.into_iter().flatten()),
+            Err(error @ Error::Folder(_)) => _ = unkept.get_or_insert(error),
+            Err(error) => _ = failed.get_or_insert(error),
+        }
     }
-    for ((unit, _), runs) in tasks.iter().zip(found) {
-        all[place[unit]].extend(runs?);
-    }
-    Ok(all)
+    unkept.or(failed).map_or(Ok(all), Err)
 }
 
 /// One run: known, or computed.
@@ -138,24 +136,28 @@ fn fits(kept: &Kept, units: &Units) -> bool {
     explained && (!units.design.samples || !kept.series.is_empty())
 }
 
-/// Repeats until the interval is narrow enough, or there are as many as there may be.
-fn until_narrow(
-    narrow: Option<Narrow>,
-    most: u32,
-    mut one: impl FnMut(u32) -> Result<Kept, Error>,
-) -> Result<Vec<Kept>, Error> {
+/// The runs of a unit as `one` gives them, by repeat, until their interval is narrow enough or there are as many as there may
+/// be; nothing where `one` has nothing for a repeat.
+pub(super) fn until_narrow(
+    units: &Units,
+    unit: usize,
+    mut one: impl FnMut(u32) -> Result<Option<Kept>, Error>,
+) -> Result<Option<Vec<Kept>>, Error> {
     let mut runs = Vec::new();
-    for repeat in 0..most {
-        runs.push(one(repeat)?);
-        if narrow.is_some_and(|narrow| is_narrow(&runs, narrow)) {
+    for repeat in 0..units.repeats(unit) {
+        let Some(kept) = one(repeat)? else {
+            return Ok(None);
+        };
+        runs.push(kept);
+        if units.design.narrow.is_some_and(|narrow| is_narrow(&runs, narrow)) {
             break;
         }
     }
-    Ok(runs)
+    Ok(Some(runs))
 }
 
 /// Whether the interval of a point's goodput is narrow enough.
-pub(super) fn is_narrow(runs: &[Kept], narrow: Narrow) -> bool {
+fn is_narrow(runs: &[Kept], narrow: Narrow) -> bool {
     let rates: Vec<f64> = (runs.iter().filter(|kept| kept.run.complete))
         .map(|kept| kept.run.goodput_byte_per_s)
         .collect();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::compute::is_narrow;
+use super::compute::until_narrow;
 use super::design::{Design, Units};
 use super::error::Error;
 use super::found::Swept;
@@ -84,17 +84,8 @@ fn gather(units: &Units, known: &HashMap<String, Kept>) -> Result<Vec<Vec<Kept>>
 /// The runs of every unit; nothing for one of which some are not known.
 fn lookup(units: &Units, known: &HashMap<String, Kept>) -> Result<Vec<Option<Vec<Kept>>>, Error> {
     let of = |unit: usize| {
-        let mut runs = Vec::new();
-        for repeat in 0..units.repeats(unit) {
-            match known.get(&identity(&units.plan(unit, repeat)?)) {
-                Some(kept) => runs.push(kept.clone()),
-                None => return Ok(None),
-            }
-            if units.design.narrow.is_some_and(|narrow| is_narrow(&runs, narrow)) {
-                break;
-            }
-        }
-        Ok(Some(runs))
+        let one = |repeat| Ok(known.get(&identity(&units.plan(unit, repeat)?)).cloned());
+        until_narrow(units, unit, one)
     };
     crate::processors::each(units.len(), &of).into_iter().collect()
 }

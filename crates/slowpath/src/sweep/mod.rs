@@ -21,8 +21,6 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-pub use slowpath_report::csv::mark;
-
 pub use self::design::{Design, Units};
 pub use self::error::Error;
 pub use self::found::{Point, Run, SCHEMA, Swept};
@@ -30,8 +28,9 @@ pub use self::kept::{Kept, identity};
 pub use self::merge::merge;
 pub use self::options::{Narrow, Progress, Shard, SweepOptions};
 use self::points::swept;
-pub use self::tables::{FILES, tables, write};
-pub use self::text::{write_json, write_text};
+use self::tables::write;
+pub use self::tables::{DOCUMENT, RUNS};
+pub use self::text::write_text;
 use crate::folder::Folder;
 
 /// Computes a whole sweep and keeps nothing on disk.

@@ -14,26 +14,31 @@ use super::kept::Kept;
 use super::text::write_json;
 use crate::folder::Folder;
 
-/// What [`write`] leaves in a folder: the document, the runs' table (also under its older name `sweep.csv`), and the
-/// others where they have rows.
-pub const FILES: [&str; 3] = ["sweep.csv", "sweep.json", "runs.parquet"];
+/// The document that [`write`] leaves in a folder.
+pub const DOCUMENT: &str = "sweep.json";
+
+/// The table of the runs that [`write`] leaves in a folder, as CSV.
+pub const RUNS: &str = "sweep.csv";
 
 /// Writes `sweep.json`, `sweep.csv` (the runs), and for runs, flows, ledgers and samples a Parquet file each, the last
 /// three as CSV too.
 ///
 /// # Errors
 /// [`Error::Folder`].
-pub fn write(units: &Units, swept: &Swept, runs: &[Vec<Kept>], out: &Path) -> Result<(), Error> {
+pub(super) fn write(units: &Units, swept: &Swept, runs: &[Vec<Kept>], out: &Path) -> Result<(), Error> {
     let folder = Folder::open(out);
     let written = "writing to memory does not fail";
     let mut document = Vec::new();
     write_json(swept, &mut document).expect(written);
-    folder.write("sweep.json", &document)?;
+    folder.write(DOCUMENT, &document)?;
     for table in tables(units, runs) {
         let mut text = mark().to_vec();
         write_csv(&table, &mut text).expect(written);
-        let csv = if table.name == "runs" { "sweep" } else { table.name };
-        folder.write(&format!("{csv}.csv"), &text)?;
+        let csv = match table.name {
+            "runs" => RUNS.to_owned(),
+            other => format!("{other}.csv"),
+        };
+        folder.write(&csv, &text)?;
         let mut binary = Vec::new();
         write_parquet(&table, &mut binary).expect(written);
         folder.write(&format!("{}.parquet", table.name), &binary)?;
@@ -43,7 +48,7 @@ pub fn write(units: &Units, swept: &Swept, runs: &[Vec<Kept>], out: &Path) -> Re
 }
 
 /// The tables of a sweep: runs first, then those of flows, ledgers and samples that have rows.
-pub fn tables(units: &Units, runs: &[Vec<Kept>]) -> Vec<Table> {
+fn tables(units: &Units, runs: &[Vec<Kept>]) -> Vec<Table> {
     let rows: Vec<Row<'_>> = (runs.iter().enumerate())
         .flat_map(|(unit, runs)| runs.iter().map(move |kept| Row { unit, kept }))
         .collect();

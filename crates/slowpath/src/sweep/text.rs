@@ -13,7 +13,7 @@ use super::found::Swept;
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_json(swept: &Swept, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_json(swept: &Swept, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, swept)?;
     writeln!(out)
 }
