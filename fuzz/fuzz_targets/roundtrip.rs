@@ -1,16 +1,16 @@
 //! Frames with captured length, length on the wire, direction and lost records varied: through the writer, the file,
 //! the reader and the decoder to the analysis.
 //!
-//! What was written must be read again, whatever follows of it: wholly, in place, and as it arrives.
+//! What was written must be read again: wholly, and as it arrives.
 #![no_main]
 
-use std::io::{self, Cursor, Read};
+use std::io::{Cursor, Read};
 
 use libfuzzer_sys::fuzz_target;
 use slowpath_facts::Analyzer;
 use slowpath_verdict::Analysis;
 use slowpath_capture::write::TapDirection;
-use slowpath_capture::{InPlace, LinkType, PacketInfo, PacketReader, PcapngWriter, Reader, SectionInfo, TapInfo};
+use slowpath_capture::{LinkType, PacketInfo, PacketReader, PcapngWriter, Reader, SectionInfo, TapInfo};
 use slowpath_record::packets::Record;
 use slowpath_units::Time;
 
@@ -30,8 +30,6 @@ fuzz_target!(|data: &[u8]| {
     assert!(reader.damage().is_none(), "{:?}", reader.damage());
 
     let whole = records(PacketReader::new(Cursor::new(file.clone())));
-    let pieces = Pieces { file: file.clone(), at: (0, 0), left: data.first().copied().unwrap_or(0) };
-    assert_eq!(whole, records(PacketReader::in_place(pieces)));
     assert_eq!(whole, records(PacketReader::new(Dripping(Cursor::new(file)))));
 });
 
@@ -110,37 +108,11 @@ fn file(data: &[u8]) -> (Vec<u8>, Vec<Written>) {
     (writer.finish().expect("memory takes all"), written)
 }
 
-/// A file in place that at some point goes on as a stream.
-struct Pieces {
-    file: Vec<u8>,
-    at: (usize, usize),
-    left: u8,
-}
-
-impl InPlace for Pieces {
-    fn advance(&mut self, offset: u64, needed: usize) -> io::Result<()> {
-        self.left = self.left.checked_sub(1).ok_or(io::ErrorKind::WouldBlock)?;
-        let from = (offset as usize).min(self.file.len());
-        self.at = (from, (from + needed.max(100)).min(self.file.len()));
-        Ok(())
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.file[self.at.0..self.at.1]
-    }
-
-    fn into_read(self: Box<Self>, offset: u64) -> io::Result<Box<dyn Read + Send>> {
-        let mut file = Cursor::new(self.file);
-        file.set_position(offset);
-        Ok(Box::new(file))
-    }
-}
-
 /// Gives few bytes at a time.
 struct Dripping(Cursor<Vec<u8>>);
 
 impl Read for Dripping {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let most = buffer.len().min(1 + self.0.position() as usize % 37);
         self.0.read(&mut buffer[..most])
     }

@@ -22,7 +22,7 @@ use std::collections::HashMap;
 
 use slowpath_packet::ethernet::ether_type;
 use slowpath_packet::{IpView, Protocol, TcpView, UdpView};
-use slowpath_record::packets::{Conversations, Marks, Record};
+use slowpath_record::packets::{ConversationId, Conversations, Direction, Marks, Record, TcpPacket};
 
 use crate::link::LinkType;
 use crate::read::Frame;
@@ -35,6 +35,9 @@ use slice::Slice;
 use transport::{Found, Place};
 use undecoded::MAX_LAYERS;
 pub use undecoded::Undecoded;
+
+/// What stands where no record was written yet.
+pub(crate) const NOTHING: Record = Record::Tcp(TcpPacket::new(ConversationId(0), Direction::Forward, 0, 0));
 
 /// Turns frames into records and numbers the conversations.
 ///
@@ -59,11 +62,21 @@ impl Decoder {
     /// [`Undecoded`] if no IP packet was found in it.
     #[inline]
     pub fn decode(&mut self, frame: &Frame<'_>) -> Result<Record, Undecoded> {
+        let mut record = NOTHING;
+        self.decode_into(frame, &mut record)?;
+        Ok(record)
+    }
+
+    /// Decodes a frame and writes what it is to `record`.
+    #[inline]
+    pub(crate) fn decode_into(&mut self, frame: &Frame<'_>, record: &mut Record) -> Result<(), Undecoded> {
         if let Some((found, tcp)) = plain_segment(frame) {
             let place = self.place(frame, 0);
-            return Ok(Record::Tcp(found.segment(&tcp, &place, &mut self.conversations)));
+            found.segment(&tcp, &place, &mut self.conversations, record);
+            return Ok(());
         }
-        self.decode_any(frame)
+        *record = self.decode_any(frame)?;
+        Ok(())
     }
 
     /// Decodes a frame of any kind.
@@ -118,7 +131,7 @@ impl Decoder {
             if let Ok(tcp) = TcpView::parse(found.payload.bytes)
                 && tcp.header_len() as u32 <= found.payload_len()
             {
-                return Record::Tcp(found.segment(&tcp, place, &mut self.conversations));
+                return Record::Tcp(found.whole_segment(&tcp, place, &mut self.conversations));
             }
         }
         Record::Other(found.other(place, &mut self.conversations))

@@ -24,5 +24,5 @@ pub mod write;
 pub use anonymize::Anonymizer;
 pub use decode::{Decoder, Following, PacketReader, ReadAhead, Undecoded};
 pub use link::LinkType;
-pub use read::{Damage, FileFormat, Frame, InPlace, Interface, OpenError, Reader};
+pub use read::{Damage, FileFormat, Frame, Interface, OpenError, Reader};
 pub use write::{PacketInfo, PcapngWriter, SectionInfo, TapDirection, TapId, TapInfo, TapStatistics};

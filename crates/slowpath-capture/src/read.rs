@@ -3,13 +3,12 @@
 //! * [`Reader`]: frame by frame, in one pass over any [`Read`]. Start here.
 //! * [`Frame`] and [`Interface`]: what it hands out.
 //! * [`Damage`]: where a capture breaks off; [`OpenError`]: why a file is no capture.
-//! * [`Compression`]: told by the first bytes; [`InPlace`]: files whose bytes need not be copied.
+//! * [`Compression`]: told by the first bytes.
 
 mod bytes;
 mod compression;
 mod damage;
 mod frame;
-mod in_place;
 mod pcap;
 mod pcapng;
 mod step;
@@ -26,7 +25,6 @@ pub use compression::Compression;
 pub use damage::{Damage, OpenError};
 use frame::Options;
 pub use frame::{Frame, Interface};
-pub use in_place::InPlace;
 use pcap::Pcap;
 use pcapng::PcapNg;
 use step::Reason;
@@ -106,21 +104,13 @@ impl Reader {
         Self::over(Window::new(Box::new(input)))
     }
 
-    /// Starts to read a file without copying it; a compressed one is read as by [`Self::new`].
-    ///
-    /// # Errors
-    /// [`OpenError`] if it cannot be read or is no capture.
-    pub fn in_place(input: impl InPlace + 'static) -> Result<Self, OpenError> {
-        Self::over(Window::in_place(Box::new(input)))
-    }
-
     fn over(mut window: Window) -> Result<Self, OpenError> {
         if !window.ensure(6)? && window.bytes().is_empty() {
             return Err(OpenError::Empty);
         }
         let compression = Compression::detect(window.bytes());
         if let Some(compression) = compression {
-            window = window.rewire(|input| compression.decoder(input))?;
+            window = window.rewire(|input| compression.decoder(input));
         }
         let explain = |error: OpenError| match (error, compression) {
             (OpenError::Io(error), Some(compression)) => OpenError::Compressed {

@@ -9,6 +9,8 @@ mod paths;
 mod peers;
 #[path = "wire/relay.rs"]
 mod relay;
+#[path = "wire/timer.rs"]
+mod timer;
 #[path = "wire/traffic.rs"]
 mod traffic;
 
@@ -118,6 +120,50 @@ fn main() {
     }
     if wants("ping") {
         pings();
+    }
+    if wants("lateness") {
+        lateness(span);
+    }
+}
+
+/// How late the wire hands packets over at 1 Gbit/s against how late a bare timer wakes: beside it, where both meet the same
+/// pauses of the machine, and on the machine without it. Several in turns; the median of the ratios counts.
+fn lateness(span: StdDuration) {
+    const GOAL: f64 = 2.0;
+    const ROUNDS: usize = 5;
+    let p99 = |late: &hdrhistogram::Histogram<u64>| late.value_at_quantile(0.99) as f64 / 1e3;
+    let mut ratios = Vec::new();
+    for _ in 0..ROUNDS {
+        let timer = timer::Timer::start();
+        std::thread::sleep(span);
+        let idle = timer.stop();
+        let lab = Lab::build(&spec(&[nic(), link(1_000_000_000, 1000), delay(1)]), None)
+            .expect("the relay could be built as well");
+        let timer = timer::Timer::start();
+        let rate = finish_tcp(start_tcp(&lab, 0, span, None));
+        let beside = timer.stop();
+        let report = lab.finish();
+        let own = report.health.release_lateness.unwrap_or_default();
+        let wire = own.p99.nanos() as f64 / 1e3;
+        println!(
+            "{:24} p99 {wire:.0} us at {:.3} Gbit/s of layer 2, a bare timer beside it {:.0} us: {:.2} of it; the machine without \
+             load {:.0} us; p50 {} us, {} us, {} us",
+            "lateness",
+            rate * LAYER_2 / 1e9,
+            p99(&beside),
+            wire / p99(&beside),
+            p99(&idle),
+            own.p50.nanos() / 1000,
+            beside.value_at_quantile(0.5) / 1000,
+            idle.value_at_quantile(0.5) / 1000,
+        );
+        ratios.push(wire / p99(&beside));
+    }
+    ratios.sort_by(f64::total_cmp);
+    let median = ratios[ROUNDS / 2];
+    println!("{:24} p99 is {median:.2} of a bare timer's beside it", "lateness");
+    if median > GOAL {
+        println!("MISSED lateness: p99 is {median:.2} of a bare timer's beside it, wanted at most {GOAL}");
     }
 }
 

@@ -13,8 +13,7 @@
 //! * [`netlink`]: links, addresses, routes; [`sysctl`]: settings under `/proc/sys`.
 //! * [`namespace`]: user, network and mount namespaces; [`process`]: children that die with their parent.
 //! * [`process_table`]: what `/proc` tells of processes: threads, scheduling, I/O, sockets, throttling.
-//! * [`memory`]: buffers in large pages; [`held_file`]: a file's bytes in place; [`private_folder`]: folders closed to
-//!   other users.
+//! * [`memory`]: buffers in large pages; [`private_folder`]: folders closed to other users.
 //! * [`tun`] and [`packet_socket`]: where packets leave the kernel, with the [`vnet`] header of trains.
 //!
 //! Start with [`sockopt`] for workloads, with [`namespace`] for a lab.
@@ -25,7 +24,6 @@
 compile_error!("slowpath-sys wraps Linux system calls and builds on Linux only");
 
 pub mod clock;
-pub mod held_file;
 pub mod memory;
 pub mod message;
 pub mod namespace;

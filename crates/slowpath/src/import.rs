@@ -1,8 +1,5 @@
 //! Existing captures: from a file to an analysis.
 
-#[cfg_attr(not(target_os = "linux"), path = "import/unheld.rs")]
-mod held;
-
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -351,12 +348,12 @@ impl ReadCapture {
     }
 }
 
-/// The frames of a capture file, read in place where that can be done.
+/// The frames of a capture file.
 pub(crate) fn frames(path: &Path) -> Result<Reader, OpenError> {
-    held::open(File::open(path)?, &Reading::default())
+    Reader::open(path)
 }
 
-/// Opens a capture, in place where that can be done; `-` is standard input.
+/// Opens a capture; `-` is standard input.
 fn open(path: &Path, reading: &Reading) -> Result<PacketReader, OpenError> {
     if path == Path::new("-") {
         if !piped::input_is_live() {
@@ -367,7 +364,7 @@ fn open(path: &Path, reading: &Reading) -> Result<PacketReader, OpenError> {
     }
     let file = File::open(path)?;
     reading.begin(&file);
-    held::open(file, reading).map(PacketReader::from)
+    PacketReader::new(reading.counting(file))
 }
 
 /// Whether Ctrl-C ended the reading of standard input.
@@ -422,7 +419,7 @@ fn next_part(recording: &Recording, part: usize, last: i64, reading: &Reading) -
     }
     let file = File::open(path).ok()?;
     reading.begin(&file);
-    held::open(file, reading).ok()
+    Reader::new(reading.counting(file)).ok()
 }
 
 /// Reads and decodes, on one thread where that is wanted, and analyses on this one.

@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use slowpath_packet::FlowKey;
 use slowpath_record::packets::{ConversationId, Conversations, Record};
 
-use super::PacketReader;
+use super::{NOTHING, PacketReader};
 
 /// Decodes a capture on a second thread, so that reading, decompressing and decoding cost an analysis no time.
 ///
@@ -16,10 +16,11 @@ use super::PacketReader;
 #[derive(Debug)]
 pub struct ReadAhead {
     filled: Receiver<Filled>,
+    /// Records to be written anew.
     spare: Sender<Vec<Record>>,
     worker: JoinHandle<PacketReader>,
     conversations: Conversations,
-    current: Vec<Record>,
+    current: Filled,
 }
 
 /// Packets in capture order, and the conversations known by then.
@@ -32,9 +33,11 @@ pub struct Batch<'a> {
 }
 
 /// What the thread hands over.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Filled {
     records: Vec<Record>,
+    /// How many of these were read.
+    count: usize,
     /// Conversations that are new in this batch.
     keys: Vec<FlowKey>,
     /// Why reading ended here, if it failed.
@@ -57,7 +60,7 @@ impl ReadAhead {
             spare,
             worker,
             conversations: Conversations::new(),
-            current: Vec::new(),
+            current: Filled::default(),
         })
     }
 
@@ -67,18 +70,18 @@ impl ReadAhead {
     /// Those of the input.
     pub fn next_batch(&mut self) -> io::Result<Option<Batch<'_>>> {
         // The thread may have ended: then it needs no buffer any more.
-        let _ = self.spare.send(std::mem::take(&mut self.current));
+        let _ = self.spare.send(std::mem::take(&mut self.current.records));
         let Ok(filled) = self.filled.recv() else {
             return Ok(None);
         };
-        for key in &filled.keys {
+        self.current = filled;
+        for key in &self.current.keys {
             self.conversations.intern(key);
         }
-        self.current = filled.records;
-        match filled.error {
+        match self.current.error.take() {
             Some(error) => Err(error),
             None => Ok(Some(Batch {
-                records: &self.current,
+                records: &self.current.records[..self.current.count],
                 conversations: &self.conversations,
             })),
         }
@@ -103,13 +106,12 @@ fn read(
     let mut known = 0;
     loop {
         let mut records = from_analysis.try_recv().unwrap_or_default();
-        records.clear();
-        records.reserve(BATCH);
-        let mut error = None;
-        while records.len() < BATCH {
-            match reader.next_record() {
-                Ok(Some(record)) => records.push(record),
-                Ok(None) => break,
+        records.resize(BATCH, NOTHING);
+        let (mut count, mut error) = (0, None);
+        for record in &mut records {
+            match reader.next_into(record) {
+                Ok(true) => count += 1,
+                Ok(false) => break,
                 Err(found) => {
                     error = Some(found);
                     break;
@@ -125,10 +127,14 @@ fn read(
             })
             .collect();
         known = conversations.len();
-        let ends = records.len() < BATCH;
-        let filled = Filled { records, keys, error };
-        if (filled.records.is_empty() && filled.error.is_none()) || to_analysis.send(filled).is_err() || ends
-        {
+        let ends = count < BATCH;
+        let filled = Filled {
+            records,
+            count,
+            keys,
+            error,
+        };
+        if (count == 0 && filled.error.is_none()) || to_analysis.send(filled).is_err() || ends {
             return reader;
         }
     }

@@ -127,7 +127,7 @@ impl Entry {
             },
             ..*found
         };
-        let mut packet = whole.segment(&tcp, place, conversations);
+        let mut packet = whole.whole_segment(&tcp, place, conversations);
         packet.marks.set(Marks::FRAGMENT);
         packet.ip_len = found.ip_len;
         self.data_at = tcp.header_len() as u32;

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use slowpath_record::packets::{CaptureSummary, Conversations, Record};
 
-use super::{Decoder, Undecoded};
-use crate::read::{InPlace, OpenError, Reader};
+use super::{Decoder, NOTHING, Undecoded};
+use crate::read::{OpenError, Reader};
 
 /// Gives the next file of a recording that goes on in another, if there is one: called at the end of each file with the
 /// time of its last packet, in nanoseconds.
@@ -53,14 +53,6 @@ impl PacketReader {
         Reader::new(input).map(Self::from)
     }
 
-    /// Starts to read a file without copying it.
-    ///
-    /// # Errors
-    /// [`OpenError`] if it cannot be read or is no capture.
-    pub fn in_place(input: impl InPlace + 'static) -> Result<Self, OpenError> {
-        Reader::in_place(input).map(Self::from)
-    }
-
     /// Goes on with the files that `following` gives, where each one ends: packets, conversations and interfaces are
     /// numbered on, so that a recording in several files reads as if it were in one.
     #[must_use]
@@ -75,11 +67,18 @@ impl PacketReader {
     /// Those of the input.
     #[inline]
     pub fn next_record(&mut self) -> io::Result<Option<Record>> {
+        let mut record = NOTHING;
+        Ok(self.next_into(&mut record)?.then_some(record))
+    }
+
+    /// As [`next_record`](Self::next_record), written to where it is wanted; false if there is none.
+    #[inline]
+    pub(super) fn next_into(&mut self, record: &mut Record) -> io::Result<bool> {
         loop {
             while let Some(frame) = self.reader.next_frame()? {
                 self.dropped_before = self.dropped_before.saturating_add(frame.dropped_before());
-                match self.decoder.decode(&frame) {
-                    Ok(record) => return Ok(Some(record)),
+                match self.decoder.decode_into(&frame, record) {
+                    Ok(()) => return Ok(true),
                     Err(reason) => {
                         self.undecoded += 1;
                         self.first_undecoded.get_or_insert((frame.number, reason));
@@ -87,7 +86,7 @@ impl PacketReader {
                 }
             }
             if !self.go_on()? {
-                return Ok(None);
+                return Ok(false);
             }
         }
     }

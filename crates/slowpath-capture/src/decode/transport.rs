@@ -3,8 +3,8 @@
 use slowpath_packet::tcp::options::{OptionIter, TcpOption, kind};
 use slowpath_packet::{FlowKey, IcmpKind, IcmpVersion, IcmpView, IpView, Protocol, TcpView};
 use slowpath_record::packets::{
-    AccEcn, Conversations, IcmpError, Marks, OtherPacket, SackBlocks, SynOptions, TcpFlags, TcpPacket,
-    Timestamps,
+    AccEcn, Conversations, IcmpError, Marks, OtherPacket, Record, SackBlocks, SynOptions, TcpFlags,
+    TcpPacket, Timestamps,
 };
 
 use super::slice::Slice;
@@ -134,14 +134,39 @@ impl Found<'_> {
         })
     }
 
-    /// The packet as a TCP segment with the header `tcp`.
+    /// Writes the packet as a TCP segment with the header `tcp` to where it is wanted.
+    ///
+    /// A record that is put together elsewhere and moved costs as much as all the rest of decoding: what was just written
+    /// in small pieces is read again in large ones, for which the processor waits.
     #[inline]
     pub(super) fn segment(
         &self,
         tcp: &TcpView<'_>,
         place: &Place,
         conversations: &mut Conversations,
+        record: &mut Record,
+    ) {
+        *record = Record::Tcp(self.plain(tcp, place, conversations));
+        if let Record::Tcp(packet) = record {
+            more_options(tcp, packet);
+        }
+    }
+
+    /// The packet as a TCP segment by itself.
+    pub(super) fn whole_segment(
+        &self,
+        tcp: &TcpView<'_>,
+        place: &Place,
+        conversations: &mut Conversations,
     ) -> TcpPacket {
+        let mut packet = self.plain(tcp, place, conversations);
+        more_options(tcp, &mut packet);
+        packet
+    }
+
+    /// The packet with all that nearly every segment has: no options beside timestamps.
+    #[inline]
+    fn plain(&self, tcp: &TcpView<'_>, place: &Place, conversations: &mut Conversations) -> TcpPacket {
         let key = FlowKey {
             src: self.ip.source(),
             dst: self.ip.destination(),
@@ -151,7 +176,6 @@ impl Found<'_> {
         };
         let (conversation, direction) = conversations.intern(&key);
         let flags = TcpFlags(tcp.flags().0);
-        let options = Options::read(tcp.option_bytes());
         let mut marks = place.marks;
         if self.inferred {
             marks.set(Marks::LENGTH_INFERRED);
@@ -171,18 +195,14 @@ impl Found<'_> {
             payload_len: self.payload_len().saturating_sub(tcp.header_len() as u32),
             ip_len: self.ip_len,
             wire_len: place.wire_len,
-            timestamps: options.timestamps,
-            sack: options.sack,
-            accecn: options.accecn,
+            timestamps: timestamps_alone(tcp.option_bytes()),
+            sack: SackBlocks::NONE,
+            accecn: None,
             interface: place.interface,
             window: tcp.window(),
             flags,
             ip_id: self.ip.v4_id(),
-            syn: if flags.has(TcpFlags::SYN) {
-                options.syn
-            } else {
-                SynOptions::NONE
-            },
+            syn: SynOptions::NONE,
             ttl: self.ip.hop_limit(),
             dscp: self.ip.dscp(),
             ecn: self.ip.ecn(),
@@ -192,64 +212,55 @@ impl Found<'_> {
     }
 }
 
-/// The options of a segment as its record wants them.
-struct Options {
-    timestamps: Option<Timestamps>,
-    sack: SackBlocks,
-    accecn: Option<AccEcn>,
-    syn: SynOptions,
+/// Notes what options there are beside timestamps alone.
+#[inline]
+fn more_options(tcp: &TcpView<'_>, packet: &mut TcpPacket) {
+    let options = tcp.option_bytes();
+    if packet.timestamps.is_none() && !options.is_empty() {
+        read_options(options, packet);
+    }
 }
 
-impl Options {
-    const NONE: Self = Self {
-        timestamps: None,
-        sack: SackBlocks::NONE,
-        accecn: None,
-        syn: SynOptions::NONE,
-    };
+/// Timestamps where there is nothing else but two NOPs, the most frequent list by far (RFC 7323 appendix A).
+#[inline]
+fn timestamps_alone(options: &[u8]) -> Option<Timestamps> {
+    let list: &[u8; 12] = options.try_into().ok()?;
+    let word = |at: usize| u32::from_be_bytes([list[at], list[at + 1], list[at + 2], list[at + 3]]);
+    let first = u32::from_be_bytes([kind::NOP, kind::NOP, kind::TIMESTAMPS, 10]);
+    (word(0) == first).then(|| Timestamps {
+        value: word(4),
+        echo: word(8),
+    })
+}
 
-    #[inline]
-    fn read(bytes: &[u8]) -> Self {
-        // The most frequent list by far: two NOPs and timestamps (RFC 7323 appendix A).
-        if let [kind::NOP, kind::NOP, kind::TIMESTAMPS, 10, a, b, c, d, e, f, g, h] = *bytes {
-            let value = u32::from_be_bytes([a, b, c, d]);
-            let echo = u32::from_be_bytes([e, f, g, h]);
-            return Self {
-                timestamps: Some(Timestamps { value, echo }),
-                ..Self::NONE
-            };
-        }
-        if bytes.is_empty() {
-            Self::NONE
-        } else {
-            Self::read_any(bytes)
-        }
-    }
-
-    #[inline(never)]
-    fn read_any(bytes: &[u8]) -> Self {
-        let mut all = Self::NONE;
-        for option in OptionIter::new(bytes) {
-            match option {
-                TcpOption::Mss(mss) => all.syn.mss = Some(mss),
-                TcpOption::WindowScale(shift) => all.syn.window_scale = Some(shift),
-                TcpOption::SackPermitted => all.syn.sack_permitted = true,
-                TcpOption::Timestamps { value, echo } => all.timestamps = Some(Timestamps { value, echo }),
-                TcpOption::Sack(blocks) => {
-                    for (left, right) in blocks.as_slice() {
-                        all.sack.push(left.0, right.0);
-                    }
+/// Notes the options of a segment in its record.
+#[inline(never)]
+fn read_options(options: &[u8], packet: &mut TcpPacket) {
+    let syn = packet.flags.has(TcpFlags::SYN);
+    for option in OptionIter::new(options) {
+        match option {
+            TcpOption::Mss(mss) if syn => packet.syn.mss = Some(mss),
+            TcpOption::WindowScale(shift) if syn => packet.syn.window_scale = Some(shift),
+            TcpOption::SackPermitted if syn => packet.syn.sack_permitted = true,
+            TcpOption::Timestamps { value, echo } => packet.timestamps = Some(Timestamps { value, echo }),
+            TcpOption::Sack(blocks) => {
+                for (left, right) in blocks.as_slice() {
+                    packet.sack.push(left.0, right.0);
                 }
-                TcpOption::AccEcn(counters) => {
-                    all.accecn = Some(AccEcn {
-                        ect0: counters.ect0_bytes,
-                        ce: counters.ce_bytes,
-                        ect1: counters.ect1_bytes,
-                    });
-                }
-                TcpOption::Unknown { .. } | TcpOption::Broken { .. } => {}
             }
+            TcpOption::AccEcn(counters) => {
+                packet.accecn = Some(AccEcn {
+                    ect0: counters.ect0_bytes,
+                    ce: counters.ce_bytes,
+                    ect1: counters.ect1_bytes,
+                });
+            }
+            // The others of a handshake mean nothing later.
+            TcpOption::Mss(_)
+            | TcpOption::WindowScale(_)
+            | TcpOption::SackPermitted
+            | TcpOption::Unknown { .. }
+            | TcpOption::Broken { .. } => {}
         }
-        all
     }
 }

@@ -1,5 +1,6 @@
 //! The yardstick: two TUN devices, one thread per direction, read and write and nothing else.
 
+use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -23,6 +24,11 @@ pub(crate) struct Relay {
 
 impl Relay {
     pub(crate) fn start(congestion_control: &str) -> io::Result<Self> {
+        Self::holding(congestion_control, 0)
+    }
+
+    /// The same, but whatever is read is written so many nanoseconds later: what delay itself costs a machine.
+    pub(crate) fn holding(congestion_control: &str, nanos: u64) -> io::Result<Self> {
         let namespaces = [NetworkNamespace::create()?, NetworkNamespace::create()?];
         let mut tuns = Vec::new();
         for (number, namespace) in namespaces.iter().enumerate() {
@@ -36,7 +42,10 @@ impl Relay {
             let (from, to) = (tuns[from].clone(), tuns[to].clone());
             let (stop, stopped) = UnixStream::pair()?;
             stops.push(stop);
-            threads.push(std::thread::spawn(move || copy(&from, &to, &stopped)));
+            threads.push(std::thread::spawn(move || match nanos {
+                0 => copy(&from, &to, &stopped),
+                nanos => hold(&from, &to, &stopped, nanos),
+            }));
         }
         Ok(Self {
             namespaces,
@@ -138,3 +147,38 @@ fn copy(from: &Tun, to: &Tun, stopped: &UnixStream) -> u64 {
         }
     }
 }
+
+/// As [`copy`], with each train held for a time in a buffer of its own.
+fn hold(from: &Tun, to: &Tun, stopped: &UnixStream, nanos: u64) -> u64 {
+    let _ = clock::set_timer_slack(1);
+    let mut set = PollSet::new();
+    set.add_readable(from.as_fd());
+    let stopping = set.add_readable(stopped.as_fd());
+    let mut held: VecDeque<(u64, usize, Vec<u8>)> = VecDeque::new();
+    let mut spare: Vec<Vec<u8>> = Vec::new();
+    loop {
+        while held.front().is_some_and(|(due, ..)| *due <= clock::monotonic())
+            && let Some((_, length, buffer)) = held.pop_front()
+        {
+            let _ = to.file().write(&buffer[..length]);
+            spare.push(buffer);
+        }
+        let mut buffer = spare.pop().unwrap_or_else(|| vec![0; LARGEST]);
+        match from.file().read(&mut buffer) {
+            Ok(length) => held.push_back((clock::monotonic() + nanos, length, buffer)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                spare.push(buffer);
+                let left = held
+                    .front()
+                    .map(|(due, ..)| due.saturating_sub(clock::monotonic()));
+                if set.wait(left).is_err() || set.is_ready(stopping) {
+                    return clock::thread_cpu();
+                }
+            }
+            Err(_) => return clock::thread_cpu(),
+        }
+    }
+}
+
+/// A train of 64 KiB with the header of trains.
+const LARGEST: usize = 65_536 + 64;
