@@ -114,11 +114,12 @@ pub fn write(ledger: &Ledger, style: Style, out: &mut dyn Write) -> io::Result<(
         say!("ledger-payload", rate = bit_rate(rate), how = how)
     });
     if let (Some(floor), Some(capacity)) = (ledger.floor_s, &capacity) {
-        let line = say!(
-            "ledger-link-itself",
-            floor = left(&seconds(floor), 7),
-            capacity = capacity
-        );
+        let floor = left(&seconds(floor), 7);
+        let line = if ledger.start().is_some() {
+            say!("ledger-link-and-start", floor = floor, capacity = capacity)
+        } else {
+            say!("ledger-link-itself", floor = floor, capacity = capacity)
+        };
         style.paragraph(&line, INDENT, "                       ", Tone::Plain, out)?;
     }
     for (place, (mark, entries)) in marked(ledger).into_iter().enumerate() {
@@ -160,7 +161,11 @@ pub fn brief(ledger: &Ledger, style: Style) -> Vec<String> {
     }
     let width = style.width.saturating_sub(INDENT.len() + 2).clamp(20, 60);
     let mut names = ledger.floor_s.map_or_else(Vec::new, |floor| {
-        vec![say!("ledger-link-itself-2", floor = seconds(floor))]
+        vec![if ledger.start().is_some() {
+            say!("ledger-link-and-start-2", floor = seconds(floor))
+        } else {
+            say!("ledger-link-itself-2", floor = seconds(floor))
+        }]
     });
     names.extend(marked(ledger).into_iter().map(|(mark, entries)| {
         let (time, lost) = sums(&entries);

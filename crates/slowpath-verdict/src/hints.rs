@@ -49,9 +49,19 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         at_receiver: facts.tap == Tap::Receiver,
         window_known: facts.window.scale_known > 0,
         policed,
-        policer_took_all: policer.is_some() && fit.is_some_and(|fit| fit.error <= ALL),
+        policer_took_all: if policer.is_some() {
+            fit.is_some_and(|fit| fit.error <= ALL)
+        } else {
+            // What the link's queue dropped may be left out of the fit behind it.
+            let behind = facts.queue_behind.filter(|_| policed.is_some());
+            behind.is_some_and(|behind| behind.error <= ALL && behind.losses >= own.losses)
+        },
         fills: first(&[bottleneck_bandwidth::LOOK, bottleneck_bandwidth::DESPITE_LOSSES]).is_some(),
-        varies: varying::rates(&case).is_some(),
+        varies: if policed.is_some() {
+            varying::at_losses(&case).is_some()
+        } else {
+            varying::rates(&case).is_some()
+        },
         slow_reader: reader,
         constant_bytes: match &constant {
             Some(found) if found.limit != Limit::SenderApplication => {

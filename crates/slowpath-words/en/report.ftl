@@ -43,6 +43,8 @@ ledger-link-itself = = { $floor } the link itself ({ $capacity })
 ledger-held = { $mark } { $lost } { $entries } (held { $time })
 ledger-without = without { $cause }: { $duration } (90 %: { $low } to { $high })
 ledger-link-itself-2 = = { $floor } the link itself
+ledger-link-and-start = = { $floor } the link itself and the start ({ $capacity })
+ledger-link-and-start-2 = = { $floor } the link itself and the start
 ledger-at = ; at { $at }
 ledger-events-costliest = ; { $events } events, the costliest at { $at }
 ledger-as-told = as told

@@ -43,6 +43,8 @@ ledger-link-itself = = { $floor } 回線自体({ $capacity })
 ledger-held = { $mark } { $lost } { $entries }(時間{ $time })
 ledger-without = { $cause } がなければ { $duration }(90 %: { $low } 〜 { $high })
 ledger-link-itself-2 = = { $floor } 回線自体
+ledger-link-and-start = = { $floor } 回線自体と開始({ $capacity })
+ledger-link-and-start-2 = = { $floor } 回線自体と開始
 ledger-at = 。{ $at }時点
 ledger-events-costliest = 。{ $events }回、最大は{ $at }時点
 ledger-as-told = 指定

@@ -6,7 +6,7 @@
 use super::one_way::OneWay;
 use crate::ends::Tap;
 use crate::track::Half;
-use crate::track::log::TxFlags;
+use crate::track::log::{Tx, TxFlags};
 
 /// Most steps of one flow.
 const STEPS: f64 = 4_000.0;
@@ -36,6 +36,9 @@ const TOLD_APART: f64 = 100_000.0;
 const ROOM: u32 = 3;
 /// Delay of one way with which a segment stood in a queue, seconds.
 const STANDS: f64 = 0.002;
+/// Share of what the delay of a train that the path spread grows by, to which it has grown in the second half: less than half,
+/// for the unit of the clock.
+const HALFWAY: f64 = 0.25;
 /// Two times of one packet differ by less, seconds.
 const SAME_TIME: f64 = 1e-6;
 /// Steps that must have reached a delay.
@@ -628,7 +631,7 @@ impl Drawn {
         out.delay_unit_s = one_way.map_or(0.0, |one_way| one_way.unit_s);
         out.train_rate = match tap {
             Tap::Sender => agreed(trains(half), MOST),
-            Tap::Receiver => agreed(arrivals(half, one_way), SOME),
+            Tap::Receiver => agreed(arrivals(half, one_way, out.least_rtt_s), SOME),
             Tap::Middle | Tap::Unknown => None,
         };
         marks(&mut out, apart);
@@ -687,40 +690,78 @@ fn trains(half: &Half) -> Vec<f64> {
 }
 
 /// Payload bytes per second of trains as they arrived. Where the sender's clock tells their delays, only those count that
-/// the path spread or that stood in a queue: others came as they had been sent.
-fn arrivals(half: &Half, one_way: Option<&OneWay>) -> Vec<f64> {
+/// the path spread or that stood in a queue: others came as they had been sent. Where it does not, a train is no longer than
+/// half of the least round trip `rtt_s`: over a round trip acknowledgements, and with them a window, make the rate.
+fn arrivals(half: &Half, one_way: Option<&OneWay>, rtt_s: f64) -> Vec<f64> {
     let least = TRAIN * u64::from(half.segment_limit.max(1));
     let mut out = Vec::new();
     let mut delays = one_way.map_or(&[][..], |one_way| &one_way.delays).iter();
     let unit = one_way.map_or(0.0, |one_way| one_way.unit_s);
-    let spread = |apart: f64, from: Option<f64>, to: Option<f64>| match (from, to) {
-        (Some(from), Some(to)) => {
-            to - from >= (1.0 - SPREAD) * apart + unit || from.min(to) >= STANDS.max(2.0 * unit)
-        }
-        _ => one_way.is_none(),
-    };
-    let mut first: Option<(i64, u64, Option<f64>)> = None;
+    let mut train: Option<Train> = None;
     for tx in half.tx.entries() {
         let stamped = tx.seen() && tx.flags.has(TxFlags::STAMPED);
         let delay = stamped.then(|| delays.next()).flatten().map(|(_, delay)| *delay);
         if tx.lost > 0 || tx.flags.has(TxFlags::RETRANSMISSION) || !tx.seen() {
-            first = None;
+            train = None;
             continue;
         }
-        let Some((at, end, before)) = first else {
-            first = Some((tx.at, tx.end(), delay));
+        let Some(begun) = &mut train else {
+            train = Some(Train::new(tx, delay));
             continue;
         };
-        let bytes = tx.end().saturating_sub(end);
+        let bytes = tx.end().saturating_sub(begun.end);
+        begun.add(delay, 2 * bytes >= least);
         if bytes >= least {
-            let apart = (tx.at - at) as f64 / 1e9;
-            if apart > 0.0 && out.len() < EVENTS && spread(apart, before, delay) {
+            let apart = (tx.at - begun.at) as f64 / 1e9;
+            let spread = match begun.delay.zip(delay) {
+                Some((from, to)) => begun.was_spread(from, to, apart, unit),
+                None => one_way.is_none() && apart <= 0.5 * rtt_s,
+            };
+            if apart > 0.0 && out.len() < EVENTS && spread {
                 out.push(bytes as f64 / apart);
             }
-            first = Some((tx.at, tx.end(), delay));
+            train = Some(Train::new(tx, delay));
         }
     }
     out
+}
+
+/// Segments as they arrive one behind another.
+struct Train {
+    /// When the first arrived, nanoseconds, its end, and its delay, seconds.
+    at: i64,
+    end: u64,
+    delay: Option<f64>,
+    /// The least delay of all behind it, and of those of the second half.
+    least: [f64; 2],
+}
+
+impl Train {
+    fn new(tx: &Tx, delay: Option<f64>) -> Self {
+        Self {
+            at: tx.at,
+            end: tx.end(),
+            delay,
+            least: [f64::INFINITY; 2],
+        }
+    }
+
+    /// Another segment, in the second half or before.
+    fn add(&mut self, delay: Option<f64>, second: bool) {
+        let delay = delay.unwrap_or(f64::INFINITY);
+        self.least[0] = self.least[0].min(delay);
+        if second {
+            self.least[1] = self.least[1].min(delay);
+        }
+    }
+
+    /// The path spread it, or it stood in a queue, and that queue did not empty meanwhile: bursts far apart have an empty one
+    /// between them.
+    fn was_spread(&self, from: f64, to: f64, apart: f64, unit: f64) -> bool {
+        let grew = to - from;
+        let spread = grew >= (1.0 - SPREAD) * apart + unit && self.least[1] >= from + HALFWAY * grew;
+        spread || from.min(self.least[0]) >= STANDS.max(2.0 * unit)
+    }
 }
 
 /// The rate of at least this share of the trains, if hardly any is faster.

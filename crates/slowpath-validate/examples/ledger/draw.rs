@@ -17,6 +17,11 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
+    /// What makes it slow and can be taken away.
+    pub(crate) fn removable(&self) -> impl Iterator<Item = Limit> + '_ {
+        self.causes.iter().map(|(cause, _)| *cause)
+    }
+
     /// The same transfer without a cause; `None` if it was not drawn.
     pub(crate) fn without(&self, cause: Limit) -> Option<Self> {
         let (_, words) = self.causes.iter().find(|(of, _)| *of == cause)?;

@@ -1,13 +1,15 @@
 //! Scores the ledger on drawn transfers against what the model knows held them: `docs/validation/ledger.md`.
 //!
-//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|afresh|paced|varying] [COUNT] [--only NUMBER]`
+//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|afresh|truth|paced|varying] [COUNT] [--only NUMBER]`
 //!
 //! The first thousand transfers are for development (even numbers) and held out (odd ones); `afresh` takes others, which tell
 //! whether what was tuned on the former holds for any.
+//! `truth` checks the truth itself: each drawn cause is taken away and the transfer simulated again.
 //! `paced` and `varying` score verdicts alone, on programs with a pace of their own and links whose rate varies.
 
 #![allow(clippy::cast_sign_loss)] // counts and shares, none negative
 
+mod check;
 mod draw;
 mod truth;
 
@@ -71,6 +73,8 @@ struct Score {
     right: f64,
     /// The same where others have to be told apart from the link though the capture does not show them.
     right_strictly: f64,
+    /// The same where unknown is right, away from the sender, for what only the sender knows: its buffer and its program.
+    right_unsaid: f64,
     /// Share of the time called unknown.
     unknown: f64,
     /// The largest cause is right: yes, no, or cannot be told.
@@ -127,37 +131,32 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         _ => None,
     };
     let (kind, step, odd) = match half.as_str() {
-        "development" => (Kind::Mixed, 2, 0),
+        "development" | "truth" => (Kind::Mixed, 2, 0),
         "held-out" => (Kind::Mixed, 2, 1),
         "afresh" => (Kind::Mixed, 2, 1_000),
         "paced" => (Kind::Paced, 1, 0),
         "varying" => (Kind::Varying, 1, 0),
         other => {
-            return Err(format!("{other}: write development, held-out, afresh, paced or varying").into());
+            return Err(
+                format!("{other}: write development, held-out, afresh, truth, paced or varying").into(),
+            );
         }
     };
     let numbers: Vec<u64> = match only {
         Some(number) => vec![number],
         None => (0..count).map(|index| step * index + odd).collect(),
     };
-    let results = Mutex::new(BTreeMap::new());
-    let next = AtomicU64::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed) as usize;
-                    let Some(number) = numbers.get(index) else { break };
-                    let drawn = draw::draw_of(kind, *number);
-                    let scored = score(&drawn);
-                    if let Ok(mut results) = results.lock() {
-                        results.insert(*number, (drawn, scored));
-                    }
-                }
-            });
-        }
-    });
-    let results = results.into_inner().map_err(|_| "a thread failed")?;
+    if half == "truth" {
+        check::report(&of_all(&numbers, |number| {
+            check::check(&draw::draw_of(kind, number))
+        })?);
+        return Ok(());
+    }
+    let results = of_all(&numbers, |number| {
+        let drawn = draw::draw_of(kind, number);
+        let scored = score(&drawn);
+        (drawn, scored)
+    })?;
     match kind {
         Kind::Mixed => report(&results, only.is_some()),
         Kind::Paced => verdicts(&results, only.is_some(), (Limit::SenderApplication, None)),
@@ -168,6 +167,30 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         ),
     }
     Ok(())
+}
+
+/// What `of` makes of each number, on two processors.
+fn of_all<T: Send>(
+    numbers: &[u64],
+    of: impl Fn(u64) -> T + Sync,
+) -> Result<BTreeMap<u64, T>, Box<dyn Error>> {
+    let results = Mutex::new(BTreeMap::new());
+    let next = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed) as usize;
+                    let Some(number) = numbers.get(index) else { break };
+                    let result = of(*number);
+                    if let Ok(mut results) = results.lock() {
+                        results.insert(*number, result);
+                    }
+                }
+            });
+        }
+    });
+    Ok(results.into_inner().map_err(|_| "a thread failed")?)
 }
 
 /// How many verdicts are the one that was drawn, and carry its flag.
@@ -251,8 +274,14 @@ fn simulate(drawn: &draw::Drawn) -> Result<(Truth, Watcher), String> {
             .collect();
         return Err(format!("{}: no link among {names:?}", drawn.name));
     };
+    let up: Vec<_> = simulation
+        .network()
+        .element_names()
+        .filter(|(_, name)| name.contains("up"))
+        .map(|(id, _)| id)
+        .collect();
     let mut watcher = Watcher::new(truth::SENDER, receiver);
-    let held = truth::run(simulation, &drawn.path, &mut watcher, (link, receiver));
+    let held = truth::run(simulation, &drawn.path, &mut watcher, (link, &up, receiver));
     Ok((held, watcher))
 }
 
@@ -326,6 +355,14 @@ fn compare(connection: &Connection, truth: &Truth, path: &draw::Path) -> Score {
     let right_strictly = overlap(held);
     let held = &as_far_as_seen(held, &said);
     let right = overlap(held);
+    let of = |held: &Held, limit: Limit| held.get(&limit).copied().unwrap_or(0.0);
+    let missed = |limit: Limit| (of(held, limit) - of(&said, limit)).max(0.0);
+    let unsaid = if connection.basis.at_sender {
+        0.0
+    } else {
+        let of_the_sender = missed(Limit::SendBuffer) + missed(Limit::SenderApplication);
+        of_the_sender.min((of(&said, Limit::Unknown) - of(held, Limit::Unknown)).max(0.0))
+    };
     let order = |held: &Held| {
         let mut list: Vec<(f64, Limit)> = held.iter().map(|(limit, time)| (*time, *limit)).collect();
         list.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -345,6 +382,7 @@ fn compare(connection: &Connection, truth: &Truth, path: &draw::Path) -> Score {
     Score {
         right: right / total.max(1e-9),
         right_strictly: right_strictly / total.max(1e-9),
+        right_unsaid: (right + unsaid) / total.max(1e-9),
         unknown: said.get(&Limit::Unknown).copied().unwrap_or(0.0) / total.max(1e-9),
         dominant,
         capacity: ledger
@@ -380,8 +418,8 @@ fn events(connection: &Connection) -> String {
     );
     let _ = writeln!(
         out,
-        "step {:.4} least {:.4} of data {:.4}",
-        line.step_s, line.least_rtt_s, line.least_data_rtt_s
+        "step {:.4} least {:.4} of data {:.4}, delays in {:.6}",
+        line.step_s, line.least_rtt_s, line.least_data_rtt_s, line.delay_unit_s
     );
     for event in &line.events {
         let _ = writeln!(out, "{event:?}");
@@ -459,11 +497,12 @@ fn report(results: &BTreeMap<u64, (draw::Drawn, Scored)>, whole: bool) {
             named(&|score| score.alone[1]),
         );
         println!(
-            "{place}: {} transfers; time charged to the right cause: mean {:.1} %, median {:.1} % (with others told apart though no capture shows them: {:.1} %); unknown {:.1} %; dominant cause right {:.1} %, wrong {:.1} %; capacity told in {}, within 5 % in {:.1} % of these; worst sum {:.4}",
+            "{place}: {} transfers; time charged to the right cause: mean {:.1} %, median {:.1} % (with others told apart though no capture shows them: {:.1} %; with unknown right for what only the sender knows: {:.1} %); unknown {:.1} %; dominant cause right {:.1} %, wrong {:.1} %; capacity told in {}, within 5 % in {:.1} % of these; worst sum {:.4}",
             scores.len(),
             100.0 * right.iter().sum::<f64>() / count,
             100.0 * right.get(right.len() / 2).copied().unwrap_or(0.0),
             100.0 * scores.iter().map(|score| score.right_strictly).sum::<f64>() / count,
+            100.0 * scores.iter().map(|score| score.right_unsaid).sum::<f64>() / count,
             100.0 * scores.iter().map(|score| score.unknown).sum::<f64>() / count,
             100.0 * scores.iter().filter(|score| score.dominant == Some(true)).count() as f64 / count,
             100.0

@@ -22,6 +22,9 @@ pub(crate) type Held = BTreeMap<Limit, f64>;
 #[derive(Default, Clone)]
 pub(crate) struct Truth {
     pub(crate) held: Held,
+    /// What of that the link stood idle for, or carried others' packets: what would be saved without the cause, if nothing
+    /// took its place.
+    pub(crate) lost: Held,
     /// The same over time: since when, for how long, by what.
     pub(crate) series: Vec<(f64, f64, Limit)>,
     /// When how many bytes had been acknowledged, seconds from the connection's first packet.
@@ -85,8 +88,18 @@ struct Slot {
     from: Time,
     /// What held the sender and for how long, seconds, the link apart.
     held: Vec<(Limit, f64)>,
-    /// Seconds for which the link had worked before, bytes that it had carried, and payload of others that had arrived.
-    link: [f64; 3],
+    link: Link,
+}
+
+/// What a link had done before a moment.
+#[derive(Clone, Copy)]
+struct Link {
+    /// Seconds for which it had worked for packets that no policer behind it dropped.
+    worked: f64,
+    /// Bytes that it had carried.
+    carried: f64,
+    /// Payload of others that had arrived.
+    others: f64,
 }
 
 /// One connection's past.
@@ -113,7 +126,7 @@ pub(crate) fn run(
     mut simulation: Simulation,
     path: &Path,
     watcher: &mut Watcher,
-    (link, receiver): (ElementId, u16),
+    (link, up, receiver): (ElementId, &[ElementId], u16),
 ) -> Truth {
     let mut pasts: BTreeMap<Ends, Past> = BTreeMap::new();
     let (mut before, mut works, mut worked) = (Time::ZERO, false, 0.0);
@@ -125,7 +138,17 @@ pub(crate) fn run(
         before = now;
         let counters = simulation.network().counters(link).unwrap_or_default();
         works = counters.inside.packets > 0;
-        let link = [worked, counters.delivered.bytes as f64, watcher.others];
+        let policed: u64 = up
+            .iter()
+            .filter_map(|element| simulation.network().counters(*element))
+            .map(|counters| counters.dropped(DropCause::Policed).bytes)
+            .sum();
+        let link = Link {
+            // What a policer drops, the link carried for nothing.
+            worked: worked - policed as f64 * 8.0 / (path.kbit as f64 * 1e3),
+            carried: counters.delivered.bytes as f64,
+            others: watcher.others,
+        };
         let (Some(host), Some(reader)) = (simulation.host(SENDER), simulation.host(receiver)) else {
             break;
         };
@@ -177,7 +200,7 @@ impl Past {
         peer: Option<&Info>,
         path: &Path,
         watcher: &mut Watcher,
-        link: [f64; 3],
+        link: Link,
     ) {
         self.reductions(now, info, path, watcher);
         if self.slots.last().is_none_or(|slot| now >= slot.from + EVERY) {
@@ -372,6 +395,19 @@ impl Past {
                 Limit::ReceiverWindow
             });
         }
+        // BBR paces by what arrived: a buffer or window that holds less than BBR's own window, and than what it puts into the
+        // path when it probes for more, made that rate.
+        let window = u64::from(info.cwnd) * mss;
+        if path.bbr && flight + mss <= window {
+            let most = window.min((PROBE * holds(path, info) * mss as f64) as u64);
+            let buffer = path.buffer.unwrap_or(u64::MAX);
+            if info.queued * 2 > buffer && buffer <= most.min(info.peer_window) {
+                return Some(Limit::SendBuffer);
+            }
+            if info.peer_window <= most {
+                return Some(Limit::ReceiverWindow);
+            }
+        }
         None
     }
 
@@ -397,13 +433,16 @@ impl Past {
             }
             let (first, last) = (&self.slots[low], &self.slots[high.max(low)]);
             let could = last.from.since(first.from).seconds();
-            let full = could > 0.0 && last.link[0] - first.link[0] >= FULL * could;
+            let full = could > 0.0 && last.link.worked - first.link.worked >= FULL * could;
             let wide = self.slots.partition_point(|slot| slot.from + SHARES <= middle);
             let wide = &self.slots[wide.min(low)];
             let span = to.since(slot.from).seconds();
             let all: f64 = slot.held.iter().map(|(_, time)| time).sum();
+            let worked = (last.link.worked - first.link.worked) / could.max(1e-9);
+            let own = (worked * (1.0 - part(wide.link, last.link))).clamp(0.0, 1.0);
             let mut book = |limit: Limit, time: f64| {
                 *out.held.entry(limit).or_default() += time;
+                *out.lost.entry(limit).or_default() += time * (1.0 - own);
                 out.series
                     .push((slot.from.since(Time::ZERO).seconds(), time, limit));
             };
@@ -422,9 +461,14 @@ impl Past {
 }
 
 /// Whether others had a tenth or more of what the link carried between two moments.
-fn shared(before: [f64; 3], after: [f64; 3]) -> bool {
-    let (all, others) = (after[1] - before[1], after[2] - before[2]);
-    all > 0.0 && others >= OTHERS * all
+fn shared(before: Link, after: Link) -> bool {
+    part(before, after) >= OTHERS
+}
+
+/// Others' share of what the link carried between two moments.
+fn part(before: Link, after: Link) -> f64 {
+    let (all, others) = (after.carried - before.carried, after.others - before.others);
+    if all > 0.0 { (others / all).min(1.0) } else { 0.0 }
 }
 
 /// The number of the sending host in the order of the plan.
@@ -433,6 +477,8 @@ pub(crate) const SENDER: u16 = 0;
 const EVERY: Duration = Duration::from_millis(1);
 /// Share of what the link could carry around an instant from which it is full.
 const FULL: f64 = 0.95;
+/// What BBR puts into the path when it probes for more, over what that holds.
+const PROBE: f64 = 1.25;
 /// Share of what the link carries from which others have part of it.
 const OTHERS: f64 = 0.1;
 /// Over how long others' part of a full link is looked at.

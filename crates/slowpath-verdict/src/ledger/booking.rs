@@ -1,6 +1,7 @@
 //! From a timeline to a ledger, step by step.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::account::{Account, Heading};
 use super::capacity::{self, Capacity};
@@ -8,7 +9,7 @@ use super::deficits::{Debtor, Deficits};
 use super::{Hints, Ledger, State, events, words};
 use crate::limit::{Flag, Limit};
 use crate::verdict::Interval;
-use slowpath_facts::{Step, Timeline};
+use slowpath_facts::{Happening, Step, Timeline};
 
 /// Books every instant of a flow. `known` is the path's capacity where somebody knows it, payload bytes per second.
 pub fn book(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ledger {
@@ -387,6 +388,16 @@ impl Booking<'_> {
         let reacts = self.current.is_some_and(|(_, until)| place <= until);
         // A sender that its window holds follows an acknowledgement at once.
         let lets_pass = !self.hints.at_sender || step.followed * 2 < step.acks.max(1);
+        if !reacts && self.paced_below_window(place) {
+            let cause = if self.hints.slow_reader {
+                Limit::ReceiverApplication
+            } else {
+                Limit::ReceiverWindow
+            };
+            self.account
+                .book(self.whole(Heading::new(cause, State::Window)), time, lost);
+            return;
+        }
         if !reacts && lets_pass && !self.deficits.starting() && flight < HELD * self.reach.min(self.holds) {
             // More has been in flight since the last event: the program does not send.
             self.account.book(
@@ -426,6 +437,34 @@ impl Booking<'_> {
             unused += step.unused;
         }
         acks >= SOME_ACKS && f64::from(unused) >= UNUSED * f64::from(acks)
+    }
+
+    /// A sender with a clock of its own (BBR) fills the window only while it probes for more, again and again, and learns its
+    /// rate from that: the window holds it in between, too.
+    fn paced_below_window(&self, place: usize) -> bool {
+        let steps = &self.line.steps;
+        let known = self.hints.at_sender && self.hints.window_known && !self.hints.answered;
+        let half = |step: &Step| 2 * step.flight >= step.window && step.window > 0;
+        if !known || !half(&steps[place]) {
+            return false;
+        }
+        let filled = |step: &Step| step.full_s >= SOME * self.line.step_s;
+        let near = place.saturating_sub(PROBES)..(place + PROBES + 1).min(steps.len());
+        let (before, behind) = (&steps[near.start..place], &steps[place + 1..near.end]);
+        let (acks, followed) = (steps[near.clone()].iter()).fold((0, 0), |(acks, followed), step| {
+            (acks + step.acks, followed + step.followed)
+        });
+        let paced = acks >= SOME_ACKS && followed * 4 < acks;
+        paced && before.iter().any(filled) && behind.iter().any(filled) && !self.lost_within(&near)
+    }
+
+    /// Whether losses fall into these steps.
+    fn lost_within(&self, steps: &Range<usize>) -> bool {
+        let (from, to) = (self.line.start_of(steps.start), self.line.start_of(steps.end));
+        let events = &self.line.events;
+        let first = events.partition_point(|event| event.at_s < from);
+        let mut inside = events[first..].iter().take_while(|event| event.at_s < to);
+        inside.any(|event| event.kind == Happening::Loss)
     }
 
     /// Follows events and the flight: opens deficits and pays them back.
@@ -549,7 +588,7 @@ impl Booking<'_> {
         let line = self.line;
         let total: u64 = line.steps.iter().map(|step| step.delivered).sum();
         let told = self.capacity.is_told();
-        let floor_s = told.then(|| {
+        let start_s = told.then(|| {
             let ideal = ideal_start(
                 total as f64,
                 self.capacity.byte_per_s,
@@ -566,8 +605,9 @@ impl Booking<'_> {
                 });
             }
             let before = line.from_s - line.opened_s;
-            before.min(line.least_rtt_s) + self.worked.iter().sum::<f64>() + forgiven
+            before.min(line.least_rtt_s) + forgiven
         });
+        let floor_s = start_s.map(|start_s| self.worked.iter().sum::<f64>() + start_s);
         let about = |event: usize| {
             let event = &line.events[event];
             (event.at_s, event.segments)
@@ -602,6 +642,7 @@ impl Booking<'_> {
             capacity_is: self.capacity.is,
             capacity_series: series(line, &self.capacity),
             floor_s,
+            start_s,
             entries,
             sentence: String::new(),
             ceilings: ceilings(line, self.hints, &self.spans),
@@ -717,6 +758,8 @@ const BURSTS: u32 = 6;
 const LET_GO: f64 = 0.65;
 /// Steps before and after one that are looked at with it.
 const NEAR: usize = 2;
+/// Steps within which BBR probes for more: eight round trips, and some for what they are longer.
+const PROBES: usize = 10;
 /// Acknowledgements from which a share of them is one.
 const SOME_ACKS: u32 = 12;
 /// Share of them without use from which the program has a pace of its own.

@@ -360,7 +360,7 @@ const PART_STEPS: usize = 4;
 const ALONE: f64 = 0.92;
 /// For how long, seconds.
 const ALONE_S: f64 = 0.1;
-/// For how many steps at least.
-const ALONE_STEPS: usize = 4;
+/// For how many steps at least: two round trips at the rate at which trains leave are no share.
+const ALONE_STEPS: usize = 2;
 /// How much faster than a link three round trips may seem.
 const BEYOND: f64 = 1.25;

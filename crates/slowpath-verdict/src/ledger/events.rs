@@ -26,7 +26,7 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
                 // So soon behind another loss chance hardly strikes again: what took that one took this one, too.
                 if cause.0 == Limit::RandomLoss
                     && let Some((at_s, before)) = last
-                    && crowd.arrived(at_s, event.at_s) < (SOON * gap).max(NONE)
+                    && crowd.too_soon(at_s, event, gap)
                 {
                     cause = before;
                 }
@@ -135,7 +135,7 @@ impl<'a> Crowd<'a> {
         if event.queue_s.is_finite() {
             self.queued(event)
                 && (self.hints.varies
-                    || self.at_once(event)
+                    || self.close(event) && self.by_chance(event) * event.longer <= HARDLY
                     || (self.with_full_queue(event) || self.crowds(event))
                         && (self.hints.losses_follow_load
                             || self.hints.fills
@@ -157,10 +157,10 @@ impl<'a> Crowd<'a> {
         longest > 0.0 && self.queued(event) && event.queue_s >= LONGEST * longest
     }
 
-    /// The flow had the link for itself just before.
+    /// The flow had the link for itself just before: what the queue held then is acknowledged up to some round trips later.
     fn alone(&self, event: &Event) -> bool {
         let place = self.line.step_at(event.at_s);
-        let near = place.saturating_sub(1)..(place + 2).min(self.capacity.alone.len());
+        let near = place.saturating_sub(1)..(place + ACKNOWLEDGED).min(self.capacity.alone.len());
         self.capacity
             .alone
             .get(near)
@@ -190,11 +190,20 @@ impl<'a> Crowd<'a> {
 
     /// So many segments at once as losses by chance, as often as there are any, would hardly ever take.
     fn at_once(&self, event: &Event) -> bool {
+        self.close(event) && self.by_chance(event) <= HARDLY
+    }
+
+    /// Several segments next to each other, or a good part of those sent meanwhile.
+    fn close(&self, event: &Event) -> bool {
+        self.dense(event) || event.segments > 1 && event.span <= event.segments * self.segment()
+    }
+
+    /// How likely losses by chance are to take so many segments so close together in any event.
+    fn by_chance(&self, event: &Event) -> f64 {
         let flight = self.flight_at(event) / f64::from(self.hints.segment.max(1));
         // Those of two windows may be told as one.
         let more = 2.0 * self.chance * flight;
-        let close = self.dense(event) || event.segments > 1 && event.span <= event.segments * self.segment();
-        close && poisson(more, event.segments - 1) * self.delays.len().max(1) as f64 <= HARDLY
+        poisson(more, event.segments - 1) * self.delays.len().max(1) as f64
     }
 
     fn segment(&self) -> u64 {
@@ -220,7 +229,7 @@ impl<'a> Crowd<'a> {
             && place >= 2
             && flight(place).max(flight(place - 1)) >= DOUBLES * flight(place - 2)
             && !self.several(event)
-            && (event.segments as f64) < BURST
+            && (event.segments as f64) < BURST.min(MANY * self.flight_at(event) / self.segment() as f64)
     }
 
     /// Many segments were lost, but few of those that were sent meanwhile: no queue of one's own overran.
@@ -241,6 +250,22 @@ impl<'a> Crowd<'a> {
             })
             .sum();
         bytes / f64::from(self.hints.segment.max(1))
+    }
+
+    /// A loss at `before_s` is so near that chance, which lets `gap` segments arrive between two, hardly strikes as often as this
+    /// event says.
+    fn too_soon(&self, before_s: f64, event: &Event, gap: f64) -> bool {
+        let arrived = self.arrived(before_s, event.at_s);
+        let together = event.span <= event.segments * self.segment();
+        let (among, losses) = if together {
+            (arrived, 1)
+        } else {
+            (
+                arrived + event.span as f64 / self.segment() as f64,
+                event.segments,
+            )
+        };
+        arrived < NONE || gap > 0.0 && poisson(among / gap, losses) < SOON
     }
 
     /// Segments that arrive between two losses as a rule.
@@ -342,15 +367,19 @@ const DENSE: f64 = 0.1;
 const THIN: f64 = 0.02;
 /// Growth of the flight over two steps that slow start makes and nothing else does.
 const DOUBLES: f64 = 1.5;
+/// Share of a small flight that are many.
+const MANY: f64 = 0.1;
 /// Share of the longest delay from which a queue is about as long as it gets.
 const LONGEST: f64 = 0.85;
 /// How many times as many segments were lost as were sent again without need.
 const MOSTLY: f64 = 3.0;
+/// Steps from a loss on in which what was in the queue before it is acknowledged.
+const ACKNOWLEDGED: usize = 4;
 /// Half of the round trips.
 const HALF: f64 = 0.5;
 /// Segments that arrive where a loss is repeated.
 const NONE: f64 = 2.0;
-/// Share of what usually arrives between two losses, below which the next comes soon.
+/// Chance of as many losses so soon behind another, below which they have its cause.
 const SOON: f64 = 0.05;
 /// Losses at any queue that are supposed beside those that were seen, and the share of round trips without a full queue.
 const UNSEEN: f64 = 0.2;

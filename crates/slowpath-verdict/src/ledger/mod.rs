@@ -47,6 +47,9 @@ pub struct Ledger {
     pub capacity_series: Vec<(f64, f64)>,
     /// What the transfer takes at least on this path: its bytes at the capacity, one handshake, ideal slow start.
     pub floor_s: Option<f64>,
+    /// What of it no link makes shorter: one handshake, the first round trip, and what a window that doubles leaves idle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_s: Option<f64>,
     /// Parts of the duration, the longest first.
     pub entries: Vec<Entry>,
     /// How long the same bytes would take without each cause that cost a tenth or more, the costliest first; empty where the

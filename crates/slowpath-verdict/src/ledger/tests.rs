@@ -347,6 +347,21 @@ fn the_sentence_names_every_part_of_a_tenth() {
 }
 
 #[test]
+fn the_sentence_tells_the_start_that_every_transfer_needs_apart_from_the_link() {
+    let long = book(&flow(&[100; 100], false), &hints(), Some(RATE));
+    assert!(!long.sentence.contains("slow start"), "{}", long.sentence);
+    let short = book(&flow(&[10, 20, 40, 80, 100], false), &hints(), Some(RATE));
+    assert!(short.start_s.unwrap() >= 0.1 * short.duration_s, "{short:#?}");
+    let said = short
+        .sentence
+        .contains("the handshake and slow start that every transfer needs");
+    assert!(said, "{}", short.sentence);
+    let start = short.start_s.unwrap();
+    let worked = short.floor_s.unwrap() - start;
+    assert!((worked - 2.5 * RTT).abs() < 0.01 * RTT, "{short:#?}");
+}
+
+#[test]
 fn a_flight_that_stays_the_same_below_the_window_is_held_by_a_buffer() {
     let mut line = flow(&[40; 100], false);
     for step in &mut line.steps {
@@ -540,6 +555,30 @@ fn a_queue_that_stands_before_a_link_of_which_a_flow_has_part_is_others() {
         step.followed = 2;
     }
     assert!(share(&line) < 1e-9);
+}
+
+/// BBR below a small window: its own clock sends, and only each eighth round trip is the window full.
+#[test]
+fn a_window_that_a_sender_with_a_clock_of_its_own_fills_again_and_again_holds_it_in_between() {
+    let of = |followed: u32, lossy: bool| {
+        let mut line = flow(&[40; 100], false);
+        for (place, step) in line.steps.iter_mut().enumerate() {
+            (step.acks, step.followed, step.window) = (20, followed, 48_000);
+            if place % 8 == 0 {
+                step.full_s = 0.5 * RTT;
+            }
+        }
+        if lossy {
+            line.events = (1..10).map(|second| loss(f64::from(second), 0.0)).collect();
+        }
+        let ledger = book(&line, &hints(), Some(RATE));
+        adds_up(&ledger);
+        ledger.time_of(Limit::ReceiverWindow) / ledger.duration_s
+    };
+    assert!(of(1, false) > 0.9);
+    // One that acknowledgements let send has a window of its own, which losses keep small.
+    assert!(of(19, false) < 0.1);
+    assert!(of(1, true) < 0.1);
 }
 
 #[test]

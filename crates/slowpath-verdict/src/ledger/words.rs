@@ -6,13 +6,19 @@ use slowpath_facts::words::{bits, span};
 use slowpath_words::english;
 
 impl Ledger {
+    /// The start that no transfer can do without, seconds, where it is a tenth of the duration or more: a part of its own.
+    pub fn start(&self) -> Option<f64> {
+        self.start_s.filter(|start| *start >= TENTH * self.duration_s)
+    }
+
     /// How many parts the sentence names: those of a tenth of the duration or more.
     pub fn parts(&self) -> usize {
         parts(self).len()
     }
 }
 
-/// The parts of a tenth or more, what the link itself takes first and then the largest: seconds, and what is said of them.
+/// The parts of a tenth or more: seconds, and what is said of them. First what the link itself takes, apart from it the start
+/// that no transfer can do without where that is a part of its own, then the largest.
 fn parts(ledger: &Ledger) -> Vec<(f64, String)> {
     let mut groups: Vec<Group> = Vec::new();
     for entry in &ledger.entries {
@@ -34,7 +40,14 @@ fn parts(ledger: &Ledger) -> Vec<(f64, String)> {
         .collect();
     parts.sort_by(|a, b| b.0.total_cmp(&a.0));
     if let Some(floor) = ledger.floor_s {
-        parts.insert(0, (floor, english!("ledger.link-itself")));
+        let start = ledger.start();
+        let link = floor - start.unwrap_or(0.0);
+        parts.splice(
+            0..0,
+            [(link, english!("ledger.link-itself"))]
+                .into_iter()
+                .chain(start.map(|start| (start, english!("ledger.start")))),
+        );
     }
     parts.retain(|(time, _)| *time >= TENTH * ledger.duration_s);
     parts

@@ -1,6 +1,6 @@
 //! The flow fills a link or shaper.
 
-use super::{full_link, losses, seen, varying};
+use super::{full_link, losses, policed, seen, varying};
 use crate::case::Case;
 use crate::catalogue::Message;
 use crate::finding::{Finding, No, require};
@@ -36,10 +36,14 @@ fn look(case: &Case) -> Result<Finding, No> {
     Ok(out)
 }
 
-/// Looks for a link whose rate varies: the delay at losses follows the rate.
+/// Looks for a link whose rate varies: the delay follows the rate, at losses or beyond an overflow that no policer made.
 fn varying(case: &Case) -> Result<Finding, No> {
     case.whole()?;
-    let Some([low, high]) = varying::rates(case) else {
+    let rates = varying::at_losses(case).or_else(|| {
+        let policer = (policed::LOOK.at)(case).is_ok();
+        varying::rates(case).filter(|_| !policer)
+    });
+    let Some([low, high]) = rates else {
         return Err(No::new(Reason::DelayIgnoresLoad, Message::DelayIgnoresRate {}));
     };
     let idle = case.share(case.facts.time.idle_s);

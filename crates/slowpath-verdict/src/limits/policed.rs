@@ -129,7 +129,7 @@ pub(crate) fn among_others(case: &Case, fit: &QueueFit) -> Option<f64> {
     let bare = (losses / fit.losses.max(1) as f64) / (near.max(1.0) / deliveries);
     let drain = fit.size_bytes * 8.0 / fit.rate_bit_per_s.max(1.0);
     let shows = losses >= FIT_LOSSES.value
-        && fit.full_episodes >= AGAIN as u64
+        && (fit.full_episodes >= AGAIN as u64 || fit.losses >= MANY && fit.error <= CLEARLY)
         && bare >= MORE
         && fit.error <= MIXED
         && above <= BEYOND * deliveries
@@ -140,7 +140,7 @@ pub(crate) fn among_others(case: &Case, fit: &QueueFit) -> Option<f64> {
 
 /// Whether the delay does not know of the backlog of a fit.
 fn no_queue(case: &Case, fit: &QueueFit) -> Result<(), No> {
-    require(varying::rates(case).is_none(), Reason::QueueNotBucket, || {
+    require(varying::at_losses(case).is_none(), Reason::QueueNotBucket, || {
         Message::DelayFollowsRate {}
     })?;
     let faster = || case.reaches_times(ARRIVES, case.facts.arrival_peak_bit_per_s, fit.rate_bit_per_s);
@@ -213,6 +213,10 @@ fn evidence(case: &Case) -> Vec<Evidence> {
 const MORE: f64 = 3.0;
 /// Error of the fit of a bucket up to which half of the losses and more are its doing.
 const MIXED: f64 = 0.45;
+/// Losses that need not come again and again where the fit errs by no more than [`CLEARLY`]: a queue of that size would show.
+const MANY: u64 = 30;
+/// Error of a fit that leaves no doubt of its losses.
+const CLEARLY: f64 = 0.1;
 /// Share of the deliveries above the bucket's size, up to which the clock of the capture makes them.
 const BEYOND: f64 = 0.25;
 /// Slope of the delay over the backlog up to which it is no queue's: that has one.

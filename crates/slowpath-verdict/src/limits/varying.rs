@@ -26,11 +26,21 @@ cuts! {
 
 /// Lowest and highest rate of payload at losses, bytes per second, where the link's rate varies and nobody shares it.
 pub(crate) fn rates(case: &Case) -> Option<[f64; 2]> {
-    let line = &case.facts.timeline;
-    let free = case.below(HELD, case.held()) && case.below(HELD, case.share(case.facts.time.idle_s));
-    if !free {
+    let overflow = || beyond_overflow(&case.facts.timeline, case.facts.segment_size.into());
+    at_losses(case).or_else(|| is_free(case).then(overflow).flatten())
+}
+
+/// Whether neither the window nor the program holds the sender for long.
+fn is_free(case: &Case) -> bool {
+    case.below(HELD, case.held()) && case.below(HELD, case.share(case.facts.time.idle_s))
+}
+
+/// The same by the delays at losses alone: what a policer drops comes with any delay, and looks like an overflow there.
+pub(crate) fn at_losses(case: &Case) -> Option<[f64; 2]> {
+    if !is_free(case) {
         return None;
     }
+    let line = &case.facts.timeline;
     let losses = || line.events.iter().filter(|event| event.kind == Happening::Loss);
     let points: Vec<(f64, f64)> = losses()
         .filter(|event| event.queue_s > LEAST * line.least_rtt_s)
@@ -58,6 +68,45 @@ pub(crate) fn rates(case: &Case) -> Option<[f64; 2]> {
     follows.then(|| [least.exp(), most.exp()])
 }
 
+/// The same by one overflow: a queue that overran at one delay drains no more slowly later, unless the link does. What others
+/// put into it would have overrun it at the same delay.
+fn beyond_overflow(line: &Timeline, segment: u64) -> Option<[f64; 2]> {
+    let overran = |event: &&Event| {
+        event.kind == Happening::Loss
+            && event.segments >= SEVERAL
+            && event.segments * DENSE * segment >= event.span
+            && event.queue_s > LEAST * line.least_rtt_s
+    };
+    let mut events = line.events.iter().filter(overran).take(OVERFLOWS);
+    events.find_map(|event| beyond(line, event))
+}
+
+/// The same by this overflow.
+fn beyond(line: &Timeline, event: &Event) -> Option<[f64; 2]> {
+    let most = rate_behind(line, event)?;
+    let backlog = most * event.queue_s;
+    let (mut time, mut within, mut least) = (0.0, 0.0, f64::INFINITY);
+    for place in 1..line.steps.len().saturating_sub(1) {
+        let step = &line.steps[place];
+        let delay = step.rtt_s - line.least_rtt_s;
+        if !delay.is_finite() || delay < LONGER * event.queue_s {
+            continue;
+        }
+        let near = place - 1..place + 2;
+        let span: f64 = near.clone().map(|place| line.length_of(place)).sum();
+        let bytes: u64 = line.steps[near].iter().map(|step| step.delivered).sum();
+        let rate = bytes as f64 / span.max(1e-9);
+        let length = line.length_of(place);
+        time += length;
+        if rate > 0.0 && rate * LONGER <= most && rate * delay <= BACKLOG * backlog {
+            within += length;
+            least = least.min(rate);
+        }
+    }
+    let enough = within >= (STEPS * line.step_s).max(SECONDS) && within >= MOST_OF_IT * time;
+    enough.then_some([least, most])
+}
+
 /// The rate at which the queue drained that a lost segment met: over the round trip that began with it.
 fn rate_behind(line: &Timeline, event: &Event) -> Option<f64> {
     let (from, to) = (
@@ -72,3 +121,74 @@ fn rate_behind(line: &Timeline, event: &Event) -> Option<f64> {
 
 /// Delay above the least, in least round trips, from which a queue stands.
 const LEAST: f64 = 0.1;
+/// Segments lost close together that an overrun queue drops.
+const SEVERAL: u64 = 3;
+/// One in so many of those sent meanwhile, at least.
+const DENSE: u64 = 50;
+/// Overflows that are looked at.
+const OVERFLOWS: usize = 8;
+/// How many times as long a delay as at the overflow, and as low a rate, no clock and no other segment makes.
+const LONGER: f64 = 1.3;
+/// Share of the backlog at the overflow up to which a backlog is one that did not overrun.
+const BACKLOG: f64 = 1.15;
+/// For how long, steps and seconds.
+const STEPS: f64 = 4.0;
+/// The same.
+const SECONDS: f64 = 0.1;
+/// Share of the time with such delays for which the backlog fits.
+const MOST_OF_IT: f64 = 0.7;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slowpath_facts::Step;
+
+    /// Ten seconds behind a queue of 100 kB: a link of 1 MB/s, and from half of the time on as much of it as `rate` says, with
+    /// the delay that `delay_s` says.
+    fn line(rate: f64, delay_s: f64) -> Timeline {
+        let step = |place: usize| {
+            let (rate, delay) = if place < 50 { (1e6, 0.08) } else { (rate, delay_s) };
+            Step {
+                delivered: (rate * 0.1) as u64,
+                rtt_s: 0.1 + delay,
+                rtt_max_s: 0.1 + delay,
+                ..Step::default()
+            }
+        };
+        Timeline {
+            to_s: 10.0,
+            step_s: 0.1,
+            least_rtt_s: 0.1,
+            steps: (0..100).map(step).collect(),
+            events: vec![Event {
+                at_s: 2.0,
+                kind: Happening::Loss,
+                segments: 20,
+                span: 100_000,
+                queue_s: 0.1,
+                longer: 0.01,
+                backlog: f64::NAN,
+                timeout: false,
+                local: false,
+            }],
+            ..Timeline::default()
+        }
+    }
+
+    #[test]
+    fn a_queue_that_overran_at_one_delay_is_longer_later_only_where_the_link_is_slower() {
+        let [low, high] = beyond_overflow(&line(4e5, 0.24), 1_000).unwrap();
+        assert!(
+            (low - 4e5).abs() < 1e3 && (high - 1e6).abs() < 1e3,
+            "{low} {high}"
+        );
+        // Others fill it up to the same delay at most.
+        assert_eq!(beyond_overflow(&line(4e5, 0.1), 1_000), None);
+        // More than it held when it overran never stood in it.
+        assert_eq!(beyond_overflow(&line(4e5, 0.5), 1_000), None);
+        // A segment alone says nothing of a queue.
+        let mut chance = line(4e5, 0.24);
+        (chance.events[0].segments, chance.events[0].span) = (1, 1_000);
+        assert_eq!(beyond_overflow(&chance, 1_000), None);
+    }
+}
