@@ -200,7 +200,7 @@ fn print(args: &ExplainArgs, run: &Analyzed, path: &Path) -> Result<u8, Failure>
             .map_err(|found| Failure::usage(format!("reading --system: {found}")))?;
         explain::in_language(&mut explanation, language);
     }
-    let asked = asked(args, &explanation)?;
+    let asked = asked(args, &mut explanation)?;
     let style = terminal::style();
     terminal::print(|out| match args.format {
         Format::Json if let Some((id, _, answers)) = &asked => {
@@ -396,11 +396,11 @@ fn is_json(path: &Path) -> bool {
 /// What the changes of `--what-if` would give to the connection with the most data, with its number and the fitted path.
 fn asked(
     args: &ExplainArgs,
-    explanation: &explain::Explanation,
+    explanation: &mut explain::Explanation,
 ) -> Result<Option<(u32, Fit, Vec<Answer>)>, Failure> {
     let Some(main) = explanation
         .connections
-        .first()
+        .first_mut()
         .filter(|_| !args.what_if.is_empty())
     else {
         return Ok(None);
@@ -411,7 +411,7 @@ fn asked(
                 .to_owned(),
         ));
     }
-    let (fitted, answers) = crate::fit::what_if(&main.connection, &args.what_if)?;
+    let (fitted, answers) = crate::fit::what_if(main, &args.what_if)?;
     Ok(Some((main.connection.id, fitted, answers)))
 }
 

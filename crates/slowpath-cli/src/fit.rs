@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use slowpath::explain;
+use slowpath::explain::{self, ExplainedConnection};
 use slowpath::fit::{self, Answer, Document, Effort, Fit, FitError, OnAll, Refused};
 use slowpath::interrupt::on_interrupt;
 
@@ -69,9 +69,10 @@ fn writable(file: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Fits a connection and asks what changes would give: `usual` stands for those that make sense.
+/// Fits a connection and asks what changes would give: `usual` stands for those that make sense. The connection's remedies are
+/// predicted by the same path.
 pub(crate) fn what_if(
-    connection: &slowpath::fit::Connection,
+    explained: &mut ExplainedConnection,
     typed: &[String],
 ) -> Result<(Fit, Vec<Answer>), Failure> {
     let mut wanted = Vec::new();
@@ -84,11 +85,12 @@ pub(crate) fn what_if(
         }
     }
     shown(|simulator| {
-        let fitted = fit::fit(connection, Effort::default(), simulator)?;
+        let fitted = fit::fit(&explained.connection, Effort::default(), simulator)?;
         if usual {
             wanted.extend(fit::sensible(&fitted));
         }
         let answers = fit::answers(&fitted, &wanted, simulator)?;
+        fit::predict_remedies(&fitted, &mut explained.remedies, simulator)?;
         Ok((fitted, answers))
     })
 }

@@ -5,7 +5,11 @@ use slowpath_facts::Tap;
 use slowpath_verdict::{Connection, Limit};
 
 use crate::compare::{Difference, Target};
-use crate::model::{Loss, Model, Parameter, Shape, Window};
+use crate::controls::{self, Answers};
+pub use crate::model::CONTROLS;
+use crate::model::{Kind, Loss, Model, Parameter, Shape, Window};
+use crate::posterior;
+pub use crate::posterior::{Interval, Member};
 use crate::search::{Candidate, Search};
 use crate::seen;
 use crate::start::{self, Refused};
@@ -38,6 +42,9 @@ pub struct Fit {
     pub congestion: Congestion,
     /// Models of another shape that fit about as well.
     pub others: Vec<Model>,
+    /// Models that explain it about as well, the best first, with everything moved that the capture leaves open.
+    #[serde(skip)]
+    pub members: Vec<Member>,
     /// What the capture does not tell.
     pub untold: Vec<String>,
     /// Share of the transfer that was fitted: less than 1 for a very long one.
@@ -70,23 +77,6 @@ impl Transfer {
     }
 }
 
-/// A number with those that fit about as well.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Interval {
-    /// Which.
-    pub parameter: Parameter,
-    /// Unit of its values.
-    pub unit: &'static str,
-    /// That of the best model.
-    pub value: f64,
-    /// The smallest that fits; `None` where any smaller one does.
-    pub low: Option<f64>,
-    /// The largest that fits; `None` where any larger one does.
-    pub high: Option<f64>,
-    /// Whether the capture tells it: both ends are known and near.
-    pub identifiable: bool,
-}
-
 /// Which congestion control it was.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Congestion {
@@ -94,6 +84,11 @@ pub struct Congestion {
     pub fits: Vec<&'static str>,
     /// Each that was tried with how far its best replay is off.
     pub tried: Vec<(&'static str, f64)>,
+    /// Loss episodes of the capture: as often a sender showed how it answers losses.
+    pub events: u64,
+    /// How the sender answered losses.
+    #[serde(skip)]
+    pub answers: Answers,
     /// Why it cannot be told; `None` where the set says something.
     pub cannot_tell: Option<String>,
 }
@@ -135,21 +130,32 @@ pub fn fit(connection: &Connection, simulator: &dyn Simulator, effort: Effort) -
     // A quarter is for intervals and congestion controls.
     let mut search = Search::new(&target, simulator, at_sender, effort.simulations * 3 / 4);
     let verdict = connection.verdict.limit;
-    let found = shapes(&mut search, &starts, verdict)?;
+    // Beside the receiver nothing tells what was in flight.
+    let answers = if at_sender {
+        controls::of(connection)
+    } else {
+        Answers::default()
+    };
+    let found = shapes(&mut search, &starts, verdict, &answers)?;
     search.allow(effort.simulations / 4);
     let Some(mut best) = found.first().cloned() else {
         return Err(Refused::Nothing);
     };
-    let congestion = congestion(&mut search, &mut best, connection)?;
+    let (congestion, controls) = congestion(&mut search, &mut best, connection, answers)?;
     let limit = near(best.rank(verdict));
-    let others = found
+    let others: Vec<Candidate> = found
         .into_iter()
         // Losses that are replayed hide what made them: that they fit beside a model that makes them says nothing.
-        .filter(|other| other.model.shape != Shape::LinkAndLoss)
-        .filter(|other| other.model.shape != best.model.shape && other.rank(verdict) <= limit)
-        .map(|other| other.model)
+        .filter(|other| other.model.shape != Shape::LinkAndLoss || best.difference.losses > UNMADE)
+        .filter(|other| other.model.kind() != best.model.kind() && other.rank(verdict) <= limit)
         .collect();
-    let parameters = intervals(&mut search, &best, start::measured_rate(connection))?;
+    let (parameters, farthest) = intervals(&mut search, &best, start::measured_rate(connection))?;
+    let mut centres = vec![best.clone()];
+    centres.extend(controls);
+    centres.extend(others.iter().cloned());
+    let mut members = posterior::members(&mut search, &centres, &parameters, plausible(best.total()))?;
+    members.extend(farthest.iter().map(Member::at_an_end));
+    let others = others.into_iter().map(|other| other.model).collect();
     let (sender, receiver) = start::ends(connection);
     let captured = Transfer::new(target.seen().bytes, target.seen().duration_s);
     Ok(Fit {
@@ -166,17 +172,23 @@ pub fn fit(connection: &Connection, simulator: &dyn Simulator, effort: Effort) -
         parameters,
         congestion,
         others,
+        members,
         share: share.min(1.0),
         simulations: search.done(),
         at_sender,
     })
 }
 
-/// The best candidate of each shape, the best of all first.
-fn shapes(search: &mut Search<'_>, starts: &[Model], verdict: Limit) -> Result<Vec<Candidate>, Refused> {
+/// The best candidate of each kind, the best of all first.
+fn shapes(
+    search: &mut Search<'_>,
+    starts: &[Model],
+    verdict: Limit,
+    answers: &Answers,
+) -> Result<Vec<Candidate>, Refused> {
     let mut all = Vec::new();
     for start in starts {
-        for congestion in CONTROLS {
+        for congestion in answers.possible() {
             all.push(Model {
                 congestion,
                 ..start.clone()
@@ -188,21 +200,21 @@ fn shapes(search: &mut Search<'_>, starts: &[Model], verdict: Limit) -> Result<V
     // A short look at each shape with its likeliest controls, then a long one at the best.
     let mut looked: Vec<Candidate> = Vec::new();
     let least = tried.first().map_or(0.0, Candidate::total);
-    let mut seen: Vec<(Shape, bool, usize, usize)> = Vec::new();
+    let mut seen: Vec<((Kind, bool, usize), usize)> = Vec::new();
     for candidate in tried {
         let kind = (
-            candidate.model.shape,
+            candidate.model.kind(),
             candidate.model.writer.is_some_and(|writer| writer.in_blocks),
             match &candidate.model.loss {
                 Loss::Packets(packets) => packets.len(),
                 _ => 0,
             },
         );
-        let known = seen.iter_mut().find(|one| (one.0, one.1, one.2) == kind);
+        let known = seen.iter_mut().find(|one| one.0 == kind);
         match known {
-            Some(known) if known.3 >= LOOKS => continue,
-            Some(known) => known.3 += 1,
-            None => seen.push((kind.0, kind.1, kind.2, 1)),
+            Some(known) if known.1 >= LOOKS => continue,
+            Some(known) => known.1 += 1,
+            None => seen.push((kind, 1)),
         }
         let candidate = calibrated(search, candidate)?;
         if candidate.total() > least * FAR_OFF + FAR_OFF {
@@ -214,7 +226,9 @@ fn shapes(search: &mut Search<'_>, starts: &[Model], verdict: Limit) -> Result<V
     sort(&mut looked, verdict);
     let mut out: Vec<Candidate> = Vec::new();
     for (place, candidate) in looked.into_iter().enumerate() {
-        let other = out.iter().all(|known| known.model.shape != candidate.model.shape);
+        let other = out
+            .iter()
+            .all(|known| known.model.kind() != candidate.model.kind());
         if place < DEEP {
             out.push(search.improved(candidate, &[1.25, 1.1, 1.04, 1.015], 4)?);
         } else if other {
@@ -252,14 +266,16 @@ fn sort(candidates: &mut [Candidate], verdict: Limit) {
     candidates.sort_by(|a, b| a.rank(verdict).total_cmp(&b.rank(verdict)));
 }
 
-/// Replays the best model with each congestion control, each improved by itself.
+/// Replays the best model with each congestion control, each improved by itself; with the answer the others that fit.
 fn congestion(
     search: &mut Search<'_>,
     best: &mut Candidate,
     connection: &Connection,
-) -> Result<Congestion, Refused> {
-    let others = CONTROLS.iter().filter(|name| **name != best.model.congestion);
-    let others: Vec<Model> = others
+    answers: Answers,
+) -> Result<(Congestion, Vec<Candidate>), Refused> {
+    let others: Vec<Model> = answers
+        .possible()
+        .filter(|name| *name != best.model.congestion)
         .map(|congestion| Model {
             congestion,
             ..best.model.clone()
@@ -280,46 +296,83 @@ fn congestion(
         Limit::SendBuffer => Some("the send buffer held the sender"),
         Limit::SenderApplication => Some("the sending program held the sender"),
         Limit::ProtocolWindow => Some("the programs' protocol held the sender"),
+        _ if connection.facts.ecn.ce_packets > 0 || connection.facts.ecn.reported > 0 => {
+            Some("the path marked packets, which no model does")
+        }
         _ => None,
     };
-    // Where nothing tells them apart, the one that most senders have.
-    let likely = all
-        .iter()
-        .find(|one| one.model.congestion == "cubic" && one.total() <= near(best.total()) && held.is_some());
-    if let Some(first) = likely.or(all.first()) {
-        *best = first.clone();
-    }
     // What differs where something else held the sender is how models of the ends are off, not the control.
-    let limit = near(best.total()) + if held.is_some() { HELD } else { 0.0 };
+    let scale = near(best.total()) - best.total() + if held.is_some() { HELD } else { 0.0 };
+    let least = all.iter().map(Candidate::total).fold(f64::INFINITY, f64::min);
+    // A replay shows losses of its own, and where one comes can decide all that follows: how the sender answered those of the
+    // capture says more of its control, where there were some.
+    let most = if answers.stretches >= SOME_STRETCHES {
+        MOST_BY_CURVES
+    } else {
+        f64::INFINITY
+    };
+    let unlikely = |one: &Candidate| {
+        ((one.total() - least) / scale).min(most) + answers.against(one.model.congestion) / ONE_LESS_LIKELY
+    };
+    all.sort_by(|a, b| unlikely(a).total_cmp(&unlikely(b)));
+    let likeliest = all.first().map_or(0.0, &unlikely);
     let fits: Vec<_> = all
         .iter()
-        .filter(|one| one.total() <= limit)
+        .filter(|one| unlikely(one) <= likeliest + 1.0)
         .map(|one| one.model.congestion)
         .collect();
-    let cannot_tell = if fits.len() == CONTROLS.len() {
+    // Where nothing tells them apart, the one that most senders have; else the best by the curves of those that fit.
+    let usable = |one: &&Candidate| fits.contains(&one.model.congestion) && one.total() <= POOR;
+    let likely = all
+        .iter()
+        .filter(usable)
+        .find(|one| one.model.congestion == "cubic" && one.total() <= near(best.total()) && held.is_some());
+    let by_curves = all
+        .iter()
+        .filter(usable)
+        .min_by(|a, b| a.total().total_cmp(&b.total()));
+    if let Some(first) = likely.or(by_curves) {
+        *best = first.clone();
+    }
+    let limit = plausible(best.total());
+    let cannot_tell = if fits.len() == all.len() {
         Some(held.unwrap_or("their replays look alike here").to_owned())
     } else {
         held.map(str::to_owned)
     };
-    Ok(Congestion {
+    let tried = all
+        .iter()
+        .map(|one| (one.model.congestion, one.total()))
+        .collect();
+    let others = all
+        .into_iter()
+        .filter(|one| one.model.congestion != best.model.congestion)
+        .filter(|one| fits.contains(&one.model.congestion) && one.total() <= limit)
+        .collect();
+    let answer = Congestion {
         fits,
-        tried: all
-            .iter()
-            .map(|one| (one.model.congestion, one.total()))
-            .collect(),
+        tried,
+        events: search.target().seen().episodes,
+        answers,
         cannot_tell,
-    })
+    };
+    Ok((answer, others))
 }
 
-/// Moves each parameter away from the best until it fits worse.
+/// Moves each parameter away from the best until it fits worse, others after it where that helps; with the intervals the models at
+/// their ends.
 fn intervals(
     search: &mut Search<'_>,
     best: &Candidate,
     measured_rate: Option<f64>,
-) -> Result<Vec<Interval>, Refused> {
+) -> Result<(Vec<Interval>, Vec<Candidate>), Refused> {
     let limit = near(best.total());
     let mut out = Vec::new();
-    if let Some(value) = Parameter::Window.of(&best.model) {
+    let mut farthest = Vec::new();
+    let most = search.done() + TOGETHER;
+    if let Some(value) = Parameter::Window.of(&best.model)
+        && !search.is_searched(Parameter::Window, &best.model)
+    {
         out.push(Interval {
             parameter: Parameter::Window,
             unit: Parameter::Window.unit(),
@@ -332,31 +385,43 @@ fn intervals(
     for parameter in Parameter::all(&best.model) {
         let Some(value) = parameter
             .of(&best.model)
-            .filter(|_| search.is_searched(parameter))
+            .filter(|_| search.is_searched(parameter, &best.model))
         else {
             continue;
         };
         let mut ends = [None, None];
         for (end, up) in ends.iter_mut().zip([false, true]) {
             let mut last = value;
+            let mut at = best.clone();
+            let mut helped = HELPED;
             for factor in FACTORS {
-                let factor = if up { factor } else { 1.0 / factor };
-                let Some(model) = parameter.scaled(&best.model, factor) else {
+                let wanted = if up { value * factor } else { value / factor };
+                let Some(model) = parameter.with(&at.model, wanted) else {
                     *end = Some(last);
                     break;
                 };
                 let moved = parameter.of(&model).unwrap_or(value);
                 search.allow(1);
-                let fits = search
-                    .tried(vec![model])?
-                    .pop()
-                    .is_some_and(|one| one.total() <= limit);
-                if !fits {
+                let mut found = search.tried(vec![model])?.pop();
+                // What it takes away others may give back: rate and queue, rate and round trip.
+                if let Some(near) = found.clone().filter(|one| one.total() > limit)
+                    && near.total() <= limit * WITHIN_REACH + WITHIN_REACH
+                    && helped > 0
+                    && search.done() < most
+                {
+                    helped -= 1;
+                    found = Some(search.towards(near, limit, parameter)?);
+                }
+                let Some(found) = found.filter(|one| one.total() <= limit) else {
                     // Somewhere between the last that fits and the first that does not.
                     *end = Some((last.abs() * moved.abs()).sqrt());
                     break;
-                }
+                };
                 last = moved;
+                at = found;
+            }
+            if at != *best {
+                farthest.push(at);
             }
         }
         let [mut low, mut high] = ends;
@@ -383,7 +448,7 @@ fn intervals(
             identifiable: low.zip(high).is_some_and(|(low, high)| high <= low * WIDEST),
         });
     }
-    Ok(out)
+    Ok((out, farthest))
 }
 
 /// What the capture does not tell, in sentences.
@@ -425,10 +490,21 @@ fn near(best: f64) -> f64 {
     best + (best * 0.4).max(1.0)
 }
 
-/// Congestion controls that are tried: those of Linux that the simulator models.
-pub const CONTROLS: [&str; 4] = ["cubic", "reno", "bbr", "bic"];
+/// How far another candidate may be off to be thought of in a prediction.
+fn plausible(best: f64) -> f64 {
+    best + (best * 0.6).max(2.0)
+}
+
+/// How far off the number of losses is of a model that does not make them.
+const UNMADE: f64 = 1.0;
 /// How far off a candidate is that is not looked at any more: as a factor, and in all.
 const FAR_OFF: f64 = 30.0;
+/// Stretches between losses from which the answers to losses count.
+const SOME_STRETCHES: usize = 2;
+/// How far beyond what fits a control can be by its curves, where they do.
+const MOST_BY_CURVES: f64 = 1.5;
+/// By how much, as a logarithm of likelihoods, a control is less likely that does not fit any more.
+const ONE_LESS_LIKELY: f64 = 3.0;
 /// By how much more another control may be off where something else held the sender.
 const HELD: f64 = 5.0;
 /// Candidates of one shape that are looked at.
@@ -441,6 +517,12 @@ const POOR: f64 = 30.0;
 const FAR: f64 = 0.15;
 /// How far parameters are moved for their intervals.
 const FACTORS: [f64; 7] = [1.03, 1.08, 1.2, 1.5, 2.5, 5.0, 10.0];
+/// How often others are moved after a parameter, in each direction.
+const HELPED: usize = 3;
+/// Simulations from which none are moved along any more.
+const TOGETHER: usize = 240;
+/// How many times the limit a model may be off that others can bring back.
+const WITHIN_REACH: f64 = 8.0;
 /// How far the least round trip that was seen may be above the path's own where a queue emptied, at most.
 const LEAST_SEEN: f64 = 1.03;
 /// How far a rate that trains of packets tell may be off.

@@ -11,6 +11,8 @@
 //! * [`model`]: a path as numbers, and as an experiment file.
 //! * [`start`]: from facts and verdict to the models at which the search starts.
 //! * [`search`]: steps from model to model.
+//! * [`posterior`]: models that explain the transfer about as well.
+//! * [`controls`]: what answers to losses say of the congestion control.
 //! * [`trial`]: one simulation of a model.
 //! * [`seen`], [`compare`]: what a capture and a simulation show, and how far they are apart.
 
@@ -19,8 +21,10 @@
 #![allow(clippy::cast_sign_loss)] // values that cannot be negative, or that were clamped before
 
 pub mod compare;
+pub mod controls;
 pub mod fit;
 pub mod model;
+pub mod posterior;
 pub mod search;
 pub mod seen;
 pub mod start;

@@ -61,6 +61,25 @@ impl Shape {
     }
 }
 
+/// What a model is made of, with what holds the sender at one of the ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kind {
+    /// Its shape.
+    pub shape: Shape,
+    /// The number that sets the pace of a program or of a buffer.
+    pub end: Option<Parameter>,
+}
+
+impl Kind {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self.end {
+            Some(end) => end.words(),
+            None => self.shape.words(),
+        }
+    }
+}
+
 /// What a path loses beside full queues.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -296,6 +315,8 @@ impl Parameter {
     }
 }
 
+/// Congestion controls that are tried: those of Linux that the simulator models.
+pub const CONTROLS: [&str; 4] = ["cubic", "reno", "bbr", "bic"];
 /// Fastest link that is tried, bit/s.
 pub const FASTEST: f64 = 10e9;
 
@@ -305,6 +326,19 @@ impl Model {
     pub const AS_CAPTURED: &str = "as-captured";
     /// The variant whose losses are random.
     pub const BY_CHANCE: &str = "by-chance";
+
+    /// What it is made of.
+    pub fn kind(&self) -> Kind {
+        let ends = [
+            Parameter::ReaderRate,
+            Parameter::SendBuffer,
+            Parameter::WriterRate,
+        ];
+        Kind {
+            shape: self.shape,
+            end: ends.into_iter().find(|end| end.of(self).is_some()),
+        }
+    }
 
     /// The same with random losses in place of listed ones.
     #[must_use]

@@ -58,6 +58,7 @@ pub struct Search<'a> {
     at_sender: bool,
     left: usize,
     done: usize,
+    held: Option<Parameter>,
 }
 
 impl<'a> Search<'a> {
@@ -69,6 +70,7 @@ impl<'a> Search<'a> {
             at_sender,
             left: most,
             done: 0,
+            held: None,
         }
     }
 
@@ -141,11 +143,40 @@ impl<'a> Search<'a> {
         Ok(best)
     }
 
+    /// Moves all parameters but `held` until the candidate is off by no more than `limit`, or a few moves did not help.
+    ///
+    /// # Errors
+    /// [`Refused::Stopped`].
+    pub fn towards(&mut self, start: Candidate, limit: f64, held: Parameter) -> Result<Candidate, Refused> {
+        let mut best = start;
+        let left = std::mem::replace(&mut self.left, TOWARDS);
+        self.held = Some(held);
+        for step in [1.1, 1.1, 1.04, 1.04] {
+            if best.total() <= limit {
+                break;
+            }
+            match self.around(&best, step) {
+                Ok(Some(next)) if next.total() < best.total() => best = next,
+                Ok(_) => {}
+                Err(stopped) => {
+                    self.held = None;
+                    return Err(stopped);
+                }
+            }
+        }
+        self.held = None;
+        self.left = left;
+        Ok(best)
+    }
+
     /// Whether the curves can tell a parameter; others stay as the capture has them.
-    pub fn is_searched(&self, parameter: Parameter) -> bool {
+    pub fn is_searched(&self, parameter: Parameter, model: &Model) -> bool {
         match parameter {
+            held if self.held == Some(held) => false,
             // Counted and read, not fitted.
-            Parameter::InitialWindow | Parameter::Window => false,
+            Parameter::InitialWindow => false,
+            // What a slow reader's buffer takes beyond the largest window that it showed decides when the last byte is in.
+            Parameter::Window => model.reader.is_some(),
             // Beside the receiver nothing that is compared shows the round trip.
             Parameter::RoundTrip => self.at_sender,
             _ => true,
@@ -158,8 +189,11 @@ impl<'a> Search<'a> {
         let mut models = Vec::new();
         for parameter in Parameter::all(&best.model) {
             // The capture measures these well: they are only polished.
-            let measured = matches!(parameter, Parameter::RoundTrip | Parameter::Pause) && step > POLISH;
-            if measured || !self.is_searched(parameter) {
+            let measured = matches!(
+                parameter,
+                Parameter::RoundTrip | Parameter::Pause | Parameter::Window
+            ) && step > POLISH;
+            if measured || !self.is_searched(parameter, &best.model) {
                 continue;
             }
             for factor in [step, 1.0 / step] {
@@ -169,7 +203,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        if let Some(model) = one_plan(&best.model, step) {
+        if let Some(model) = one_plan(&best.model, step).filter(|_| self.held.is_none()) {
             models.push(model);
         }
         let found = self.tried(models)?;
@@ -204,6 +238,8 @@ fn one_plan(model: &Model, step: f64) -> Option<Model> {
     Parameter::Queue.scaled(&model, step)
 }
 
+/// Simulations that bring back one model at most.
+const TOWARDS: usize = 48;
 /// The largest step of what the capture measures itself.
 const POLISH: f64 = 1.12;
 /// By how much a shape must be better that the verdict speaks against.

@@ -329,15 +329,17 @@ fn at_an_end(connection: &Connection, base: &Model, wide: f64) -> Vec<Model> {
         send_buffer: Some((flight * times).max(3_000.0)),
         ..end.clone()
     };
-    match connection.verdict.limit {
-        Limit::ReceiverApplication => {
-            let rate = figures.drain_byte_per_s.map_or(goodput, |rate| rate * 8.0);
-            let unit = figures.drain_step_bytes.map_or(4_096.0, |bytes| bytes as f64);
-            vec![Model {
-                reader: Some(Reader { rate, unit }),
-                ..end
-            }]
+    let read = || {
+        let rate = figures.drain_byte_per_s.map_or(goodput, |rate| rate * 8.0);
+        let unit = figures.drain_step_bytes.map_or(4_096.0, |bytes| bytes as f64);
+        Model {
+            reader: Some(Reader { rate, unit }),
+            window: Window::Fixed(facts.window.max as f64),
+            ..end.clone()
         }
+    };
+    let mut all = match connection.verdict.limit {
+        Limit::ReceiverApplication => vec![read()],
         Limit::SendBuffer => vec![buffered(1.0), buffered(2.0)],
         Limit::SenderApplication if base.given.parts.is_none() => {
             let rate = figures.source_byte_per_s.map_or(goodput, |rate| rate * 8.0);
@@ -352,11 +354,17 @@ fn at_an_end(connection: &Connection, base: &Model, wide: f64) -> Vec<Model> {
         }
         Limit::ProtocolWindow if base.given.parts.is_none() => vec![buffered(1.0)],
         Limit::ReceiverWindow | Limit::SlowStart | Limit::SenderApplication | Limit::ProtocolWindow => {
-            vec![end]
+            vec![end.clone()]
         }
-        _ if matches!(base.window, Window::Fixed(_)) => vec![end],
+        _ if matches!(base.window, Window::Fixed(_)) => vec![end.clone()],
         _ => Vec::new(),
+    };
+    // A window that shrinks while the transfer runs is one that a program does not empty, whatever else seems to hold the sender.
+    let shrinks = (facts.window.median as f64) < SHRINKS * facts.window.max as f64;
+    if shrinks && !all.is_empty() && all.iter().all(|one| one.reader.is_none()) {
+        all.push(read());
     }
+    all
 }
 
 fn policer(connection: &Connection, mean: f64) -> (f64, f64) {
@@ -430,6 +438,8 @@ const TAIL: u64 = 10;
 const LEAST_PAUSE: f64 = 0.01;
 /// Share of the duration from which pauses matter.
 const WORTH_A_PART: f64 = 0.05;
+/// A median window of less than such a share of the largest has shrunk.
+const SHRINKS: f64 = 0.6;
 /// Share of the time from which a full window matters.
 const MATTERS: f64 = 0.05;
 /// Packets of the sender before its data: SYN and the handshake's last acknowledgement.

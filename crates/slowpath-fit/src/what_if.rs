@@ -8,6 +8,7 @@ use slowpath_verdict::Limit;
 
 use crate::fit::Fit;
 use crate::model::{self, Loss, Model, Parameter};
+use crate::posterior::{Member, plausible_rate, radical_inverse};
 use crate::start::Refused;
 use crate::trial::{Outcome, Simulator, Trial};
 
@@ -95,13 +96,11 @@ fn rounded(value: f64) -> f64 {
     (value / unit).round() * unit
 }
 
-/// What changes, made together, would make of the transfer: simulated on the best model with several seeds, on its
-/// parameters' ends and on every other model that fits.
+/// What changes, made together, would make of the transfer: simulated on every model that explains it, each with dice of its own.
 ///
 /// # Errors
 /// [`Refused::Stopped`].
 pub fn what_if(fit: &Fit, changes: &[Intervention], simulator: &dyn Simulator) -> Result<Answer, Refused> {
-    let fit = &with_another_control(fit, changes);
     let words: Vec<String> = changes.iter().map(ToString::to_string).collect();
     let before_s = fit.captured.duration_s;
     let refused = |reason: String| Answer {
@@ -124,114 +123,178 @@ pub fn what_if(fit: &Fit, changes: &[Intervention], simulator: &dyn Simulator) -
             "other flows share the path, and what they would do is not simulated".to_owned(),
         ));
     }
-    let first = Trial {
-        changes: changes.to_vec(),
-        with_limit: true,
-        ..Trial::of(fit.model.by_chance(), fit.at_sender)
-    };
-    if let Err(error) = first.plan() {
-        return Ok(refused(error.to_string()));
-    }
-    let drawn = matches!(fit.model.loss, Loss::Packets(_));
-    let seeds = if drawn { SEEDS } else { STEADY_SEEDS };
-    let mut trials: Vec<Trial> = (1..=seeds)
-        .map(|seed| Trial {
+    let drawn = fit
+        .members
+        .iter()
+        .any(|member| matches!(member.model.loss, Loss::Packets(_)));
+    let members = asked(fit, changes, if drawn { RUNS_BY_CHANCE } else { RUNS });
+    let trials: Vec<Trial> = members
+        .iter()
+        .zip(1..)
+        .map(|(member, seed)| Trial {
+            changes: changes.to_vec(),
             seed,
             with_limit: seed <= JUDGED,
             // What happens later than this is given up, and says so.
-            model: patient(fit.model.by_chance()),
-            ..first.clone()
+            ..Trial::of(patient(member.model.clone()), fit.at_sender)
         })
         .collect();
-    let own = trials.len();
-    let open = alternatives(fit, changes);
-    let each = if drawn { OTHER_SEEDS } else { 1 };
-    for model in &open {
-        trials.extend((1..=each).map(|seed| Trial {
-            model: patient(model.clone()),
-            seed,
-            with_limit: false,
-            ..first.clone()
-        }));
+    if let Some(Err(error)) = trials.first().map(Trial::plan) {
+        return Ok(refused(error.to_string()));
     }
     let outcomes = simulator.simulate(&trials).ok_or(Refused::Stopped)?;
-    let done = |outcome: &Option<Outcome>| -> Option<f64> {
-        let seen = &outcome.as_ref()?.seen;
-        seen.complete.then_some(seen.duration_s)
-    };
-    // What the best model is off without the change it is off with it.
-    let scale = (before_s / fit.fitted.duration_s).clamp(0.9, 1.1);
-    let mut durations: Vec<f64> = outcomes[..own]
-        .iter()
-        .filter_map(done)
-        .map(|s| s * scale)
-        .collect();
-    if durations.len() * 10 < own * 9 {
+    let mut done: Vec<(f64, &Member)> = Vec::with_capacity(members.len());
+    for (member, outcome) in members.iter().zip(&outcomes) {
+        if let Some(seen) = outcome
+            .as_ref()
+            .map(|outcome| &outcome.seen)
+            .filter(|seen| seen.complete)
+        {
+            // What a model is off without the change it is off with it.
+            let scale = (before_s / member.duration_s).clamp(0.9, 1.1);
+            done.push((seen.duration_s * scale, member));
+        }
+    }
+    if done.len() * 10 < members.len() * 9 {
         return Ok(refused(
             "the changed transfer does not come to an end within ten times its duration".to_owned(),
         ));
     }
-    durations.sort_unstable_by(f64::total_cmp);
-    let duration_s = durations[durations.len() / 2];
-    // The path's own chance makes the interval wide; only models that disagree make an answer impossible.
-    let (mut least, mut most) = ((duration_s, None), (duration_s, None));
-    for (model, outcomes) in open.iter().zip(outcomes[own..].chunks(each as usize)) {
-        let mut others: Vec<f64> = outcomes.iter().filter_map(done).map(|s| s * scale).collect();
-        others.sort_unstable_by(f64::total_cmp);
-        let Some(&middle) = others.get(others.len() / 2) else {
-            continue;
-        };
-        if middle < least.0 {
-            least = (middle, Some(model));
-        }
-        if middle > most.0 {
-            most = (middle, Some(model));
-        }
+    done.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let among: Vec<f64> = done
+        .iter()
+        .filter(|one| !one.1.at_an_end)
+        .map(|one| one.0)
+        .collect();
+    if among.is_empty() {
+        return Ok(refused(
+            "no model explains this transfer well enough to change anything in it".to_owned(),
+        ));
     }
+    // What lies at the ends of what fits was not drawn as often as the rest, but is as possible: of a link that was never full
+    // nothing says that it is not just fast enough. Where chance decides, single runs at the ends say nothing.
+    let ends = done
+        .iter()
+        .filter(|one| one.1.at_an_end && !drawn)
+        .map(|one| one.0);
+    let (least, most) = ends.fold(
+        (quantile(&among, 0.05), quantile(&among, 0.95)),
+        |(least, most), end| (least.min(end), most.max(end)),
+    );
     let vague = if drawn { VAGUE_BY_CHANCE } else { VAGUE };
-    if most.0 > least.0 * vague {
-        let further = if duration_s / least.0 > most.0 / duration_s {
-            least
-        } else {
-            most
-        };
-        let which = further.1.and_then(|model| differs(&fit.model, model));
+    if most > least * vague {
         return Ok(refused(format!(
-            "it depends on what the capture does not tell ({}): {:.1} to {:.1} s",
-            which.as_deref().unwrap_or("its losses"),
-            least.0,
-            most.0
+            "it depends on what the capture does not tell ({}): {least:.1} to {most:.1} s",
+            depends_on(&done).as_deref().unwrap_or("its losses"),
         )));
     }
-    let low = quantile(&durations, 0.05).min(least.0) * (1.0 - DOUBT);
-    let high = quantile(&durations, 0.95).max(most.0) * (1.0 + DOUBT);
+    // A model that is as far off as several good ones explains less of what comes.
+    let doubt = DOUBT * fit.difference.total().sqrt().max(1.0);
     Ok(Answer {
         change: words.join(", "),
         before_s,
-        duration_s: Some(duration_s),
-        low90_s: Some(low),
-        high90_s: Some(high),
-        next_limit: next_limit(&outcomes[..own]),
+        duration_s: Some(quantile(&among, 0.5)),
+        low90_s: Some(least * (1.0 - doubt)),
+        high90_s: Some(most * (1.0 + doubt)),
+        next_limit: next_limit(&outcomes),
         identifiable: true,
         reason: None,
     })
 }
 
-/// The fit, with another congestion control that fits as well where the best model has already the one that is asked for.
-fn with_another_control(fit: &Fit, changes: &[Intervention]) -> Fit {
-    let mut fit = fit.clone();
-    let asked = changes.iter().any(
-        |change| matches!(change, Intervention::SetCongestionControl { name, .. } if *name == fit.model.congestion),
-    );
-    let mut others = fit
-        .congestion
-        .fits
-        .iter()
-        .filter(|name| **name != fit.model.congestion);
-    if let Some(other) = others.next().filter(|_| asked) {
-        fit.model.congestion = other;
+/// The models that are asked about a change, with losses by chance, the best first; as many as `runs` at least, by asking some
+/// more than once. Where the change gives a congestion control, those that have it already are left out: nobody
+/// changes what is so.
+fn asked(fit: &Fit, changes: &[Intervention], runs: usize) -> Vec<Member> {
+    let has_it = |member: &Member| {
+        changes.iter().any(|change| {
+            matches!(change, Intervention::SetCongestionControl { name, .. } if *name == member.model.congestion)
+        })
+    };
+    let mut members: Vec<Member> = fit.members.iter().filter(|one| !has_it(one)).cloned().collect();
+    if members.is_empty() {
+        members.clone_from(&fit.members);
     }
-    fit
+    // The ends of what fits all count, of those among it a share that is spread over all.
+    let (ends, among): (Vec<Member>, Vec<Member>) = members.into_iter().partition(|one| one.at_an_end);
+    let (room, count) = (MOST_RUNS.saturating_sub(ends.len()).max(1), among.len());
+    let spread = (0..count.min(room)).map(|place| among[place * count / count.min(room)].clone());
+    let mut out: Vec<Member> = spread.chain(ends).collect();
+    let again: Vec<Member> = out.iter().filter(|one| !one.at_an_end).cloned().collect();
+    let missing = runs.saturating_sub(out.len());
+    out.extend(again.into_iter().cycle().take(missing));
+    for (place, member) in out.iter_mut().enumerate() {
+        let counted = match &member.model.loss {
+            Loss::Packets(packets) => model::events(packets) as f64,
+            _ => 0.0,
+        };
+        member.model = member.model.by_chance();
+        // As many losses as there were may come of a smaller and of a greater chance.
+        if let Loss::Chance(chance) = &mut member.model.loss
+            && counted > 0.0
+            && place > 0
+        {
+            *chance *= plausible_rate(counted, radical_inverse(place, 2));
+        }
+    }
+    out
+}
+
+/// On what, in words, durations depend most; `None` where it is chance alone.
+fn depends_on(done: &[(f64, &Member)]) -> Option<String> {
+    let durations: Vec<f64> = done.iter().map(|one| one.0.ln()).collect();
+    let mut told: Vec<(f64, String)> = Vec::new();
+    let first = &done.first()?.1.model;
+    for parameter in Parameter::all(first) {
+        let value = |one: &(f64, &Member)| Some(parameter.of(&one.1.model)?.max(1e-12).ln());
+        let values: Option<Vec<f64>> = done.iter().map(value).collect();
+        if let Some(values) = values {
+            told.push((
+                explained(&values, &durations),
+                format!("the {}", parameter.words()),
+            ));
+        }
+    }
+    let same = |by: &dyn Fn(&Model) -> bool| -> Vec<f64> {
+        done.iter()
+            .map(|one| f64::from(u8::from(by(&one.1.model))))
+            .collect()
+    };
+    for (_, Member { model, .. }) in done {
+        let control = same(&|other| other.congestion == model.congestion);
+        told.push((
+            explained(&control, &durations),
+            "the congestion control".to_owned(),
+        ));
+        if model.kind() != first.kind() {
+            let words = format!(
+                "whether it is {} or {}",
+                first.kind().words(),
+                model.kind().words()
+            );
+            told.push((
+                explained(&same(&|other| other.kind() == model.kind()), &durations),
+                words,
+            ));
+        }
+    }
+    let most = told.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    most.filter(|most| most.0 >= MATTERS).map(|most| most.1)
+}
+
+/// Share of the variance of `of` that a straight line over `by` explains.
+fn explained(by: &[f64], of: &[f64]) -> f64 {
+    let count = of.len() as f64;
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / count;
+    let (mean_by, mean_of) = (mean(by), mean(of));
+    let product = |a: &[f64], mean_a: f64, b: &[f64], mean_b: f64| -> f64 {
+        a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum()
+    };
+    let both = product(by, mean_by, by, mean_by) * product(of, mean_of, of, mean_of);
+    if both <= 0.0 {
+        return 0.0;
+    }
+    product(by, mean_by, of, mean_of).powi(2) / both
 }
 
 /// The same model, given ten times the captured duration.
@@ -251,75 +314,24 @@ fn next_limit(outcomes: &[Option<Outcome>]) -> Option<Limit> {
     told.iter().copied().max_by_key(count)
 }
 
-/// Models that fit about as well: each parameter at both ends of its interval, the other shapes, the other controls.
-fn alternatives(fit: &Fit, changes: &[Intervention]) -> Vec<Model> {
-    let mut out = Vec::new();
-    for interval in &fit.parameters {
-        let far = |end: Option<f64>, factor: f64| end.unwrap_or(interval.value * factor);
-        for value in [far(interval.low, 0.25), far(interval.high, 4.0)] {
-            out.extend(interval.parameter.with(&fit.model, value));
-        }
-    }
-    if let Loss::Packets(packets) = &fit.model.loss {
-        // As many losses as there were may come of a smaller and of a greater chance: 1.64 deviations of a count.
-        let count = model::events(packets) as f64;
-        let deviation = 1.64 / count.max(1.0).sqrt();
-        let by_chance = fit.model.by_chance();
-        for factor in [(1.0 - deviation).max(0.2), 1.0 + deviation] {
-            out.extend(Parameter::Loss.scaled(&by_chance, factor));
-        }
-    }
-    out.extend(fit.others.iter().cloned());
-    let sets_control = |change: &Intervention| matches!(change, Intervention::SetCongestionControl { .. });
-    if !changes.iter().any(sets_control) {
-        let others = fit
-            .congestion
-            .fits
-            .iter()
-            .filter(|name| **name != fit.model.congestion);
-        out.extend(others.map(|congestion| Model {
-            congestion,
-            ..fit.model.clone()
-        }));
-    }
-    out.into_iter().map(|model| model.by_chance()).collect()
-}
-
-/// In what a model differs from another, in words.
-fn differs(from: &Model, model: &Model) -> Option<String> {
-    if from.shape != model.shape {
-        return Some(format!(
-            "whether it is {} or {}",
-            from.shape.words(),
-            model.shape.words()
-        ));
-    }
-    if from.congestion != model.congestion {
-        return Some("the congestion control".to_owned());
-    }
-    let by_chance = from.by_chance();
-    Parameter::all(model)
-        .into_iter()
-        .find(|parameter| parameter.of(&by_chance) != parameter.of(model))
-        .map(|parameter| format!("the {}", parameter.words()))
-}
-
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = (sorted.len() - 1) as f64 * share;
     sorted[place.round() as usize]
 }
 
-/// Seeds of a path that draws its losses.
-const SEEDS: u64 = 11;
-/// Seeds of one that does not.
-const STEADY_SEEDS: u64 = 3;
-/// Seeds of each other model of one that does.
-const OTHER_SEEDS: u64 = 5;
+/// Runs at least of a path that draws its losses.
+const RUNS_BY_CHANCE: usize = 40;
+/// Runs at least of one that does not.
+const RUNS: usize = 12;
+/// Runs at most.
+const MOST_RUNS: usize = 44;
+/// Share of the durations' variance from which something is what they depend on.
+const MATTERS: f64 = 0.25;
 /// Runs whose limit is asked for.
 const JUDGED: u64 = 1;
-/// What a model of a kernel is off by at most, beside everything else.
+/// What a model of a kernel is off by, beside everything else, where it explains the capture well.
 const DOUBT: f64 = 0.04;
 /// The longest duration of a model that fits over the shortest from which nothing is said.
-const VAGUE: f64 = 2.5;
-/// The same where each is the middle of a few runs with random losses, which itself is not certain.
-const VAGUE_BY_CHANCE: f64 = 3.0;
+const VAGUE: f64 = 3.0;
+/// The same where losses are random: chance alone makes single runs differ.
+const VAGUE_BY_CHANCE: f64 = 4.0;

@@ -59,7 +59,8 @@ fn reno_on_a_plain_link_is_reno() {
     let fit = fitted("plain link with reno");
     assert_near(&fit, Parameter::Rate, 8e6);
     assert_near(&fit, Parameter::Queue, 60e3);
-    assert!(fit.congestion.fits.contains(&"reno"), "{:?}", fit.congestion);
+    assert_eq!(fit.congestion.fits, ["reno"], "{:?}", fit.congestion);
+    assert!(fit.congestion.events >= 3 && fit.congestion.cannot_tell.is_none());
 }
 
 #[test]
@@ -92,6 +93,22 @@ fn a_slow_reader_is_found_again() {
     let fit = fitted("slow reader");
     assert_near(&fit, Parameter::ReaderRate, 8e6);
     assert_near(&fit, Parameter::RoundTrip, 0.02);
+}
+
+#[test]
+fn models_that_fit_are_drawn_around_the_best() {
+    let fit = fitted("small window");
+    assert!(fit.members.len() >= 12, "{}", fit.members.len());
+    assert_eq!(fit.members[0].model, fit.model);
+    // The window leaves the link alone: its rate is told from below only, where rate and delay give way to each other.
+    let rates: Vec<f64> = fit.members.iter().map(|member| member.model.rate).collect();
+    let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = rates.iter().copied().fold(0.0, f64::max);
+    assert!(least <= 6.9e6 && most >= 6.3e6, "{least} to {most}");
+    let captured = fit.captured.duration_s;
+    for member in &fit.members {
+        assert!((member.duration_s / captured - 1.0).abs() < 0.15, "{member:?}");
+    }
 }
 
 #[test]

@@ -10,7 +10,8 @@
 //! `--most` how many cells, `--seed` their dice; after `--minutes` no run begins). Its records keep what the machine did:
 //! with `--keep` they are judged, without the lab; with `--record` not yet. `--verdicts N` does N runs of each variant of `cisco-ftp` instead.
 //! `what-if` writes `docs/validation/what-if.md`: fits of the corpus in `SLOWPATH_CORPUS` (`--only` names some) and `--most` pairs of a
-//! path and a change, drawn by `--seed`.
+//! path and a change, drawn by `--seed`, in simulated time, and `--lab` pairs in the lab. `--part` does some of it: `factual`, `pairs`,
+//! `lab-runs` (the runs, none of which begins after `--minutes`), `lab` (their fits); `--pair` does one pair. Everything done lies in DIR and is not done again.
 //! `twin` runs again what the machine disturbed, `--passes` times in all (3), and cells whose result is not certain more
 //! often; only the lab runs that its health accepts count.
 
@@ -27,7 +28,9 @@ use slowpath::load::Loaded;
 use slowpath::run::{Event, RunError};
 use slowpath_validate::causes::List;
 use slowpath_validate::cells::PLACES;
-use slowpath_validate::{captures, disturbed_verdicts, noise, twin, what_if};
+use slowpath_validate::what_if::drawn::{KINDS, KINDS_OF_LAB, LASTING, LASTING_IN_LAB, digest};
+use slowpath_validate::what_if::{self, Kept};
+use slowpath_validate::{captures, disturbed_verdicts, noise, twin};
 
 fn main() -> ExitCode {
     match attempt() {
@@ -67,7 +70,7 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         ("what-if", rest) => run_what_if(&Arguments::read(rest, "what-if")?),
         ("captures", rest) => run_captures(&Arguments::read(rest, "captures")?),
         _ => Err(
-            "usage: standing twin|captures|noise|what-if [--most PAIRS] [--kind as-is|one-busy|two-busy|stopped]... [--most N] [--seed N] [--minutes N] [--verdicts N] [--record] [--list tuned|drawn-N] [--out DIR] [--only PART]... [--places N] [--passes N] [--page FILE] [--keep] [--simulated]"
+            "usage: standing twin|captures|noise|what-if [--most PAIRS] [--lab PAIRS] [--part factual|pairs|lab-runs|lab]... [--pair N] [--kind as-is|one-busy|two-busy|stopped]... [--most N] [--seed N] [--minutes N] [--verdicts N] [--record] [--list tuned|drawn-N] [--out DIR] [--only PART]... [--places N] [--passes N] [--page FILE] [--keep] [--simulated]"
                 .into(),
         ),
     }
@@ -155,38 +158,59 @@ fn run_noise(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
 
 fn run_what_if(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let cancel = interrupt();
-    let corpus = what_if::corpus().ok_or("SLOWPATH_CORPUS names no folder of labelled captures")?;
-    let factual = what_if::factual(&corpus, &arguments.only, &cancel, &mut |one| match &one.fit {
-        Ok(fit) => eprintln!(
-            "{}: {} {:.3}, off {:.1} ({:?}), {:?}, {:?}, {:.1} s",
-            one.file,
-            fit.limit,
-            one.ratio().unwrap_or(0.0),
-            fit.difference.total(),
-            fit.model.shape,
-            one.parameters,
-            fit.congestion.fits,
-            one.seconds
-        ),
-        Err(why) => eprintln!("{}: refused: {why}", one.file),
-    })?;
-    let most = u32::try_from(arguments.most)?;
-    let pairs = what_if::counterfactual(most, arguments.seed, &cancel, &mut |pair| {
-        eprintln!(
-            "{}: {}; {}: {:.2} -> {:.2}, predicted {:?} {:?}, {:.1} s",
-            pair.number,
-            pair.path,
-            pair.change,
-            pair.before_s,
-            pair.truth_s,
-            pair.predicted,
-            pair.refused,
-            pair.seconds
-        );
-    });
-    fs::write(&arguments.page, what_if::page(&factual, &pairs, arguments.seed))?;
+    let wants = |part: &str| !arguments.keep && is_asked(&arguments.parts, part);
+    let mut factual = Kept::open(&arguments.out, "factual.jsonl")?;
+    if wants("factual") {
+        let corpus = what_if::corpus().ok_or("SLOWPATH_CORPUS names no folder of labelled captures")?;
+        what_if::factual::run(&corpus, &arguments.only, &mut factual, &cancel, &mut |one| {
+            eprintln!("{one:?}");
+        })?;
+    }
+    let show_pair = |pair: &what_if::pairs::Pair| eprintln!("{pair:?}, covered {:?}", pair.is_covered());
+    let (seed, most) = (arguments.seed, u32::try_from(arguments.most)?);
+    let mut pairs = Kept::open(&arguments.out, &format!("pairs-{seed}.jsonl"))?;
+    if wants("pairs") {
+        what_if::pairs::simulated(most, seed, arguments.pair, &mut pairs, &cancel, &mut |pair| {
+            show_pair(pair);
+        })?;
+    }
+    let settings = what_if::lab::Settings {
+        count: arguments.lab,
+        seed,
+        out: arguments.out.join(format!("lab-{seed}")),
+        until: (arguments.minutes).map(|minutes| Instant::now() + Duration::from_secs_f64(minutes * 60.0)),
+        worker: (std::env::current_exe()?, vec!["worker".to_owned()]),
+    };
+    if wants("lab-runs") && arguments.lab > 0 {
+        what_if::lab::make(&settings, &cancel, &mut |event| show(&event))?;
+    }
+    let mut in_lab = Kept::open(&arguments.out, &format!("lab-{seed}.jsonl"))?;
+    let left_out = if arguments.lab > 0 && (wants("lab") || arguments.keep) {
+        what_if::lab::score(&settings, &mut in_lab, &cancel, &mut |pair| show_pair(pair))?
+    } else {
+        what_if::lab::LeftOut::default()
+    };
+    let drawn = |pairs, list, left_out| what_if::page::Drawn {
+        pairs,
+        seed,
+        list,
+        left_out,
+    };
+    let simulated = digest(most, seed, &KINDS, LASTING);
+    let lab = digest(arguments.lab, seed, &KINDS_OF_LAB, LASTING_IN_LAB);
+    let page = what_if::page::page(
+        &factual.rows,
+        &drawn(&pairs.rows, simulated, &[]),
+        &drawn(&in_lab.rows, lab, &left_out.0),
+    );
+    fs::write(&arguments.page, page)?;
     println!("{}", arguments.page.display());
     Ok(())
+}
+
+/// Whether a part is among those asked for: all are, or those that are named.
+fn is_asked(parts: &[String], part: &str) -> bool {
+    parts.is_empty() || parts.iter().any(|one| one == part)
 }
 
 fn run_twin(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
@@ -242,6 +266,9 @@ struct Arguments {
     simulated: bool,
     kinds: Vec<noise::Kind>,
     most: usize,
+    lab: u32,
+    parts: Vec<String>,
+    pair: Option<u32>,
     seed: u64,
     minutes: Option<f64>,
     verdicts: u32,
@@ -262,6 +289,9 @@ impl Arguments {
             simulated: false,
             kinds: Vec::new(),
             most: 50,
+            lab: 0,
+            parts: Vec::new(),
+            pair: None,
             seed: 1,
             minutes: None,
             verdicts: 0,
@@ -282,6 +312,9 @@ impl Arguments {
                 "--passes" => arguments.passes = value()?.parse()?,
                 "--most" => arguments.most = value()?.parse()?,
                 "--verdicts" => arguments.verdicts = value()?.parse()?,
+                "--lab" => arguments.lab = value()?.parse()?,
+                "--part" => arguments.parts.push(value()?.clone()),
+                "--pair" => arguments.pair = Some(value()?.parse()?),
                 "--seed" => arguments.seed = value()?.parse()?,
                 "--minutes" => arguments.minutes = Some(value()?.parse()?),
                 "--kind" => {

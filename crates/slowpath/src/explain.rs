@@ -8,7 +8,7 @@ use slowpath_facts::Tap;
 use slowpath_facts::taps::{TwoTaps, two_taps};
 use slowpath_report::compare::CaptureComparison;
 use slowpath_report::explain::ConfigurationText;
-pub use slowpath_report::explain::Explanation;
+pub use slowpath_report::explain::{ExplainedConnection, Explanation, RemedyView};
 use slowpath_report::explain_text::{self, Depth};
 use slowpath_report::html::WhatIfPart;
 use slowpath_report::text::{Tone, left, wrap};

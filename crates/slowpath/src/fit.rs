@@ -11,6 +11,7 @@ pub use slowpath_fit::what_if::{Answer, sensible};
 pub use slowpath_fit::{Effort, Refused};
 use slowpath_fit::{Outcome, Simulator, Trial};
 use slowpath_report::Style;
+use slowpath_report::explain::RemedyView;
 use slowpath_report::quantity::{bit_rate, bytes, percent, seconds};
 use slowpath_report::text::{Tone, columns, left, right};
 use slowpath_scenario::Intervention;
@@ -19,7 +20,7 @@ use slowpath_verdict::Analysis;
 pub use slowpath_verdict::Connection;
 
 use crate::processors;
-use slowpath_words::{say, told};
+use slowpath_words::{english, say, told};
 
 /// Version of the JSON form of a fit.
 pub const SCHEMA: &str = "slowpath/fit/1";
@@ -144,6 +145,44 @@ pub fn answers(
         out.push(slowpath_fit::what_if::what_if(fit, changes, simulator)?);
     }
     Ok(out)
+}
+
+/// Predicts the remedies of the connection that was fitted by its path, and says so; where the fitted path cannot tell what one gives, the
+/// remedy stays as it was.
+///
+/// # Errors
+/// [`FitError::Refused`] if the search was stopped.
+pub fn predict_remedies(
+    fit: &Fit,
+    remedies: &mut [RemedyView],
+    simulator: &OnAll<'_>,
+) -> Result<(), FitError> {
+    let rate = |duration_s: f64| fit.captured.bytes as f64 * 8.0 / duration_s;
+    for remedy in remedies {
+        let Some(change) = remedy.asked.clone() else {
+            continue;
+        };
+        let answer = slowpath_fit::what_if::what_if(fit, &[change], simulator)?;
+        let (Some(duration), Some(low), Some(high)) = (answer.duration_s, answer.low90_s, answer.high90_s)
+        else {
+            continue;
+        };
+        remedy.predicted_goodput_bit_per_s = Some(rate(duration));
+        remedy.at_most_bit_per_s = Some(rate(low));
+        remedy.gain = Some((answer.before_s / duration - 1.0).max(0.0));
+        remedy.next_limit = answer.next_limit;
+        remedy.because = english!(
+            "fit-remedy-by-model",
+            before = seconds(answer.before_s),
+            after = seconds(duration),
+            low = seconds(low),
+            high = seconds(high)
+        );
+        if remedy.in_vain() {
+            remedy.configuration.clear();
+        }
+    }
+    Ok(())
 }
 
 /// The experiment file of a fit, with comments.
