@@ -26,7 +26,10 @@ pub(crate) const ALLOWED: &[(&str, &[&str])] = &[
     ("slowpath-fit", &["slowpath-verdict", "slowpath-sim"]),
     ("slowpath-diagnose", &["slowpath-verdict", "slowpath-scenario"]),
     ("slowpath-report", &["slowpath-diagnose"]),
-    ("slowpath-live", &["slowpath-workload", "slowpath-report"]),
+    (
+        "slowpath-live",
+        &["slowpath-capture", "slowpath-workload", "slowpath-report"],
+    ),
     (
         "slowpath-stage",
         &[

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use slowpath::why::trial::{self, Change, TrialSpec};
 use slowpath::why::{self, Answer, Outcome, Peer, Target, WatchSpec, WhyError};
-use slowpath::{json, keep};
+use slowpath::{beside, json, keep};
 
 use crate::exit::{self, Failure};
 use crate::measure::port;
@@ -48,6 +48,11 @@ pub(crate) struct WhyArgs {
     /// without any, what the limit suggests. What a connection had is given back
     #[arg(long = "try", value_name = "CHANGE", num_args = 0..)]
     trials: Option<Vec<Change>>,
+    /// Also capture the headers of the connections' packets, which decide what samples cannot; FILE keeps them (pcapng). It takes
+    /// CAP_NET_RAW
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with = "watch")]
+    #[allow(clippy::option_option)] // not wanted, wanted, wanted and kept
+    capture: Option<Option<PathBuf>>,
     /// A command to start and watch
     #[arg(last = true, group = "target")]
     command: Vec<String>,
@@ -82,6 +87,12 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
         return list(args);
     };
     let is_command = matches!(target, Target::Command(_));
+    let place = args
+        .capture
+        .as_ref()
+        .map(|file| beside::Place::new(file.as_deref()))
+        .transpose()
+        .map_err(|error| Failure::machine(error.to_string()))?;
     let spec = WatchSpec {
         duration: (!is_command).then(|| Duration::from_secs(u64::from(args.duration.unwrap_or(10)))),
         output: if args.format == Form::Text {
@@ -111,7 +122,8 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
     let line = args.format == Form::Text && io::stderr().is_terminal();
     // A reader that has seen enough ends the watch; a command that was started goes on to its end.
     let mut gone = None;
-    let outcome = why::watch(&spec, &stop, &mut |tick| match args.format {
+    let capture = place.as_ref().map(beside::Place::spec);
+    let outcome = why::watch_capturing(&spec, capture.as_ref(), &stop, &mut |tick| match args.format {
         Form::Jsonl if gone.is_none() => {
             if let Err(error) = writeln!(io::stdout(), "{}", why::text::tick_json(tick)) {
                 gone = Some(error);
@@ -136,7 +148,12 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
         return Err(Failure::printing(&error));
     }
     let outcome = outcome.map_err(|error| failure(&error, is_command))?;
-    let answer = why::answer(&spec.target, &outcome);
+    let mut answer = why::answer(&spec.target, &outcome);
+    let analysis =
+        beside::judge(&mut answer, &outcome).map_err(|error| Failure::machine(error.to_string()))?;
+    if let Some(place) = &place {
+        place.tell(&mut answer);
+    }
     let written = if args.format == Form::Text && is_command {
         write(args, &answer, &mut io::stderr().lock())
     } else {
@@ -145,11 +162,11 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
     let told = written.map_err(|error| Failure::printing(&error));
     if let Some(folder) = &args.out {
         let name = spec.target.name();
-        keep::add_judged(
-            folder,
-            &why::record(&name, &outcome, &answer),
-            answer.judged().as_ref(),
-        )
+        let record = why::record(&name, &outcome, &answer);
+        match &analysis {
+            Some(analysis) => keep::add(folder, &record, Some(analysis)),
+            None => keep::add_judged(folder, &record, answer.judged().as_ref()),
+        }
         .map_err(|error| Failure::machine(error.to_string()))?;
         why::record::write(folder, &answer)
             .map_err(|error| Failure::machine(slowpath::input::unwritable(folder, &error, "--out")))?;

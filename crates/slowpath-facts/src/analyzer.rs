@@ -1,6 +1,8 @@
 //! Following connections as a state machine: packets in, [`CaptureFacts`] out.
 
-use slowpath_record::packets::{CaptureSummary, Conversations, Marks, OtherPacket, Record, TcpPacket};
+use slowpath_record::packets::{
+    CaptureSummary, ConversationId, Conversations, Marks, OtherPacket, Record, TcpPacket,
+};
 
 use crate::capture::CaptureFacts;
 use crate::observe::{Part, Seen, observe};
@@ -66,6 +68,20 @@ impl Analyzer {
             }
         }
         self.disturbed = spans.to_vec();
+    }
+
+    /// Tells the scales of the windows that both ends of a conversation advertise, that of the forward direction's sender first:
+    /// the kernel of either end knows them when the handshake was before the first packet. Call it before
+    /// [`finish`](Self::finish).
+    pub fn tell_window_scales(&mut self, conversation: ConversationId, scales: [u8; 2]) {
+        for connection in self.connections.iter_mut().flatten() {
+            if connection.conversation != conversation {
+                continue;
+            }
+            for (half, scale) in connection.halves.iter_mut().zip(scales) {
+                half.told_scale = Some(scale);
+            }
+        }
     }
 
     /// Leaves out the data of graphs, where nobody draws them; all else is the same.

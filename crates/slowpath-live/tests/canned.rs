@@ -124,6 +124,33 @@ fn a_full_link_behind_a_full_window_is_the_link() {
 }
 
 #[test]
+fn a_full_window_whose_round_trips_only_swing_is_the_window() {
+    // A busy machine delays acknowledgements now and then; a full link would deliver at one rate.
+    let swinging = watch(sender_before(65_000), 600, |look, now| {
+        now.info.rwnd_limited = now.info.busy_time;
+        now.info.snd_wnd = 65_000;
+        now.info.rtt = 60_000;
+        now.info.bytes_acked += if look % 60 < 20 { 8_000 } else { 0 };
+    });
+    assert!(facts(&swinging).window_fast.unwrap() > 1.25);
+    assert_eq!(verdict(&swinging).0, Limit::ReceiverWindow);
+}
+
+#[test]
+fn acknowledgements_in_jerks_behind_a_round_trip_a_little_longer_may_be_either() {
+    let track = watch(sender_before(65_000), 600, |look, now| {
+        now.info.rwnd_limited = now.info.busy_time;
+        now.info.snd_wnd = 65_000;
+        now.info.rtt = 50_000;
+        now.info.bytes_acked -= 10_000;
+        if look % 5 == 0 {
+            now.info.bytes_acked += 65_000;
+        }
+    });
+    assert_eq!(verdict(&track).0, Limit::Unknown);
+}
+
+#[test]
 fn the_kernel_counts_a_full_buffer_late() {
     let track = watch(sender(), 300, |_, now| {
         now.info.notsent_bytes = 0;
@@ -284,6 +311,29 @@ fn what_a_receiver_can_tell() {
         verdict(&receiving(|now| now.info.rcv_ooopack += 1)).0,
         Limit::Unknown
     );
+}
+
+#[test]
+fn a_program_that_reads_in_jerks_has_the_time_in_which_bytes_wait_and_no_more() {
+    // Six looks of ten with bytes that take all of the window, then all of them are read at once.
+    let mut begin = ConnectionSample::default();
+    begin.info.rtt = 40_000;
+    begin.info.min_rtt = 40_000;
+    begin.info.rcv_mss = 1_000;
+    begin.info.rcv_wnd = 400_000;
+    begin.info.rcv_rtt = 40_000;
+    let track = watch(begin, 300, |look, now| {
+        now.info.bytes_acked = 0;
+        now.info.busy_time = 0;
+        now.info.bytes_received += 10_000;
+        let waits = look % 10 < 6;
+        now.receive_queue = if waits { 390_000 } else { 0 };
+        now.info.rcv_wnd = if waits { 10_000 } else { 400_000 };
+    });
+    let (limit, ledger, _) = verdict(&track);
+    assert_eq!(limit, Limit::ReceiverApplication);
+    let share = ledger.of(Limit::ReceiverApplication) / ledger.duration_s;
+    assert!((share - 0.6).abs() < 0.02, "{share}");
 }
 
 #[test]

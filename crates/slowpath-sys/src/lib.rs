@@ -14,7 +14,8 @@
 //! * [`namespace`]: user, network and mount namespaces; [`process`]: children that die with their parent.
 //! * [`process_table`]: what `/proc` tells of processes: threads, scheduling, I/O, sockets, throttling.
 //! * [`memory`]: buffers in large pages; [`private_folder`]: folders closed to other users.
-//! * [`tun`] and [`packet_socket`]: where packets leave the kernel, with the [`vnet`] header of trains.
+//! * [`tun`] and [`packet_socket`]: where packets leave the kernel, with the [`vnet`] header of trains; [`packet_ring`]: headers of
+//!   packets that pass.
 //!
 //! Start with [`sockopt`] for workloads, with [`namespace`] for a lab.
 
@@ -28,6 +29,7 @@ pub mod memory;
 pub mod message;
 pub mod namespace;
 pub mod netlink;
+pub mod packet_ring;
 pub mod packet_socket;
 pub mod poll;
 pub mod private_folder;

@@ -111,6 +111,7 @@ help-why-to = この相手への接続(所有者を問わない)
 help-why-duration = 観測する秒数(指定がなければ10)。コマンドは終了まで観測
 help-why-format = 出力の形式。コマンド付きでは、textは標準エラー出力、ほかは標準出力
 help-why-out = この結果フォルダに実行として追加する(`report`と`compare`用)
+help-why-capture = 接続のパケットのヘッダーもキャプチャする(サンプルでは判定できないことを判定する)。FILEを指定すると保存する(pcapng)。CAP_NET_RAWが必要
 help-why-command = 起動して観測するコマンド
 help-diagnose-path-target = iperf3://HOST[:PORT]。本物のiperf3、または`slowpath serve`。ポートのデフォルトは5201
 help-diagnose-path-reverse = サーバから送るデータで変更を試す

@@ -11,7 +11,7 @@
 //! * [`settings`]: how a results folder was run; [`identity`]: whether it holds the experiment that is about to run.
 //! * [`schedule`]: which runs, in which order, side by side or alone.
 //! * [`outcome`]: from records to the document behind the report; [`probes`]: figures measured on a transfer.
-//! * [`attended`]: what an unattended watch keeps.
+//! * [`attended`]: what an unattended watch keeps; [`beside`]: the packets beside a watch, judged.
 //! * [`import`]: existing captures, from a file to a record with its analysis; [`analyzed`]: any run with what its
 //!   packets say; [`keep`]: folders of runs that no experiment planned.
 //! * [`many`]: many captures in one table; files that are one recording.
@@ -39,6 +39,8 @@ pub mod analyzed;
 pub mod anonymize;
 #[cfg(target_os = "linux")]
 pub mod attended;
+#[cfg(target_os = "linux")]
+pub mod beside;
 pub mod catalog;
 mod counted;
 mod counts;

@@ -125,6 +125,7 @@ const WHY: &[Case] = &[
     ("slowpath why --try mark=cs1 --port 22", 2, ["trying changes with --try", "no command is given", "never changed", "write the command behind --"]),
     ("slowpath why --watch --for 1 --out /dev/null/x", 3, ["keeping runs in", "/dev/null/x", "Not a directory", "--out"]),
     ("slowpath why --watch -- true", 2, ["error:", "'--watch'", "cannot be used with", "Usage: slowpath why"]),
+    ("slowpath why --watch --capture", 2, ["error:", "'--watch'", "cannot be used with", "Usage: slowpath why"]),
     ("slowpath why --pid 1 --port 2", 2, ["error:", "'--pid <PID>'", "cannot be used with", "Usage: slowpath why"]),
 ];
 
@@ -238,6 +239,7 @@ const FORBIDDEN: &[Case] = &[
     ("slowpath run small.toml --clock simulated --out locked/out", 2, ["writing", "locked/out", "you may not write there", "--out"]),
     ("slowpath explain good.pcapng --out locked/out", 2, ["writing", "locked/out", "you may not write there", "--out"]),
     ("slowpath fit good.pcapng --simulations 40 --out locked/path.toml", 3, ["writing", "locked/path.toml", "you may not write there", "--out"]),
+    ("slowpath why --port 9 --for 1 --capture", 3, ["capturing packets", "--capture", "CAP_NET_RAW", "sudo"]),
 ];
 
 #[test]

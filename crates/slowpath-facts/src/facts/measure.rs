@@ -253,9 +253,12 @@ fn handshake_parts(conn: &Conn, from: Side) -> [Option<f64>; 2] {
     }
 }
 
-/// The scale of the windows that the peer of `from` advertises, and how it is known: 2 by the handshake, 1 inferred, 0 not.
+/// The scale of the windows that the peer of `from` advertises, and how it is known: 2 by the handshake or from the kernel, 1 inferred, 0 not.
 pub(crate) fn window_shift(conn: &Conn, from: Side) -> (u8, u8) {
     let (own, peer) = (conn.half(from), conn.half(from.other()));
+    if let Some(scale) = peer.told_scale {
+        return (scale.min(14), 2);
+    }
     match (own.syn, peer.syn) {
         (Some(a), Some(b)) => match (a.window_scale, b.window_scale) {
             (Some(_), Some(scale)) => (scale.min(14), 2),

@@ -29,6 +29,8 @@ pub(crate) struct Half {
     pub(crate) counters: Counters,
     /// What this sender's SYN offered.
     pub(crate) syn: Option<SynSeen>,
+    /// The scale of the windows that this sender advertises, where somebody knows it who is not in the packets.
+    pub(crate) told_scale: Option<u8>,
     /// First byte of data.
     pub(crate) first: u64,
     /// One past the highest byte seen.

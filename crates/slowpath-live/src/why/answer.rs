@@ -6,7 +6,7 @@ use slowpath_verdict::{Interval, Judged, Limit, Verdict};
 use super::facts::{Facts, facts};
 use super::host::HostDrops;
 use super::job::{JobPart, JobTrack};
-use super::judge::{Ledger, ProgramView, judge};
+use super::judge::{Ledger, ProgramView, WAVERS, judge};
 use super::target::Target;
 use super::trial::Trial;
 use super::watch::{Outcome, Watched};
@@ -32,6 +32,9 @@ pub struct Answer {
     /// What this machine itself dropped meanwhile, by device.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub host_drops: Vec<HostDrops>,
+    /// The packets that were captured beside the samples, where they were wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capture: Option<CaptureAnswer>,
     /// What to know beside: connections that were not followed, other protocols, permissions.
     pub notes: Vec<String>,
     /// What the watch itself cost.
@@ -79,8 +82,54 @@ pub struct ConnectionAnswer {
     pub ledger: Ledger,
     /// What limited it when.
     pub intervals: Vec<Interval>,
-    /// What the verdict was made from.
+    /// What the verdict was made from; by packets, what the samples show beside.
     pub facts: Facts,
+    /// What the samples alone say, where packets decide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<SamplesSay>,
+}
+
+impl ConnectionAnswer {
+    /// Takes what packets say of this connection: it decides, except where it decides nothing; where a processor is full, which no
+    /// packet shows; and where a full window was seen to shrink: then somebody does not read in time, however near the two are.
+    pub fn hear_packets(
+        &mut self,
+        verdict: &Verdict,
+        ledger: &slowpath_verdict::Ledger,
+        intervals: &[Interval],
+    ) {
+        let kept = self.verdict.limit;
+        let unseen = kept == Limit::HostCpu && verdict.limit == Limit::SenderApplication;
+        let shrinks = verdict.limit == Limit::ReceiverWindow && self.facts.window_shrank >= WAVERS;
+        if verdict.limit.is_undecided() || unseen || shrinks {
+            return;
+        }
+        self.samples = Some(SamplesSay {
+            verdict: std::mem::replace(&mut self.verdict, verdict.clone()),
+            ledger: std::mem::replace(&mut self.ledger, Ledger::of_packets(ledger)),
+        });
+        self.intervals = intervals.to_vec();
+    }
+}
+
+/// What the samples of a connection say by themselves.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SamplesSay {
+    /// What limits it.
+    pub verdict: Verdict,
+    /// Where its time went.
+    pub ledger: Ledger,
+}
+
+/// Packets that were captured beside the samples.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CaptureAnswer {
+    /// The file, where it is kept.
+    pub file: Option<String>,
+    /// Packets of followed connections.
+    pub packets: u64,
+    /// Packets for which there was no room: loss of the capture, not of the path.
+    pub lost: u64,
 }
 
 /// Where the time of a job went.
@@ -151,6 +200,11 @@ pub fn answer(target: &Target, outcome: &Outcome) -> Answer {
         connections,
         trials: outcome.trials.clone(),
         host_drops: outcome.host.clone(),
+        capture: outcome.captured.as_ref().map(|captured| CaptureAnswer {
+            file: Some(captured.file.display().to_string()),
+            packets: captured.kept,
+            lost: captured.lost,
+        }),
         notes,
         cost: Cost {
             looks: outcome.looks,
@@ -175,6 +229,7 @@ fn connection(one: &Watched, programs: ProgramView) -> ConnectionAnswer {
         ledger,
         intervals,
         facts,
+        samples: None,
     }
 }
 
@@ -253,6 +308,16 @@ fn notes(target: &Target, outcome: &Outcome, nothing: bool) -> Vec<String> {
             } else {
                 ""
             }
+        ));
+    }
+    if nothing && outcome.udp_peers.is_empty() && outcome.udp_without_peer {
+        notes.push(english_word!("why-answer-has-udp-sockets-without-peer").to_owned());
+    }
+    if outcome.small.0 > 0 {
+        notes.push(english!(
+            "why-answer-small-connections-ended",
+            small = outcome.small.0,
+            bytes = outcome.small.1
         ));
     }
     if outcome.missed.0 > 0 {

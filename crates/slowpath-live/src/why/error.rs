@@ -35,9 +35,31 @@ pub enum WhyError {
          run slowpath inside that container, or as its owner"
     )]
     OtherNamespace(u32, String),
+    /// Packets may not be captured.
+    #[error(
+        "capturing packets with --capture: {}; without --capture no privilege is needed", refused(.0)
+    )]
+    Capture(#[source] io::Error),
+    /// The capture cannot be written.
+    #[error("writing the captured packets to {0}: {1}; give another file with --capture FILE")]
+    CaptureFile(String, #[source] io::Error),
     /// Waiting for the program failed.
     #[error("waiting for the program failed: {0}")]
     Wait(#[source] io::Error),
+}
+
+/// Why no packets are captured.
+fn refused(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "this user may not (it takes CAP_NET_RAW); run slowpath with sudo, or give the program that \
+             right once: sudo setcap cap_net_raw+ep \"$(command -v slowpath)\""
+                .to_owned()
+        }
+        _ => format!(
+            "the kernel refused the ring for them: {error}; free memory, or capture with tcpdump -s 128"
+        ),
+    }
 }
 
 /// Why a program does not start.

@@ -55,6 +55,8 @@ pub struct Facts {
     pub window_shrank: f64,
     /// Of the looks at a full window at which acknowledgements were due, the share without any.
     pub window_silent: f64,
+    /// The rate that a tenth of the round trips with a full window exceed, over the mean of them.
+    pub window_fast: Option<f64>,
     /// Mean bytes in flight.
     pub flight_bytes: f64,
     /// Middle nine tenths of the bytes in flight, as a share of their mean, while the program limited.
@@ -138,6 +140,7 @@ pub fn facts(track: &Track) -> Facts {
     let full = track.full_window();
     facts.window_shrank = full.shrank as f64 / full.looks.max(1) as f64;
     facts.window_silent = full.silent as f64 / full.expectant.max(1) as f64;
+    facts.window_fast = track.window_rates().fast();
     window(&stretches, least, receiving, &mut facts);
     let program: Vec<f64> = stretches
         .iter()
@@ -155,16 +158,22 @@ fn receiver_times(stretches: &[Stretch], least_rtt: f64) -> (Times, Vec<(Stretch
     let mut course = Vec::new();
     for stretch in stretches {
         let state = receiver_state(stretch, least_rtt);
-        times.add(state, stretch.seconds());
-        course.push((*stretch, state));
+        // A program that reads in jerks: its time is that in which bytes wait, and no more.
+        let unread = stretch.unread_s.min(stretch.seconds());
+        times.add(State::WindowShrunk, unread);
+        times.add(state, stretch.seconds() - unread);
+        let most = if unread * 2.0 > stretch.seconds() {
+            State::WindowShrunk
+        } else {
+            state
+        };
+        course.push((*stretch, most));
     }
     (times, course)
 }
 
+/// What the rest of a stretch was, in which the program read what came.
 fn receiver_state(stretch: &Stretch, least_rtt: f64) -> State {
-    if stretch.unread > 0.0 && stretch.unread >= stretch.own_window {
-        return State::WindowShrunk;
-    }
     if stretch.received == 0 {
         return State::Idle;
     }

@@ -74,6 +74,8 @@ impl JobPart {
 pub struct NetworkShares {
     /// Data waited in the socket for the network.
     pub network: f64,
+    /// All was sent and the send buffer was full of what was not acknowledged yet: the network's if the programs waited for room.
+    pub buffer: f64,
     /// Data waited for the receiver at the other end.
     pub receiver: f64,
     /// Nothing waited: the programs had to act (or, receiving, did not read what was there).
@@ -91,6 +93,8 @@ pub struct JobTrack {
     seconds: HashMap<JobPart, f64>,
     by_program: HashMap<(JobPart, String), f64>,
     busiest: HashMap<String, f64>,
+    /// Newest time for which a thread was ready and did not run: the kernel tells what it waited for once it runs again.
+    untold: f64,
     total: f64,
 }
 
@@ -103,6 +107,12 @@ impl JobTrack {
         };
         let seconds = now.at.saturating_sub(last.at) as f64 / 1e9;
         self.total += seconds;
+        let mut network = network;
+        if waits_for_room(&now) {
+            network.network += network.buffer;
+        } else {
+            network.program += network.buffer;
+        }
         self.add(JobPart::Network, None, seconds * network.network);
         self.add(JobPart::Receiver, None, seconds * network.receiver);
         self.add(JobPart::NotVisible, None, seconds * network.unknown);
@@ -172,16 +182,58 @@ impl JobTrack {
             this.add(part, program, taken);
         };
         let throttled = now.throttled.saturating_sub(last.throttled) as f64 / 1e6;
-        take(self, JobPart::Throttled, None, throttled.min(seconds));
+        let ready = now.tasks.iter().find(|task| task.state == 'R');
+        let (mut ran, mut waited) = (0.0, 0.0);
         if let Some(task) = busiest {
-            let (ran, waited) = grown(task);
+            (ran, waited) = grown(task);
+            // What a quota held back counts as waiting for a processor as well.
+            waited = (waited - throttled).max(0.0);
             *self.busiest.entry(task.name.clone()).or_default() += ran;
             take(self, JobPart::Processor, Some(&task.name), ran);
+            take(self, JobPart::Throttled, None, throttled);
             take(self, JobPart::ProcessorQueue, Some(&task.name), waited);
+        } else {
+            take(self, JobPart::Throttled, None, throttled);
         }
-        let (part, program) = asleep(&now.tasks, receiving, now.visible);
-        take(self, part, program, f64::INFINITY);
+        // What does not fit into this look was in earlier ones.
+        let mut room = seconds;
+        let told = [ran, throttled, waited].map(|told| {
+            let beyond = (told - room).max(0.0);
+            room = (room - told).max(0.0);
+            beyond
+        });
+        self.tell(told);
+        match ready {
+            Some(task) if ran + throttled + waited == 0.0 => {
+                self.untold += left.max(0.0);
+                self.add(JobPart::ProcessorQueue, Some(&task.name), left);
+            }
+            _ => {
+                let (part, program) = asleep(&now.tasks, receiving, now.visible);
+                self.add(part, program, left);
+            }
+        }
     }
+
+    /// Books what the kernel told of earlier looks: time on a processor, held back by a quota, waiting for a processor.
+    fn tell(&mut self, [ran, throttled, waited]: [f64; 3]) {
+        for (part, told) in [(JobPart::Throttled, throttled), (JobPart::Processor, ran)] {
+            let earlier = told.min(self.untold);
+            if earlier > 0.0 {
+                *self.seconds.entry(part).or_default() += earlier;
+                *self.seconds.entry(JobPart::ProcessorQueue).or_default() -= earlier;
+                self.untold -= earlier;
+            }
+        }
+        self.untold = (self.untold - waited).max(0.0);
+    }
+}
+
+/// Whether the programs may wait to write into a socket: none runs, and none is known to wait for anything else.
+fn waits_for_room(sample: &JobSample) -> bool {
+    let (part, _) = asleep(&sample.tasks, false, sample.visible);
+    let runs = sample.tasks.iter().any(|task| task.state == 'R');
+    !runs && matches!(part, JobPart::OtherEnd | JobPart::NotVisible)
 }
 
 /// What a job waits for whose threads do not run.
@@ -199,6 +251,10 @@ fn asleep(tasks: &[TaskSample], receiving: bool, visible: bool) -> (JobPart, Opt
     }
     if let Some(task) = one(&|task| task.wait == Wait::Pause) {
         return (JobPart::Pause, Some(&task.name));
+    }
+    // The program that should write is none of the job's.
+    if let Some(task) = one(&|task| task.wait == Wait::ReadPipe) {
+        return (JobPart::Source, Some(&task.name));
     }
     if visible && tasks.iter().any(|task| task.wait == Wait::Descriptors) {
         return (JobPart::OtherEnd, None);
@@ -233,6 +289,7 @@ mod tests {
 
     const PROGRAM: NetworkShares = NetworkShares {
         network: 0.0,
+        buffer: 0.0,
         receiver: 0.0,
         program: 1.0,
         unknown: 0.0,
@@ -281,6 +338,7 @@ mod tests {
         let cases = [
             (task('D', 0, Wait::Unknown), JobPart::Source),
             (task('S', 0, Wait::ReadFile), JobPart::Source),
+            (task('S', 0, Wait::ReadPipe), JobPart::Source),
             (task('S', 0, Wait::Pause), JobPart::Pause),
             (task('S', 0, Wait::Descriptors), JobPart::OtherEnd),
             (task('S', 0, Wait::Unknown), JobPart::NotVisible),
@@ -289,6 +347,49 @@ mod tests {
             let mut job = JobTrack::default();
             job.observe(look(0, 0, task.clone()), PROGRAM);
             job.observe(look(1, 0, task), PROGRAM);
+            assert!((job.seconds(part) - 0.01).abs() < 1e-9, "{part:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_quota_held_back_is_told_when_it_ends() {
+        // 20 ms on a processor, then 80 ms held back, of which the kernel tells in the look after it.
+        let mut job = JobTrack::default();
+        job.observe(look(0, 0, task('R', 0, Wait::Unknown)), PROGRAM);
+        for number in 1..=100_u64 {
+            let (period, step) = ((number - 1) / 10, (number - 1) % 10);
+            let ran = period * 20_000_000 + (step + 1).min(2) * 10_000_000;
+            let mut now = task('R', ran, Wait::Unknown);
+            now.waited = period * 80_000_000;
+            job.observe(look(number, period * 80_000, now), PROGRAM);
+        }
+        let share = |part| (job.seconds(part) * 100.0).round();
+        assert!(
+            (share(JobPart::Processor) - 20.0).abs() <= 2.0,
+            "{}",
+            share(JobPart::Processor)
+        );
+        // The newest period was not told of yet.
+        assert!(share(JobPart::Throttled) >= 70.0, "{}", share(JobPart::Throttled));
+        let all: f64 = JobPart::ALL.iter().map(|&part| job.seconds(part)).sum();
+        assert!((all - 1.0).abs() < 1e-9, "{all}");
+    }
+
+    #[test]
+    fn a_full_buffer_is_the_networks_only_where_somebody_waits_for_room() {
+        for (wait, part) in [
+            (Wait::Pause, JobPart::Pause),
+            (Wait::ReadPipe, JobPart::Source),
+            (Wait::Descriptors, JobPart::Network),
+        ] {
+            let full = NetworkShares {
+                buffer: 1.0,
+                program: 0.0,
+                ..PROGRAM
+            };
+            let mut job = JobTrack::default();
+            job.observe(look(0, 0, task('S', 0, wait)), full);
+            job.observe(look(1, 0, task('S', 0, wait)), full);
             assert!((job.seconds(part) - 0.01).abs() < 1e-9, "{part:?}");
         }
     }

@@ -4,6 +4,7 @@
 //! "cannot be told from here" is the right answer, with what to do next.
 
 use serde::Serialize;
+use slowpath_verdict::ledger::CapacityIs;
 use slowpath_verdict::{Evidence, Flag, Interval, Limit, Parameters, Reason, Rejected, Verdict};
 
 use super::facts::Facts;
@@ -42,7 +43,7 @@ pub struct Ledger {
     pub duration_s: f64,
     /// Payload capacity; the greatest rate seen is only a lower bound.
     pub capacity_bit_per_s: Option<f64>,
-    /// `at-least`.
+    /// `at-least`; by packets `measured` as well.
     pub capacity_is: &'static str,
     /// Unavoidable time; needs a known capacity.
     pub floor_s: Option<f64>,
@@ -88,12 +89,36 @@ impl Ledger {
             .sum()
     }
 
+    /// A capture's ledger in this form.
+    pub fn of_packets(ledger: &slowpath_verdict::Ledger) -> Self {
+        Self {
+            duration_s: ledger.duration_s,
+            capacity_bit_per_s: ledger.capacity_bit_per_s,
+            capacity_is: match ledger.capacity_is {
+                CapacityIs::Known => "known",
+                CapacityIs::Measured => "measured",
+                CapacityIs::AtLeast => "at-least",
+            },
+            floor_s: ledger.floor_s,
+            entries: ledger
+                .entries
+                .iter()
+                .map(|entry| Entry {
+                    cause: entry.cause,
+                    state: entry.state.name(),
+                    time_s: entry.time_s,
+                    lost_s: entry.lost_s,
+                })
+                .collect(),
+        }
+    }
+
     /// The same in the form in which the ledgers of captures are kept.
     pub fn kept(&self) -> slowpath_verdict::Ledger {
         slowpath_verdict::Ledger {
             duration_s: self.duration_s,
             capacity_bit_per_s: self.capacity_bit_per_s,
-            capacity_is: slowpath_verdict::ledger::CapacityIs::AtLeast,
+            capacity_is: CapacityIs::AtLeast,
             floor_s: self.floor_s,
             entries: self.entries.iter().map(Entry::kept).collect(),
             ..slowpath_verdict::Ledger::default()
@@ -196,17 +221,39 @@ fn cause_of(state: State, facts: &Facts, losses: Limit, pauses: Limit) -> Limit 
         State::Window if is_slow_reader(facts) => Limit::ReceiverApplication,
         // Now and then smaller: a reader a little too slow, or one that is only sometimes late.
         State::Window if !facts.receiving && facts.window_shrank >= WAVERS => Limit::Unknown,
-        // A full link acknowledges all the time; a reader that takes much at a time does so in jerks.
-        State::WindowLate if is_slow_reader(facts) || facts.window_silent >= JERKY => {
-            Limit::ReceiverApplication
-        }
+        State::WindowLate => late_window_cause(facts),
         State::Window => Limit::ReceiverWindow,
         State::WindowShrunk => Limit::ReceiverApplication,
         State::SlowStart => Limit::SlowStart,
-        State::WindowLate | State::Queue => Limit::BottleneckBandwidth,
+        State::Queue => Limit::BottleneckBandwidth,
         State::Marked => Limit::EcnCongestion,
         State::Growth | State::Recovery | State::Timeout => losses,
     }
+}
+
+/// What a full window means while the round trip is longer than that of the empty path.
+fn late_window_cause(facts: &Facts) -> Limit {
+    if is_slow_reader(facts) {
+        return Limit::ReceiverApplication;
+    }
+    // A full link acknowledges all the time. A reader that takes much at a time does so in jerks, and so does a window that
+    // goes through a link far below its rate: the first keeps acknowledgements back, by more than a busy machine does.
+    if facts.window_silent >= JERKY {
+        return if facts.mean_rtt_s >= KEPT_BACK * facts.least_rtt_s {
+            Limit::ReceiverApplication
+        } else {
+            Limit::Unknown
+        };
+    }
+    // A link that is full delivers at its rate and never faster.
+    if facts.window_fast.is_some_and(|fast| fast >= SWINGS) {
+        return if facts.window_shrank >= WAVERS {
+            Limit::Unknown
+        } else {
+            Limit::ReceiverWindow
+        };
+    }
+    Limit::BottleneckBandwidth
 }
 
 /// Whether the peer's window is full because nobody reads rather than because it is small.
@@ -476,9 +523,13 @@ const HALF_EMPTY: f64 = 0.5;
 /// A window that shrinks this often is filled by bytes that nobody reads; one that is read at once stays as it is.
 const SHRINKS: f64 = 0.1;
 /// One that shrinks as rarely as this may be either.
-const WAVERS: f64 = 0.02;
+pub(super) const WAVERS: f64 = 0.005;
 /// Of the looks at which acknowledgements were due, the share without any behind a reader that takes much at a time.
 const JERKY: f64 = 0.4;
+/// A reader in jerks makes the round trip this much longer.
+const KEPT_BACK: f64 = 1.5;
+/// Where a tenth of the round trips deliver this much faster than the mean, the link is not what is full.
+const SWINGS: f64 = 1.25;
 /// A processor is the limit when a program computes, or wants to, this much of the time that is its own.
 const BUSY: f64 = 0.8;
 /// Pauses end with a word from the other end, corrected for chance.

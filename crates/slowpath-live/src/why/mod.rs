@@ -8,6 +8,7 @@
 //! * [`answer`](mod@answer): the result, as JSON; [`text`]: for a terminal; [`record`](mod@record): as a record of a run.
 //! * [`busiest`](mod@busiest): which transfers are under way.
 //! * [`attend`](mod@attend): unattended, with [`baseline`]: what a job usually does; [`attend_text`]: what it says.
+//! * [`packets`]: packets beside the samples, where that is permitted and asked for.
 //! * [`trial`]: changes tried on the living connection, in turns with none.
 
 pub mod answer;
@@ -20,6 +21,8 @@ pub mod facts;
 pub mod host;
 pub mod job;
 pub mod judge;
+mod pace;
+pub mod packets;
 mod programs;
 pub mod record;
 pub mod sample;
@@ -36,4 +39,4 @@ pub use error::WhyError;
 pub use record::record;
 pub use target::{Peer, Target};
 pub use trial::TrialSpec;
-pub use watch::{Outcome, WatchSpec, watch};
+pub use watch::{Outcome, WatchSpec, watch, watch_capturing};

@@ -16,19 +16,27 @@ use slowpath_words::{say, told, word};
 /// # Errors
 /// Those of `out`.
 pub fn write_answer(answer: &Answer, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    for (number, connection) in answer.connections.iter().take(SHOWN).enumerate() {
-        if number > 0 {
+    let least = answer.main_connection().map_or(0, |main| main.bytes / NEGLIGIBLE);
+    let shown = answer
+        .connections
+        .iter()
+        .take(SHOWN)
+        .filter(|connection| connection.bytes >= least);
+    let mut count = 0;
+    for connection in shown {
+        if count > 0 {
             writeln!(out)?;
         }
         write_connection(connection, style, out)?;
+        count += 1;
     }
-    if answer.connections.len() > SHOWN {
+    if answer.connections.len() > count {
         writeln!(
             out,
             "{}",
             say!(
                 "why-text-smaller-connections-left-out-format",
-                connections = answer.connections.len() - SHOWN
+                connections = answer.connections.len() - count
             )
         )?;
     }
@@ -39,6 +47,18 @@ pub fn write_answer(answer: &Answer, style: Style, out: &mut dyn Write) -> io::R
         write_job(job, style, out)?;
     }
     super::trial::text::write(&answer.trials, style, out)?;
+    if let Some(capture) = &answer.capture {
+        let mut text = say!("why-text-packets-captured", packets = capture.packets);
+        if capture.lost > 0 {
+            text.push(' ');
+            text.push_str(&say!("why-text-packets-lost", lost = capture.lost));
+        }
+        if let Some(file) = &capture.file {
+            text.push(' ');
+            text.push_str(&say!("why-text-packets-file", file = file));
+        }
+        style.paragraph(&text, "", "", Tone::Plain, out)?;
+    }
     for note in &answer.notes {
         style.paragraph(note, "", "", Tone::Plain, out)?;
     }
@@ -162,6 +182,13 @@ fn write_connection(connection: &ConnectionAnswer, style: Style, out: &mut dyn W
     for evidence in &connection.verdict.evidence {
         style.paragraph(&evidence.text, "  - ", "    ", Tone::Plain, out)?;
     }
+    if let Some(samples) = &connection.samples {
+        let text = say!(
+            "why-text-by-packets-samples-say",
+            sentence = told(&samples.verdict.sentence)
+        );
+        style.paragraph(&text, "", "", Tone::Plain, out)?;
+    }
     if let Some(next) = &connection.verdict.next_step {
         style.paragraph(next, "", "", Tone::Plain, out)?;
     }
@@ -208,6 +235,8 @@ fn bar(name: &str, seconds: f64, share: f64) -> String {
 
 /// Connections shown in full.
 const SHOWN: usize = 3;
+/// A connection with less than this part of the largest one's bytes is not shown: one that controls, or asks.
+const NEGLIGIBLE: u64 = 100;
 /// Transfers listed.
 const LISTED: usize = 15;
 /// Width of a bar.

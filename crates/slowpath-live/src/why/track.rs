@@ -6,6 +6,7 @@
 
 use slowpath_units::Time;
 
+use super::pace::{Rates, Recent};
 use super::sample::ConnectionSample;
 
 /// What a connection did at an instant, nearest the data first.
@@ -137,6 +138,8 @@ pub struct Stretch {
     pub own_window: f64,
     /// Mean bytes that waited for the program to read them.
     pub unread: f64,
+    /// Seconds in which bytes that nobody read took what would else be offered to the peer.
+    pub unread_s: f64,
     /// Mean of the receiver's own estimate of the round-trip time, seconds; 0 without one.
     pub receiver_rtt: f64,
     /// Segments sent again.
@@ -180,6 +183,7 @@ impl Stretch {
             peer_window: (u64::MAX, 0),
             own_window: 0.0,
             unread: 0.0,
+            unread_s: 0.0,
             receiver_rtt: 0.0,
             retransmitted: 0,
             out_of_order: 0,
@@ -201,6 +205,7 @@ impl Stretch {
         self.own_window = mean(self.own_window, later.own_window);
         self.unread = mean(self.unread, later.unread);
         self.receiver_rtt = mean(self.receiver_rtt, later.receiver_rtt);
+        self.unread_s += later.unread_s;
         self.looks = looks;
         self.to = later.to;
         self.times.merge(&later.times);
@@ -246,6 +251,7 @@ pub struct Track {
     recent: Recent,
     answered: Answered,
     full_window: FullWindow,
+    window_rates: Rates,
     greatest_peer_window: u64,
     looks: u64,
     newest: Times,
@@ -257,28 +263,6 @@ struct Carried {
     busy: f64,
     window: f64,
     buffer: f64,
-}
-
-/// The newest few round trips, for the rate before a loss.
-#[derive(Debug, Clone, Default)]
-struct Recent(std::collections::VecDeque<(u64, u64)>);
-
-impl Recent {
-    fn add(&mut self, at: u64, acknowledged: u64, span: u64) {
-        self.0.push_back((at, acknowledged));
-        while self.0.len() > 2 && self.0.get(1).is_some_and(|&(early, _)| at - early >= span) {
-            self.0.pop_front();
-        }
-    }
-
-    fn rate(&self) -> f64 {
-        match (self.0.front(), self.0.back()) {
-            (Some(&(from, before)), Some(&(to, after))) if to > from => {
-                (after - before) as f64 / (to - from) as f64 * 1e9
-            }
-            _ => 0.0,
-        }
-    }
 }
 
 /// How often the program went on sending after a word from the peer, and without one.
@@ -324,6 +308,7 @@ impl Track {
             recent: Recent::default(),
             answered: Answered::default(),
             full_window: FullWindow::default(),
+            window_rates: Rates::default(),
             greatest_peer_window: u64::from(first.info.snd_wnd),
             looks: 1,
             newest: Times::default(),
@@ -398,6 +383,11 @@ impl Track {
     /// How a full window behaved.
     pub const fn full_window(&self) -> FullWindow {
         self.full_window
+    }
+
+    /// Rates of the round trips in which the peer's window was full.
+    pub const fn window_rates(&self) -> &Rates {
+        &self.window_rates
     }
 
     /// Least round-trip time known, seconds, with what the kernel remembered; infinite without any.
@@ -534,6 +524,7 @@ impl Track {
         if after.snd_wnd < before.snd_wnd {
             self.full_window.shrank += 1;
         }
+        self.window_rates.add(self.recent.rate());
         let expected = self.recent.rate() * (now.at - self.last.at) as f64 / 1e9;
         if expected >= 4.0 * f64::from(after.snd_mss) {
             self.full_window.expectant += 1;
@@ -554,6 +545,7 @@ impl Track {
             peer_window: (u64::from(after.snd_wnd), u64::from(after.snd_wnd)),
             own_window: f64::from(after.rcv_wnd),
             unread: f64::from(now.receive_queue),
+            unread_s: unread_seconds(&self.last, now),
             receiver_rtt: f64::from(after.rcv_rtt) / 1e6,
             retransmitted: u64::from(after.total_retrans.saturating_sub(before.total_retrans)),
             out_of_order: u64::from(after.rcv_ooopack.saturating_sub(before.rcv_ooopack)),
@@ -573,13 +565,23 @@ impl Track {
     }
 }
 
-/// Whether the program has given everything it has, and the windows have room.
+/// More than half of what is offered to the peer is taken by bytes that nobody reads.
+pub fn is_reader_slow(sample: &ConnectionSample) -> bool {
+    sample.receive_queue > 0 && sample.receive_queue >= sample.info.rcv_wnd.max(sample.info.rcv_mss)
+}
+
+/// Of the time between two looks, that in which the bytes to read took what would else be offered: half for each look that saw it.
+fn unread_seconds(before: &ConnectionSample, now: &ConnectionSample) -> f64 {
+    let seen = u8::from(is_reader_slow(before)) + u8::from(is_reader_slow(now));
+    f64::from(seen) / 2.0 * (now.at - before.at) as f64 / 1e9
+}
+
+/// Whether the program has given everything it has, and there is room for more: while nothing waits to be sent it is the program
+/// that is waited for, however full the congestion window is of what it gave.
 pub fn is_program_limited(sample: &ConnectionSample) -> bool {
     let info = &sample.info;
-    let outstanding = info.unacked.saturating_sub(info.sacked + info.lost) + info.retrans;
     // Less than a segment may wait for more of it (RFC 896).
     info.notsent_bytes < info.snd_mss
-        && outstanding < info.snd_cwnd
         && u64::from(sample.send_queue) + u64::from(info.snd_mss) <= u64::from(info.snd_wnd)
         && !is_buffer_full(sample)
 }
@@ -615,10 +617,12 @@ pub fn steady_rtt(sample: &ConnectionSample) -> f64 {
 }
 
 /// The kernel's own time for a full buffer starts late: only once a writer waits with nothing left to send.
+///
+/// A writer that waits is woken when a third of the buffer is free (`sk_stream_write_space` in `include/net/sock.h`).
 fn is_buffer_full(sample: &ConnectionSample) -> bool {
     let memory = &sample.memory;
     memory.send_buffer > 0
-        && u64::from(memory.write_queued) * 10 >= u64::from(memory.send_buffer) * 7
+        && u64::from(memory.write_queued) * 100 >= u64::from(memory.send_buffer) * FULL_BUFFER
         && sample.info.notsent_bytes == 0
 }
 
@@ -660,6 +664,8 @@ fn joined(pair: &[Stretch]) -> Stretch {
 /// Congestion states of the kernel (`enum tcp_ca_state`).
 const RECOVERY: u8 = 3;
 const LOSS: u8 = 4;
+/// Percent of a send buffer below which a writer does not wait, with a segment to spare.
+const FULL_BUFFER: u64 = 64;
 /// A jiffy at 100 Hz, the slowest clock of a kernel's counters, seconds.
 const JIFFY: f64 = 0.01;
 /// Shortest stretch, seconds.

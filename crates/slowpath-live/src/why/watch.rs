@@ -15,10 +15,11 @@ use slowpath_sys::sock_diag::{Destroyed, SockDiag, TcpSocket};
 use super::error::WhyError;
 use super::host::{HostCounters, HostDrops};
 use super::job::{JobTrack, NetworkShares};
+use super::packets::{CaptureSpec, Captured, Packets};
 use super::programs::{Programs, job_sample, programs};
 use super::sample::ConnectionSample;
 use super::target::Target;
-use super::track::{State, Track};
+use super::track::{State, Track, is_reader_slow};
 use super::trial::course::{Course, Seen};
 use super::trial::{Trial, TrialSpec};
 
@@ -123,8 +124,12 @@ pub struct Outcome {
     pub not_followed: usize,
     /// Connections that began and ended between two looks, and their bytes.
     pub missed: (usize, u64),
+    /// Connections that ended and are left out because there were many larger ones, and their bytes.
+    pub small: (usize, u64),
     /// Peers of UDP sockets of the target that moved data or could have: QUIC, perhaps.
     pub udp_peers: Vec<SocketAddr>,
+    /// Whether the target's programs have UDP sockets that are bound to no peer.
+    pub udp_without_peer: bool,
     /// Times at which the kernel was asked.
     pub looks: u64,
     /// Seconds of processor time that the watch took.
@@ -133,6 +138,8 @@ pub struct Outcome {
     pub trials: Vec<Trial>,
     /// What this machine itself dropped meanwhile, by device.
     pub host: Vec<HostDrops>,
+    /// The packets, where they were wanted.
+    pub captured: Option<Captured>,
 }
 
 impl Outcome {
@@ -146,11 +153,14 @@ impl Outcome {
             status: None,
             not_followed: 0,
             missed: (0, 0),
+            small: (0, 0),
             udp_peers: Vec::new(),
+            udp_without_peer: false,
             looks: 0,
             own_processor_s: 0.0,
             trials: Vec::new(),
             host: Vec::new(),
+            captured: None,
         }
     }
 }
@@ -177,9 +187,22 @@ pub struct Tick {
 /// # Errors
 /// [`WhyError`].
 pub fn watch(spec: &WatchSpec, stop: &AtomicBool, tick: &mut dyn FnMut(&Tick)) -> Result<Outcome, WhyError> {
-    let mut watcher = Watcher::begin(spec)?;
+    watch_capturing(spec, None, stop, tick)
+}
+
+/// The same with packets beside the samples, where `capture` says where to.
+///
+/// # Errors
+/// [`WhyError`].
+pub fn watch_capturing(
+    spec: &WatchSpec,
+    capture: Option<&CaptureSpec>,
+    stop: &AtomicBool,
+    tick: &mut dyn FnMut(&Tick),
+) -> Result<Outcome, WhyError> {
+    let mut watcher = Watcher::begin(spec, capture)?;
     let status = watcher.run(stop, tick)?;
-    Ok(watcher.finish(status))
+    watcher.finish(status)
 }
 
 struct Watcher<'a> {
@@ -195,7 +218,10 @@ struct Watcher<'a> {
     programs: Programs,
     not_followed: usize,
     missed: (usize, u64),
+    small: (usize, u64),
     udp_peers: HashSet<SocketAddr>,
+    udp_without_peer: bool,
+    packets: Option<Packets>,
     job: JobTrack,
     throttling: Option<PathBuf>,
     looks: u64,
@@ -205,7 +231,7 @@ struct Watcher<'a> {
 }
 
 impl<'a> Watcher<'a> {
-    fn begin(spec: &'a WatchSpec) -> Result<Self, WhyError> {
+    fn begin(spec: &'a WatchSpec, capture: Option<&CaptureSpec>) -> Result<Self, WhyError> {
         let root = match spec.target {
             Target::Process(pid) => Some(pid),
             _ => None,
@@ -217,7 +243,8 @@ impl<'a> Watcher<'a> {
             diag,
             destroyed,
             host,
-        } = open_diagnostics(root)?;
+            packets,
+        } = open_diagnostics(&spec.target, capture, root)?;
         let child = match &spec.target {
             Target::Command(words) => Some(start(words, (spec.output)())?),
             _ => None,
@@ -241,7 +268,10 @@ impl<'a> Watcher<'a> {
             programs: Programs::default(),
             not_followed: 0,
             missed: (0, 0),
+            small: (0, 0),
             udp_peers: HashSet::new(),
+            udp_without_peer: false,
+            packets,
             job: JobTrack::default(),
             looks: 0,
             last_look: 0,
@@ -281,6 +311,9 @@ impl<'a> Watcher<'a> {
                 next_discovery = self.now() + cost.saturating_mul(20).max(wanted);
             }
             self.look();
+            if let Some(packets) = &mut self.packets {
+                packets.take()?;
+            }
             self.try_changes(stop);
             let moved: u64 = self.watched.values().map(moved).sum();
             if moved != bytes {
@@ -321,22 +354,28 @@ impl<'a> Watcher<'a> {
         if let Some(root) = self.root {
             let guardian = self.course.as_ref().and_then(Course::guardian);
             self.programs = programs(root, &self.spec.target, guardian)?;
+            // A program may be put into another group than the one in which it began.
+            let mut groups = self.programs.list.iter();
+            self.throttling = groups.find_map(|program| process_table::throttling_file(program.id).ok());
         }
         let sockets = self.diag.tcp_sockets().map_err(WhyError::Diagnostics)?;
         let mut candidates: Vec<(u64, TcpSocket)> = Vec::new();
         let mut seen = HashMap::new();
         for socket in sockets {
             let Some(info) = socket.info else { continue };
-            if !self.is_meant(&socket) || self.watched.contains_key(&socket.cookie) {
+            if !self.is_meant(&socket) {
                 continue;
             }
             let bytes = info.bytes_acked + info.bytes_received;
             let grown = bytes - self.seen.get(&socket.cookie).copied().unwrap_or(0).min(bytes);
             seen.insert(socket.cookie, bytes);
-            candidates.push((grown, socket));
+            if !self.watched.contains_key(&socket.cookie) {
+                candidates.push((grown, socket));
+            }
         }
         self.seen = seen;
         candidates.sort_by_key(|(grown, _)| std::cmp::Reverse(*grown));
+        self.let_go(candidates.iter().filter(|(grown, _)| *grown > 0).count());
         let active = self.watched.values().filter(|watched| !watched.ended).count();
         let room = FOLLOWED.saturating_sub(active);
         self.not_followed = candidates.len().saturating_sub(room);
@@ -344,13 +383,45 @@ impl<'a> Watcher<'a> {
         for (_, socket) in candidates.into_iter().take(room) {
             self.follow(at, socket);
         }
-        if self.watched.is_empty() {
+        if self.watched.values().all(|watched| moved(watched) == 0) {
             self.find_udp();
         }
         Ok(self.now() - start)
     }
 
+    /// Makes room for so many connections that move data: those that never did need not be looked at, and of those that have
+    /// ended the largest are enough.
+    fn let_go(&mut self, wanted: usize) {
+        let active = self.watched.values().filter(|watched| !watched.ended).count();
+        let mut surplus = (active + wanted).saturating_sub(FOLLOWED);
+        self.watched.retain(|_, watched| {
+            let resting =
+                !watched.ended && surplus > 0 && watched.track.looks() > RESTING && moved(watched) == 0;
+            surplus -= usize::from(resting);
+            !resting
+        });
+        let mut ended: Vec<(u64, u64)> = self
+            .watched
+            .values()
+            .filter(|watched| watched.ended)
+            .map(|watched| (moved(watched), watched.cookie))
+            .collect();
+        if ended.len() <= ENDED {
+            return;
+        }
+        ended.sort_unstable();
+        for &(bytes, cookie) in &ended[..ended.len() - ENDED / 2] {
+            self.watched.remove(&cookie);
+            if bytes > 0 {
+                self.small = (self.small.0 + 1, self.small.1 + bytes);
+            }
+        }
+    }
+
     fn follow(&mut self, at: u64, socket: TcpSocket) {
+        if let Some(packets) = &mut self.packets {
+            packets.follow(socket.local, socket.remote);
+        }
         let program = self.programs.by_inode.get(&socket.inode).cloned();
         let cookie = socket.cookie;
         self.watched
@@ -373,8 +444,13 @@ impl<'a> Watcher<'a> {
     /// QUIC and its like: UDP sockets of the target.
     fn find_udp(&mut self) {
         for socket in self.diag.udp_sockets().unwrap_or_default() {
-            if socket.remote.port() != 0 && socket.remote.port() != DNS && self.is_meant(&socket) {
+            if socket.remote.port() == DNS || !self.is_meant(&socket) {
+                continue;
+            }
+            if socket.remote.port() != 0 {
                 self.udp_peers.insert(socket.remote);
+            } else if matches!(self.spec.target, Target::Command(_) | Target::Process(_)) {
+                self.udp_without_peer = true;
             }
         }
     }
@@ -440,9 +516,17 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    fn finish(mut self, status: Option<ExitStatus>) -> Outcome {
+    fn finish(mut self, status: Option<ExitStatus>) -> Result<Outcome, WhyError> {
         let at = self.now();
         self.told_of_ends(at);
+        if status.is_some() {
+            // What a program that has ended leaves behind only says goodbye.
+            for watched in self.watched.values_mut().filter(|watched| !watched.ended) {
+                watched.look(&mut self.diag, self.begin);
+                watched.ended |= watched.socket.state != ESTABLISHED;
+            }
+        }
+        let captured = self.packets.take().map(Packets::finish).transpose()?;
         let trials = self.course.take().map_or_else(Vec::new, |mut course| {
             course.stop("the transfer ended");
             course.into_trials()
@@ -450,19 +534,22 @@ impl<'a> Watcher<'a> {
         let mut connections: Vec<Watched> = self.watched.into_values().collect();
         connections.sort_by_key(|watched| std::cmp::Reverse(moved(watched)));
         share_least_rtt(&mut connections);
-        Outcome {
+        Ok(Outcome {
             connections,
             job: (self.job.total() > 0.0).then_some(self.job),
             seconds: at as f64 / 1e9,
             status,
             not_followed: self.not_followed,
             missed: self.missed,
+            small: self.small,
             udp_peers: self.udp_peers.into_iter().collect(),
+            udp_without_peer: self.udp_without_peer,
             looks: self.looks,
             own_processor_s: (clock::process_cpu() - self.cpu_begin) as f64 / 1e9,
             trials,
             host: self.host.map_or_else(Vec::new, HostCounters::end),
-        }
+            captured,
+        })
     }
 }
 
@@ -488,26 +575,34 @@ struct Opened {
     diag: SockDiag,
     destroyed: Option<Destroyed>,
     host: Option<HostCounters>,
+    packets: Option<Packets>,
 }
 
-fn open_diagnostics(root: Option<u32>) -> Result<Opened, WhyError> {
-    let open = || -> io::Result<Opened> {
-        let mut diag = SockDiag::open()?;
-        diag.tcp_sockets()?;
+fn open_diagnostics(
+    target: &Target,
+    capture: Option<&CaptureSpec>,
+    root: Option<u32>,
+) -> Result<Opened, WhyError> {
+    let open = || -> Result<Opened, WhyError> {
+        let mut diag = SockDiag::open().map_err(WhyError::Diagnostics)?;
+        diag.tcp_sockets().map_err(WhyError::Diagnostics)?;
         Ok(Opened {
             diag,
             destroyed: Destroyed::open().ok(),
             host: HostCounters::begin(),
+            packets: capture
+                .map(|capture| Packets::begin(capture, target))
+                .transpose()?,
         })
     };
     let Some(pid) = root else {
-        return open().map_err(WhyError::Diagnostics);
+        return open();
     };
     let name = || process_table::status(pid).map_or_else(|_| "?".to_owned(), |status| status.name);
     let ours = process_table::network_namespace(std::process::id()).map_err(WhyError::Diagnostics)?;
     let theirs = process_table::network_namespace(pid).map_err(|_| WhyError::NotPermitted(pid, name()))?;
     if ours == theirs {
-        return open().map_err(WhyError::Diagnostics);
+        return open();
     }
     // Sockets stay in the namespace where they were opened; the thread that went there ends.
     let opened = std::thread::scope(|scope| {
@@ -515,7 +610,7 @@ fn open_diagnostics(root: Option<u32>) -> Result<Opened, WhyError> {
             .spawn(|| {
                 process_table::enter_network_namespace(pid)
                     .map_err(|_| WhyError::OtherNamespace(pid, name()))?;
-                open().map_err(WhyError::Diagnostics)
+                open()
             })
             .join()
     });
@@ -565,7 +660,7 @@ fn network_shares<'a>(watched: impl Iterator<Item = &'a Watched>, since: u64) ->
         received += stretch.received;
         sent += stretch.sent;
         if stretch.received > stretch.sent {
-            if reader_is_slow(last) {
+            if is_reader_slow(last) {
                 shares.program += weight;
             } else {
                 shares.network += weight;
@@ -575,11 +670,14 @@ fn network_shares<'a>(watched: impl Iterator<Item = &'a Watched>, since: u64) ->
             let receiver = times.sum(&[State::Window, State::WindowShrunk, State::WindowLate]) / total;
             shares.program += weight * program;
             shares.receiver += weight * receiver;
-            shares.network += weight * (1.0 - program - receiver);
+            let buffer = times.of(State::SendBuffer) / total;
+            shares.buffer += weight * buffer;
+            shares.network += weight * (1.0 - program - receiver - buffer);
         }
     }
     if weights > 0.0 {
         shares.program /= weights;
+        shares.buffer /= weights;
         shares.receiver /= weights;
         shares.network /= weights;
     } else {
@@ -588,11 +686,6 @@ fn network_shares<'a>(watched: impl Iterator<Item = &'a Watched>, since: u64) ->
     }
     shares.receiving = received > sent;
     shares
-}
-
-/// More than half of what is offered to the peer is taken by bytes that nobody reads.
-pub(super) fn reader_is_slow(sample: &ConnectionSample) -> bool {
-    sample.receive_queue > 0 && sample.receive_queue >= sample.info.rcv_wnd.max(sample.info.rcv_mss)
 }
 
 #[derive(Default)]
@@ -632,6 +725,12 @@ const PROBE: u64 = 10_000_000;
 const TICK: u64 = 250_000_000;
 /// Most connections followed at once.
 const FOLLOWED: usize = 64;
+/// A connection that moved nothing in so many looks may make room for another.
+const RESTING: u64 = 10;
+/// Most ended connections that are kept; then the larger half is.
+const ENDED: usize = 512;
+/// TCP_ESTABLISHED of `include/net/tcp_states.h`.
+const ESTABLISHED: u8 = 1;
 /// TCP_LISTEN of `include/net/tcp_states.h`.
 const LISTEN: u8 = 10;
 /// Name lookups are no transfer.
