@@ -148,6 +148,38 @@ why-text-busiest-thread-one-processor = The busiest thread is { $program }: { $s
 why-text-busiest-tcp-transfers-machine-now = The busiest TCP transfers of this machine now:
 why-text-where-time-job-went = Where the time of the job went:
 
+## told-ndt7
+
+told-ndt7-no-measurements = it holds no measurements of a test
+told-ndt7-line-no-json = line { $line } is no JSON: { $error }
+told-ndt7-failed = the test failed: { $failure }
+told-ndt7-open = What limited it cannot be told: { $received } arrived; { $why }.
+told-ndt7-too-short = the test is too short to tell its start from the rest
+told-ndt7-too-few-looks = the result holds too few looks of the server's kernel
+told-ndt7-client-sent = the client sent, and the result holds the receiver's account alone
+told-ndt7-contradicts = the kernel's account of its time contradicts itself
+told-ndt7-no-round-trips = the result holds no round trips
+told-ndt7-mixed = nothing held it for most of the time
+told-ndt7-window-and-queue = the receiver's window was full, and so was a queue on the path
+told-ndt7-window-or-reader = the receiver's window was full, because it is small or because its program reads slowly
+told-ndt7-drops-above = { $share } were sent again under BBR, as where a policer or a short queue drops what is above a rate
+told-ndt7-bbr-uneven = the rate did not stay near the bandwidth that BBR saw
+told-ndt7-losses = { $share } were sent again without a queue, by chance or by a policer
+told-ndt7-grows = the congestion window held it, without a queue and without losses
+told-ndt7-take-packets = A capture at the sender tells more: `slowpath explain CAPTURE`; or watch a transfer of your own with `slowpath why`.
+told-ndt7-server-idle = The server limited it: for { $share } of the time it had nothing to send.
+told-ndt7-send-buffer = The server's send buffer limited it, for { $share } of the time.
+told-ndt7-other-server = Try another server; this test says nothing of the path.
+told-ndt7-window = The receiver's window limited it: { $window } each round trip of { $rtt }, for { $share } of the time.
+told-ndt7-larger-window = Give the client's host a larger receive buffer (net.ipv4.tcp_rmem on Linux).
+told-ndt7-bbr-full = The path is full: BBR saw { $bandwidth } of room and { $rate } arrived.
+told-ndt7-full = The path is full: { $rate } arrived evenly, and round trips grew from { $least } to { $rtt }.
+told-ndt7-link-or-others = Whether it is the link, a shaper or others on it, `slowpath diagnose` tells against a server of yours.
+told-ndt7-both-rates = { $server } by the server's kernel, { $client } by the client's program
+told-ndt7-account = the server's kernel was busy { $busy } of the time, held by the receiver's window { $window }, by its own send buffer { $buffer }
+told-ndt7-trips = round trips of { $least } at least and { $rtt } at the end
+told-ndt7-again = { $share } of the bytes were sent again
+
 ## told-text
 
 told-text-stream-sent-by = { $tool }, { $streams } stream{ $plural } of { $to_uppercase } for { $told }, sent by { $sent_here }

@@ -148,6 +148,38 @@ why-text-busiest-thread-one-processor = 最も忙しいスレッドは{ $program
 why-text-busiest-tcp-transfers-machine-now = このマシンで今、転送量の多いTCP接続:
 why-text-where-time-job-went = ジョブの時間の内訳:
 
+## told-ndt7
+
+told-ndt7-no-measurements = 測定値が含まれていません
+told-ndt7-line-no-json = { $line }行目がJSONではありません: { $error }
+told-ndt7-failed = 測定に失敗しています: { $failure }
+told-ndt7-open = 何が制限したかは判定できません: { $received }が届きました。{ $why }。
+told-ndt7-too-short = 測定が短く、開始部分と区別できません
+told-ndt7-too-few-looks = サーバのカーネルの記録が少なすぎます
+told-ndt7-client-sent = 送信したのはクライアントで、結果には受信側の記録しかありません
+told-ndt7-contradicts = カーネルの時間の記録が矛盾しています
+told-ndt7-no-round-trips = 結果にRTTがありません
+told-ndt7-mixed = 大半の時間を占めた制限要因はありません
+told-ndt7-window-and-queue = 受信ウィンドウが満杯で、経路のキューも満杯でした
+told-ndt7-window-or-reader = 受信ウィンドウが満杯でした(ウィンドウが小さいか、受信プログラムの読み取りが遅い)
+told-ndt7-drops-above = BBRで{ $share }が再送されました。ポリサーや短いキューが、ある速度を超えた分を破棄する場合の特徴です
+told-ndt7-bbr-uneven = 速度がBBRの見た帯域の近くに留まりませんでした
+told-ndt7-losses = キューなしで{ $share }が再送されました(偶発的な損失か、ポリサー)
+told-ndt7-grows = 輻輳ウィンドウが制限しましたが、キューも損失もありませんでした
+told-ndt7-take-packets = 送信側のキャプチャならさらに判ります: `slowpath explain CAPTURE`。または自分の転送を`slowpath why`で観測してください。
+told-ndt7-server-idle = サーバが制限しました: 時間の{ $share }は送るデータがありませんでした。
+told-ndt7-send-buffer = サーバの送信バッファが、時間の{ $share }で制限しました。
+told-ndt7-other-server = 別のサーバで試してください。この測定は経路について何も示しません。
+told-ndt7-window = 受信ウィンドウが制限しました: RTT { $rtt }ごとに{ $window }、時間の{ $share }。
+told-ndt7-larger-window = クライアントのホストの受信バッファを大きくしてください(Linuxではnet.ipv4.tcp_rmem)。
+told-ndt7-bbr-full = 回線を使い切っています: BBRの見た帯域は{ $bandwidth }で、{ $rate }が届きました。
+told-ndt7-full = 回線を使い切っています: { $rate }が一定して届き、RTTは{ $least }から{ $rtt }に増えました。
+told-ndt7-link-or-others = 回線自体か、シェーパか、他の通信かは、自分のサーバに対する`slowpath diagnose`で判ります。
+told-ndt7-both-rates = サーバのカーネルでは{ $server }、クライアントのプログラムでは{ $client }
+told-ndt7-account = サーバのカーネルは時間の{ $busy }で送信中、受信ウィンドウ待ち{ $window }、自身の送信バッファ待ち{ $buffer }
+told-ndt7-trips = RTTは最小{ $least }、終了時{ $rtt }
+told-ndt7-again = バイトの{ $share }が再送されました
+
 ## told-text
 
 told-text-stream-sent-by = { $tool }、{ $to_uppercase } { $streams }ストリーム、{ $told }間、送信は{ $sent_here }
