@@ -84,7 +84,7 @@ pub(crate) enum Command {
     #[command(
         name = "diagnose-path",
         hide = true,
-        override_usage = "slowpath diagnose iperf3://HOST[:PORT] [OPTIONS]"
+        override_usage = "slowpath diagnose SERVICE://HOST [SERVICE://HOST...] [OPTIONS]"
     )]
     DiagnosePath(DiagnosePathArgs),
     /// Read a capture and say what limited the transfer
@@ -203,7 +203,7 @@ pub(crate) enum ProgressFormat {
 /// `slowpath diagnose`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A live path instead: slowpath diagnose iperf3://HOST tests it from this end, one change at a time; \
+    after_help = "A live path instead: slowpath diagnose iperf3://HOST (or ssh, ftp, s3) tests it from this end, one change at a time; \
 slowpath diagnose iperf3://HOST --help lists its options."
 )]
 pub(crate) struct DiagnoseArgs {
@@ -249,7 +249,7 @@ pub(crate) enum Clock {
 /// `slowpath explain`.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// A pcap or pcapng file, compressed or not, - for standard input, a results folder with one run, or what `iperf3 -J` wrote.
+    /// A pcap or pcapng file, compressed or not, - for standard input, a results folder with one run, or what `iperf3 -J` or ndt7 wrote.
     /// Two captures: both ends of the same flow, or a good and a bad transfer. More, or folders: all transfers in one table.
     /// Files that continue each other, as dumpcap -b and tcpdump -C write them, are one capture
     #[arg(required = true, value_name = "CAPTURE")]

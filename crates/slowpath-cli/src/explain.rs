@@ -370,12 +370,13 @@ fn result(args: &ExplainArgs, path: &Path, narrowed: bool) -> Result<u8, Failure
     let wrong = |text: String| Failure::usage(format!("explaining {}: {text}", path.display()));
     if narrowed || matches!(args.format, Format::Html | Format::Jsonl) {
         return Err(wrong(
-            "a result of iperf3 has no packets; leave all options but --format text or json out".to_owned(),
+            "a result of iperf3 or ndt7 has no packets; leave all options but --format text or json out"
+                .to_owned(),
         ));
     }
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::usage(slowpath::input::problem(path, &error)))?;
-    let told = told::iperf3::read(&text).map_err(|error| wrong(error.to_string()))?;
+    let told = told::either::read(&text).map_err(|error| wrong(error.to_string()))?;
     terminal::print(|mut out| match args.format {
         Format::Json => json::write(&told, true, &mut out),
         _ => told::text::write(&told, terminal::style(), &mut out),

@@ -117,25 +117,55 @@ pub(super) struct SafetyArgs {
     pub(super) deadline: Option<Duration>,
 }
 
-/// `slowpath diagnose iperf3://HOST`.
+/// `slowpath diagnose SERVICE://HOST`.
 #[derive(Debug, Args)]
 pub(crate) struct DiagnosePathArgs {
-    /// iperf3://HOST[:PORT], the real iperf3 or `slowpath serve`; the port is 5201 if not given
-    pub(super) target: String,
-    /// Try the changes with data from the server
+    /// Services of one host: iperf3://HOST, ssh://HOST[/FILE], ftp://HOST/FILE (read) or ftp://HOST/FOLDER/ (write),
+    /// s3://HOST/BUCKET. Several of them are layers: the one that loses the rate is named
+    #[arg(required = true, value_name = "TARGET")]
+    pub(super) targets: Vec<String>,
+    /// Try everything with data from the server
     #[arg(long, short = 'R')]
     pub(super) reverse: bool,
-    /// Also try this mark: 0 to 63, cs1, af21, ef, ...; may be given several times
-    #[arg(long = "mark", value_name = "DSCP")]
-    pub(super) marks: Vec<Dscp>,
+    /// Also try this mark: 0 to 63, cs1, af21, ef, ..., or all of them; may be given several times
+    #[arg(long = "mark", value_name = "DSCP|all", value_parser = marks)]
+    pub(super) marks: Vec<Marks>,
     /// Begin no test that would not be over after this
     #[arg(long, value_name = "SPAN", value_parser = span, default_value = "60 s")]
     pub(super) most: Duration,
+    /// More options of ssh_config, e.g. 'Ciphers aes128-gcm@openssh.com'; may be given several times
+    #[arg(long = "ssh-option", value_name = "OPTION", help_heading = "Login")]
+    pub(super) ssh_options: Vec<String>,
+    /// ssh_config instead of your own
+    #[arg(long, value_name = "FILE", help_heading = "Login")]
+    pub(super) ssh_config: Option<PathBuf>,
+    /// TLS with the object store, and the system's certificate authorities
+    #[arg(long, help_heading = "Login")]
+    pub(super) tls: bool,
+    /// TLS with the object store, and the certificate authorities of this file
+    #[arg(long, value_name = "FILE", help_heading = "Login")]
+    pub(super) ca: Option<PathBuf>,
+    /// Region of the object store
+    #[arg(long, default_value = "us-east-1", help_heading = "Login")]
+    pub(super) region: String,
     /// Form of the answer
     #[arg(long, value_enum, default_value_t = Form::Text, help_heading = "Answer")]
     pub(super) format: Form,
     #[command(flatten)]
     pub(super) safety: SafetyArgs,
+}
+
+/// One mark, or all of them.
+#[derive(Debug, Clone)]
+pub(crate) struct Marks(pub(super) Vec<Dscp>);
+
+fn marks(text: &str) -> Result<Marks, String> {
+    if text == "all" {
+        return Ok(Marks((1..64).filter_map(Dscp::new).collect()));
+    }
+    text.parse()
+        .map(|mark| Marks(vec![mark]))
+        .map_err(|error: slowpath::InvalidDscp| error.to_string())
 }
 
 /// Form of an answer.
@@ -231,6 +261,15 @@ pub(super) struct Iperf3Args {
     /// Fetch the server's own output
     #[arg(long, visible_alias = "get-server-output", help_heading = "Answer")]
     pub(super) server_output: bool,
+    /// The sheet of RFC 6349 instead: one test for each of several windows; --seconds is the length of each
+    #[arg(long, help_heading = "RFC 6349", conflicts_with_all = ["udp", "bidir", "bytes", "blocks", "rate", "window"])]
+    pub(super) rfc6349: bool,
+    /// Windows of that sheet, e.g. 64K,256K [default: 1/4, 1/2, 1 and 2 times the bandwidth-delay product]
+    #[arg(long, value_name = "SIZE,...", value_delimiter = ',', value_parser = amount, requires = "rfc6349", help_heading = "RFC 6349")]
+    pub(super) windows: Vec<ByteCount>,
+    /// The bottleneck's rate for IP packets, where it is known [default: what the tests reach, a lower bound]
+    #[arg(long, value_name = "RATE", value_parser = rate, requires = "rfc6349", help_heading = "RFC 6349")]
+    pub(super) bottleneck: Option<BitRate>,
     /// A title for the report
     #[arg(long, short = 'T', help_heading = "Answer")]
     pub(super) title: Option<String>,

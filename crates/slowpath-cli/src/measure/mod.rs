@@ -10,7 +10,7 @@ use std::path::Path;
 use slowpath::keep;
 use slowpath::measure::serve::{Event, Limits};
 use slowpath::measure::{self, Guard, Job, MeasureError, Progress, Remote};
-use slowpath::measure::{ftp, iperf3, mtu, ping, s3, serve, ssh, sweep, trace};
+use slowpath::measure::{ftp, iperf3, mtu, ping, rfc6349, s3, serve, ssh, sweep, trace};
 use slowpath::{Cancel, Duration, SocketOptions, Style};
 
 use crate::exit::{self, Failure};
@@ -125,6 +125,13 @@ fn show(progress: Progress, expected: Option<Duration>) {
 
 fn job(tool: &Tool) -> Result<Job, Failure> {
     Ok(match tool {
+        Tool::Iperf3(args) if args.rfc6349 => Job::Rfc6349(rfc6349::Spec {
+            target: args.target.clone(),
+            reverse: args.reverse,
+            each: Duration::from_secs(u64::from(args.seconds)),
+            windows: args.windows.clone(),
+            bottleneck: args.bottleneck,
+        }),
         Tool::Iperf3(args) => Job::Iperf3(iperf3_spec(args)?),
         Tool::Ftp(args) => Job::Ftp(ftp::Spec {
             target: args.target.clone(),
@@ -263,11 +270,7 @@ fn iperf3_spec(args: &args::Iperf3Args) -> Result<iperf3::Spec, Failure> {
 }
 
 fn s3_spec(args: &args::S3Args) -> Result<s3::Spec, Failure> {
-    let tls = match (&args.ca, args.tls) {
-        (Some(path), _) => Some(s3::Authorities::Pem(read(path, "the certificate authorities")?)),
-        (None, true) => Some(s3::Authorities::System),
-        (None, false) => None,
-    };
+    let tls = authorities(args.ca.as_deref(), args.tls)?;
     Ok(s3::Spec {
         target: args.target.clone(),
         credentials: credentials(&args.region)?,
@@ -287,6 +290,15 @@ fn s3_spec(args: &args::S3Args) -> Result<s3::Spec, Failure> {
         keep: args.keep,
         verify: args.verify,
         socket: socket(&args.socket),
+    })
+}
+
+/// Whom to believe about an object store's certificate; nobody where TLS is not asked for.
+fn authorities(ca: Option<&Path>, tls: bool) -> Result<Option<s3::Authorities>, Failure> {
+    Ok(match (ca, tls) {
+        (Some(path), _) => Some(s3::Authorities::Pem(read(path, "the certificate authorities")?)),
+        (None, true) => Some(s3::Authorities::System),
+        (None, false) => None,
     })
 }
 

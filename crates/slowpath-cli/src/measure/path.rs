@@ -1,10 +1,10 @@
-//! `slowpath diagnose iperf3://HOST`: why a live path is slow, from one end.
+//! `slowpath diagnose SERVICE://HOST`: why a live path is slow, from one end.
 
 use std::io::{self, Write};
 
 use slowpath::Cancel;
 use slowpath::json;
-use slowpath::single_ended::{self, Spec};
+use slowpath::single_ended::{self, Access, Spec};
 
 use super::args::{DiagnosePathArgs, Form};
 use super::{cancel_on_interrupt, failure, guard};
@@ -13,11 +13,19 @@ use crate::{progress, terminal};
 
 /// Tests a path from one end and says what limits it.
 pub(crate) fn diagnose_path(args: &DiagnosePathArgs) -> Result<u8, Failure> {
+    let store = args.targets.iter().any(|target| target.starts_with("s3://"));
     let spec = Spec {
-        target: args.target.clone(),
+        targets: args.targets.clone(),
+        access: Access {
+            ssh_options: args.ssh_options.clone(),
+            ssh_config: args.ssh_config.clone(),
+            credentials: store.then(|| super::credentials(&args.region)).transpose()?,
+            tls: super::authorities(args.ca.as_deref(), args.tls)?,
+        },
         reverse: args.reverse,
-        marks: args.marks.clone(),
+        marks: args.marks.iter().flat_map(|marks| marks.0.clone()).collect(),
         most: args.most,
+        cap: args.safety.cap,
     };
     let cancel: Cancel = cancel_on_interrupt();
     let guard = guard(&args.safety, cancel, args.most + super::GRACE);

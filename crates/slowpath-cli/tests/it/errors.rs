@@ -89,7 +89,7 @@ const DIAGNOSE: &[Case] = &[
     ("slowpath diagnose nope", 2, ["opening the experiment", "\"nope\"", "no built-in one", "slowpath list"]),
     ("slowpath diagnose small.toml --clock both", 2, ["error:", "'--clock <CLOCK>'", "invalid value 'both'", "possible values: simulated"]),
     ("slowpath diagnose iperf3://127.0.0.1:1", 3, ["measuring", "127.0.0.1:1", "Connection refused", "start the server"]),
-    ("slowpath diagnose ftp://127.0.0.1/x", 2, ["reading the target", "\"ftp://127.0.0.1/x\"", "belongs to another tool", "write iperf3://HOST"]),
+    ("slowpath diagnose http://127.0.0.1/x", 2, ["reading the target", "\"http://127.0.0.1/x\"", "belongs to another tool", "write iperf3://HOST"]),
 ];
 
 #[rustfmt::skip]

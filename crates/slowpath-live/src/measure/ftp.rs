@@ -165,5 +165,5 @@ impl Answer for Outcome {
     }
 }
 
-const FORM: &str = "ftp://HOST/FILE or ftp://USER:PASSWORD@HOST:PORT/FILE";
-const PORT: u16 = 21;
+pub(crate) const FORM: &str = "ftp://HOST/FILE or ftp://USER:PASSWORD@HOST:PORT/FILE";
+pub(crate) const PORT: u16 = 21;

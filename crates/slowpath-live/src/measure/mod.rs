@@ -4,7 +4,7 @@
 //! an [`Answer`] that writes itself for people (80 columns, the answer first) and for programs.
 //!
 //! * [`address`]: `TOOL://USER@HOST:PORT/PATH`, and the address behind a name.
-//! * [`iperf3`]: rate over TCP and UDP; [`ftp`], [`ssh`], [`s3`]: one file or many objects.
+//! * [`iperf3`]: rate over TCP and UDP; [`rfc6349`]: the sheet of that RFC with it; [`ftp`], [`ssh`], [`s3`]: one file or many objects.
 //! * [`ping`], [`trace`], [`mtu`]: probes; [`sweep`]: how each DSCP fares.
 //! * [`serve`]: the other end for all of these.
 //! * `program`: a program with everything that it starts.
@@ -16,7 +16,8 @@ pub mod ftp;
 pub mod iperf3;
 pub mod mtu;
 pub mod ping;
-mod program;
+pub(crate) mod program;
+pub mod rfc6349;
 pub mod s3;
 pub mod serve;
 pub mod ssh;
@@ -37,6 +38,8 @@ pub use answer::{Answer, MeasureError};
 pub enum Job {
     /// An iperf3 test.
     Iperf3(iperf3::Spec),
+    /// Several of them, for the sheet of RFC 6349.
+    Rfc6349(rfc6349::Spec),
     /// One FTP transfer.
     Ftp(ftp::Spec),
     /// Copies with the real OpenSSH programs.
@@ -136,6 +139,7 @@ impl Job {
     fn perform(&self, guard: &Guard, context: &Context) -> Result<Box<dyn Answer>, MeasureError> {
         Ok(match self {
             Self::Iperf3(spec) => Box::new(iperf3::run(spec, context)?),
+            Self::Rfc6349(spec) => Box::new(rfc6349::run(spec, context)?),
             Self::Ftp(spec) => Box::new(ftp::run(spec, context)?),
             Self::Ssh(spec) => Box::new(ssh::run(spec, guard.rate(), context)?),
             Self::S3(spec) => Box::new(s3::run(spec, context)?),
@@ -150,6 +154,7 @@ impl Job {
     pub fn expected(&self) -> Option<Duration> {
         match self {
             Self::Iperf3(spec) => spec.expected(),
+            Self::Rfc6349(spec) => Some(spec.expected()),
             Self::Ping(spec) => Some(spec.expected()),
             Self::Sweep(spec) => Some(spec.expected()),
             _ => None,
@@ -159,10 +164,17 @@ impl Job {
 
 impl Guard {
     /// The rate that was asked for, where it bounds anything.
-    fn rate(&self) -> Option<BitRate> {
+    pub(crate) fn rate(&self) -> Option<BitRate> {
         self.remote
             .filter(|_| !self.own_namespace)
             .and_then(|remote| remote.rate)
+    }
+
+    /// The cap that was asked for, where it bounds anything.
+    pub(crate) fn cap(&self) -> Option<ByteCount> {
+        self.remote
+            .filter(|_| !self.own_namespace)
+            .map(|remote| remote.cap)
     }
 
     /// What the tools of a job are given.

@@ -12,18 +12,18 @@ use slowpath_workload::Context;
 use slowpath_workload::external::processor_time;
 
 /// What a program that ended well left.
-pub(super) struct Output {
+pub(crate) struct Output {
     /// What it wrote to its standard output, if that is a pipe.
-    pub(super) stdout: String,
+    pub(crate) stdout: String,
     /// Processor time that it and its ended children took.
-    pub(super) cpu: Duration,
+    pub(crate) cpu: Duration,
 }
 
 /// Runs a program; with the context's end all of its process group ends too.
 ///
 /// # Errors
 /// It cannot be started, ends badly (with its own words), or the context ends before it.
-pub(super) fn run(mut command: Command, context: &Context) -> Result<Output, String> {
+pub(crate) fn run(mut command: Command, context: &Context) -> Result<Output, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     // A group of its own, so that its helpers can be ended with it; a terminal's Ctrl-C then does not reach them.
     let mut child = command

@@ -74,33 +74,14 @@ pub(super) fn run(spec: &Spec, context: &Context) -> Result<impl Answer + use<>,
         ));
     }
     let failed = |error| MeasureError::tool("s3", &spec.target, error);
-    let usual = if spec.tls.is_some() { 443 } else { 80 };
-    let server = address.resolve(usual)?;
-    let tls = spec
-        .tls
-        .as_ref()
-        .map(|authorities| ClientTls::new(&address.host, authorities))
-        .transpose()
-        .map_err(|error| MeasureError::tool("s3", &spec.target, error))?;
-    let bracketed = if address.host.contains(':') {
-        format!("[{}]", address.host)
-    } else {
-        address.host.clone()
-    };
-    let host = if server.port() == usual {
-        bracketed
-    } else {
-        format!("{bracketed}:{}", server.port())
-    };
-    let endpoint = Endpoint {
-        address: server,
-        host: Some(host),
-        bucket: bucket.to_owned(),
-        credentials: spec.credentials.clone(),
-        payload_hash: spec.payload_hash,
-        socket: spec.socket.clone(),
-        tls,
-    };
+    let endpoint = endpoint(
+        &spec.target,
+        &address,
+        &spec.credentials,
+        spec.payload_hash,
+        spec.tls.as_ref(),
+        &spec.socket,
+    )?;
     let load = |operation| LoadConfig {
         endpoint: endpoint.clone(),
         operation,
@@ -147,6 +128,42 @@ pub(super) fn run(spec: &Spec, context: &Context) -> Result<impl Answer + use<>,
         concurrency: spec.concurrency,
         loads,
         left,
+    })
+}
+
+/// The bucket that an address names, and how to speak to its server.
+pub(crate) fn endpoint(
+    target: &str,
+    address: &Address,
+    credentials: &Credentials,
+    payload_hash: PayloadHash,
+    tls: Option<&Authorities>,
+    socket: &SocketOptions,
+) -> Result<Endpoint, MeasureError> {
+    let usual = if tls.is_some() { 443 } else { 80 };
+    let server = address.resolve(usual)?;
+    let tls = tls
+        .map(|authorities| ClientTls::new(&address.host, authorities))
+        .transpose()
+        .map_err(|error| MeasureError::tool("s3", &target, error))?;
+    let bracketed = if address.host.contains(':') {
+        format!("[{}]", address.host)
+    } else {
+        address.host.clone()
+    };
+    let host = if server.port() == usual {
+        bracketed
+    } else {
+        format!("{bracketed}:{}", server.port())
+    };
+    Ok(Endpoint {
+        address: server,
+        host: Some(host),
+        bucket: address.path.trim_end_matches('/').to_owned(),
+        credentials: credentials.clone(),
+        payload_hash,
+        socket: socket.clone(),
+        tls,
     })
 }
 
@@ -293,6 +310,6 @@ const fn verb(operation: Operation) -> &'static str {
     }
 }
 
-const FORM: &str = "s3://HOST/BUCKET or s3://HOST:PORT/BUCKET";
+pub(crate) const FORM: &str = "s3://HOST/BUCKET or s3://HOST:PORT/BUCKET";
 /// Time for deleting what was stored.
 const CLEAN_UP: Duration = Duration::from_secs(60);

@@ -146,19 +146,21 @@ pub(super) fn run(
 }
 
 /// How to reach one server, and a folder for files of our own.
-struct Session<'a> {
+pub(crate) struct Session<'a> {
     spec: &'a Spec,
     context: &'a Context,
-    host: String,
+    /// The host as ssh is given it.
+    pub(crate) host: String,
     user: Option<String>,
     port: Option<u16>,
-    /// The path on the server, quoted for its shell.
-    path: String,
-    server: SocketAddr,
+    /// The path on the server.
+    pub(crate) path: String,
+    /// Where ssh connects to, unless it goes through something else.
+    pub(crate) server: SocketAddr,
     /// `IPQoS` as ssh would use it without further options.
     own_qos: String,
     /// The setting that makes ssh connect through something else.
-    proxy: Option<String>,
+    pub(crate) proxy: Option<String>,
     folder: Scratch,
 }
 
@@ -172,7 +174,8 @@ impl Drop for Scratch {
 }
 
 impl<'a> Session<'a> {
-    fn open(spec: &'a Spec, address: Address, context: &'a Context) -> Result<Self, MeasureError> {
+    /// Asks ssh for its settings, and makes a folder of our own.
+    pub(crate) fn open(spec: &'a Spec, address: Address, context: &'a Context) -> Result<Self, MeasureError> {
         let failed = |what: String| MeasureError::tool("ssh", &spec.target, what);
         // sftp does what its batch file says, local commands included: nobody else may write it.
         let parent = std::env::temp_dir();
@@ -229,7 +232,7 @@ impl<'a> Session<'a> {
     }
 
     /// Refuses a rate that these programs would not keep to.
-    fn keeps_to(&self, rate: Option<BitRate>) -> Result<(), MeasureError> {
+    pub(crate) fn keeps_to(&self, rate: Option<BitRate>) -> Result<(), MeasureError> {
         let is_remote = self.proxy.is_some() || !self.server.ip().to_canonical().is_loopback();
         match rate.filter(|_| is_remote) {
             Some(rate) => Err(MeasureError::Settings(format!(
@@ -241,7 +244,7 @@ impl<'a> Session<'a> {
     }
 
     /// A program with the options that all of them share; they must come before the host.
-    fn command(&self, program: &str, ip_qos: Option<&str>) -> Command {
+    pub(crate) fn command(&self, program: &str, ip_qos: Option<&str>) -> Command {
         let mut command = Command::new(program);
         if let Some(config) = &self.spec.config {
             command.arg("-F").arg(config);
@@ -267,11 +270,16 @@ impl<'a> Session<'a> {
     }
 
     /// Runs a command on the server; its standard output.
-    fn succeed(&self, words: &[&str]) -> Result<String, String> {
+    pub(crate) fn succeed(&self, words: &[&str]) -> Result<String, String> {
         let mut command = self.command("ssh", None);
         command.arg(&self.host).args(words).stdout(Stdio::piped());
         let output = program::run(command, self.context)?;
         Ok(output.stdout)
+    }
+
+    /// The folder for files of our own; it goes away with the session.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder.0
     }
 
     fn remote_size(&self) -> Result<u64, String> {
@@ -525,7 +533,7 @@ impl Answer for Outcome {
     }
 }
 
-const FORM: &str = "ssh://HOST/PATH or ssh://USER@HOST:PORT/PATH";
+pub(crate) const FORM: &str = "ssh://HOST/PATH or ssh://USER@HOST:PORT/PATH";
 /// From this share of a processor on, the host and not the path may be the limit.
 const BUSY: f64 = 0.9;
 

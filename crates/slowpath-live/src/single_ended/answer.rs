@@ -5,6 +5,8 @@ use slowpath_diagnose::stats::{Comparison, Outcome, Summary};
 use slowpath_verdict::Limit;
 
 use super::change::{Change, Expected};
+use super::compare::{CLEAR_GAIN, NO_GAIN};
+use super::layer::Layer;
 use crate::why::answer::ConnectionAnswer;
 
 /// Version of the JSON form.
@@ -15,20 +17,30 @@ pub const SCHEMA: &str = "slowpath/path/1";
 pub struct Diagnosis {
     /// [`SCHEMA`].
     pub schema: &'static str,
-    /// The server, address and port.
+    /// The targets, as they were given.
     pub server: String,
+    /// The layer that was tested as it is and with changes: the lowest that the targets offer.
+    pub layer: Layer,
     /// `out` if the data that the changes were tried with went to the server, `in` if they came from it.
     pub direction: &'static str,
     /// Seconds that one test lasted.
     pub test_s: f64,
+    /// The largest packet that gets through.
+    pub path_mtu: PathMtu,
     /// As it is, in the direction asked for.
     pub base: Way,
     /// As it is, in the other direction; absent where its test failed.
     pub other: Option<Way>,
+    /// What each layer carries, those that others stand on first; only the one above where the targets offer no more.
+    pub layers: Vec<LayerAnswer>,
+    /// Which of them loses the rate; absent where there is but one.
+    pub waterfall: Option<Waterfall>,
     /// What each change gave, in the order in which they were tried.
     pub trials: Vec<Trial>,
     /// Whether the changes support the verdict.
     pub support: Support,
+    /// What was not done because it would have told no more.
+    pub saved: Saved,
     /// What was not done, and why.
     pub notes: Vec<String>,
     /// What the tests cost.
@@ -42,6 +54,69 @@ pub struct Way {
     pub goodput: Summary,
     /// The connection of the first test: round trips, verdict, ledger.
     pub connection: ConnectionAnswer,
+}
+
+/// One layer as it is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LayerAnswer {
+    /// Which.
+    pub layer: Layer,
+    /// Bytes that arrived, byte/s, over all tests.
+    pub goodput: Summary,
+    /// The layer that it stands on, of those tested.
+    pub below: Option<Layer>,
+    /// Its rate against that layer's.
+    pub comparison: Option<Comparison>,
+    /// The connection of its first test; absent where it could not be watched.
+    pub connection: Option<ConnectionAnswer>,
+}
+
+/// The largest packet that gets through, bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct PathMtu {
+    /// What TCP went by in the first test.
+    pub tcp: Option<u32>,
+    /// The largest probe that was answered, of at most 1500 bytes; absent where none was.
+    pub probed: Option<u32>,
+    /// Whether larger probes vanished without any router saying so.
+    pub black_hole: bool,
+}
+
+/// Tests that were not made, because what they would tell was decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Saved {
+    /// Tests of the rounds that are made at most.
+    pub tests: u32,
+    /// What they would have moved, bytes, by those that were made.
+    pub bytes: u64,
+}
+
+/// Which layer loses the rate.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "outcome")]
+pub enum Waterfall {
+    /// One loses more of what reaches it than any other, and that was shown.
+    Loses {
+        /// The layer.
+        layer: Layer,
+        /// The one that it stands on.
+        below: Layer,
+        /// Share of the rate below that it loses.
+        share: f64,
+        /// Lower end of the 95 % interval of that share.
+        low: Option<f64>,
+        /// Upper end.
+        high: Option<f64>,
+        /// What in it does, in English.
+        culprit: String,
+    },
+    /// None costs more than this share, by the intervals.
+    None {
+        /// The share.
+        at_most: f64,
+    },
+    /// What was measured is too uneven or too little.
+    Unclear,
 }
 
 /// One change.
@@ -74,8 +149,12 @@ pub enum Support {
 pub struct Cost {
     /// How long all of it took, seconds.
     pub seconds: f64,
-    /// Bytes sent and received, with those of tests that failed.
+    /// Payload bytes moved, with those of tests that failed.
     pub bytes: u64,
+    /// Tests made.
+    pub tests: u32,
+    /// The cap, bytes; absent where there was none.
+    pub cap: Option<u64>,
 }
 
 impl Trial {
@@ -86,12 +165,20 @@ impl Trial {
             Expected::Faster => self.gives_little().then_some(false),
             Expected::Same if self.gives_little() => Some(true),
             Expected::Same => (self.is_faster() && self.comparison.ratio > CLEAR_GAIN).then_some(false),
+            Expected::Slower if self.is_slower() => Some(true),
+            Expected::Slower => self.costs_little().then_some(false),
             Expected::Open => None,
         }
     }
 
     fn gives_little(&self) -> bool {
         gives_little(&self.comparison)
+    }
+
+    /// Whether all that it may cost, by its interval, is less than a person would notice.
+    fn costs_little(&self) -> bool {
+        let c = &self.comparison;
+        c.low95.is_some_and(|low| 1.0 + low / c.a.mean > 1.0 / NO_GAIN)
     }
 
     /// Whether it was shown to be faster.
@@ -132,11 +219,25 @@ impl Diagnosis {
     }
 }
 
-/// Below this ratio a person notices no gain.
-const NO_GAIN: f64 = 1.15;
-/// What the removal of a limit gives at least, and the sharing of a start by more connections does not.
-const CLEAR_GAIN: f64 = 1.5;
+impl Way {
+    /// Shortest and mean round trip while data moved, seconds.
+    pub const fn round_trips(&self) -> (f64, f64) {
+        (
+            self.connection.facts.least_rtt_s,
+            self.connection.facts.mean_rtt_s,
+        )
+    }
 
+    /// Whether the data themselves make a person who works beside them wait: queues of 50 ms or more, at least as long as
+    /// the path.
+    pub fn is_bloated(&self) -> bool {
+        let (idle, loaded) = self.round_trips();
+        loaded - idle >= BLOAT_S && loaded >= 2.0 * idle
+    }
+}
+
+/// Queueing that a person notices, seconds.
+const BLOAT_S: f64 = 0.05;
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,7 @@ use slowpath_packet::mark::Dscp;
 use slowpath_report::quantity;
 use slowpath_units::{BitRate, ByteCount};
 use slowpath_verdict::Limit;
+use slowpath_words::english;
 
 /// One thing that a test does differently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -14,8 +15,10 @@ pub enum Change {
     Streams(u32),
     /// Another congestion control at the sender.
     CongestionControl(String),
-    /// Socket buffers of this size at both ends.
+    /// Socket buffers of this size, at both ends where the protocol can ask for that.
     Window(ByteCount),
+    /// The same, of half of what was on its way without.
+    HalfWindow(ByteCount),
     /// The sender paces itself to this rate.
     Pacing(BitRate),
     /// The packets carry this mark.
@@ -29,6 +32,8 @@ pub enum Expected {
     Faster,
     /// No faster.
     Same,
+    /// Slower.
+    Slower,
     /// Either.
     Open,
 }
@@ -37,17 +42,26 @@ impl Change {
     /// A few words: `4 connections`.
     pub fn words(&self) -> String {
         match self {
-            Self::Streams(count) => format!("{count} connections"),
-            Self::CongestionControl(name) => format!("congestion control {name}"),
-            Self::Window(bytes) => format!("socket buffers of {bytes}"),
-            Self::Pacing(rate) => format!("paced to {}", quantity::bit_rate(rate.bits_per_s() as f64)),
-            Self::Mark(mark) => format!("marked {mark}"),
+            Self::Streams(count) => english!("path-change-connections", count = count),
+            Self::CongestionControl(name) => english!("path-change-congestion-control", name = name),
+            Self::Window(bytes) | Self::HalfWindow(bytes) => {
+                let size = match bytes.bytes() {
+                    large @ 1_000_000.. => format!("{} MB", quantity::significant(large as f64 / 1e6)),
+                    small => format!("{} kB", quantity::significant(small as f64 / 1e3)),
+                };
+                english!("path-change-buffers", size = size)
+            }
+            Self::Pacing(rate) => {
+                let rate = quantity::bit_rate(rate.bits_per_s() as f64);
+                english!("path-change-paced", rate = rate)
+            }
+            Self::Mark(mark) => english!("path-change-marked", mark = mark),
         }
     }
 
     /// What `limit` lets this change give.
     pub fn expected(&self, limit: Limit) -> Expected {
-        use Expected::{Faster, Open, Same};
+        use Expected::{Faster, Open, Same, Slower};
         match (self, limit) {
             // What each connection is held by alone, more of them share.
             (
@@ -65,43 +79,74 @@ impl Change {
                 Limit::BottleneckBandwidth | Limit::Policed | Limit::RandomLoss | Limit::HostCpu,
             )
             | (Self::Pacing(_), _) => Same,
+            (Self::HalfWindow(_), Limit::ReceiverWindow | Limit::SendBuffer) => Slower,
             _ => Open,
         }
     }
 }
 
-/// What is worth trying where `limit` holds a transfer of `goodput` byte/s over `rtt_s`, the most telling first.
-///
-/// `controls` are the congestion controls that this user may choose, `own` is the one in use.
-pub fn worth_trying(limit: Limit, goodput: f64, rtt_s: f64, own: &str, controls: &[String]) -> Vec<Change> {
+/// What the first test showed.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'a> {
+    /// What limits it.
+    pub limit: Limit,
+    /// Bytes a second.
+    pub goodput: f64,
+    /// Mean round trip, seconds.
+    pub rtt_s: f64,
+    /// Bytes that were on their way.
+    pub flight: f64,
+    /// The congestion control in use; empty where it is the other end's.
+    pub own: &'a str,
+    /// Whether the buffers of both ends can be chosen.
+    pub both_ends: bool,
+}
+
+/// What is worth trying, the most telling first; `controls` are the congestion controls that this user may choose.
+pub fn worth_trying(seen: &Seen<'_>, controls: &[String]) -> Vec<Change> {
+    let limit = seen.limit;
     let mut out = vec![Change::Streams(MORE_STREAMS)];
-    if matches!(limit, Limit::ReceiverWindow | Limit::SendBuffer) {
-        let wanted = (goodput * rtt_s * WINDOW_TIMES).clamp(LEAST_WINDOW, MOST_WINDOW);
+    let size = |bytes: f64, least: f64| {
         #[expect(clippy::cast_possible_truncation, reason = "clamped to MOST_WINDOW")]
-        let wanted = ByteCount::new(wanted as u64);
-        out.push(Change::Window(wanted));
+        ByteCount::new(bytes.clamp(least, MOST_WINDOW) as u64)
+    };
+    let window = matches!(limit, Limit::ReceiverWindow) && seen.both_ends || limit == Limit::SendBuffer;
+    if window {
+        let wanted = seen.goodput * seen.rtt_s * WINDOW_TIMES;
+        out.push(Change::Window(size(wanted, LEAST_WINDOW)));
     }
-    // The one that takes losses for something else than a full queue, or the one that does not.
-    let other = if own == "bbr" { "cubic" } else { "bbr" };
-    if controls.iter().any(|name| name == other) {
-        out.push(Change::CongestionControl(other.to_owned()));
+    // First the one that takes losses for something else than a full queue, or the one that does not. Those of the other end
+    // are not ours to choose.
+    let first = if seen.own == "bbr" { "cubic" } else { "bbr" };
+    let mut others: Vec<&String> = controls.iter().filter(|name| *name != seen.own).collect();
+    others.sort_by_key(|name| *name != first);
+    if !seen.own.is_empty() {
+        out.extend(others.into_iter().cloned().map(Change::CongestionControl));
     }
     if matches!(
         limit,
         Limit::Policed | Limit::BottleneckBandwidth | Limit::SharedBottleneck
     ) {
         #[expect(clippy::cast_possible_truncation, reason = "a rate in bit/s")]
-        out.push(Change::Pacing(BitRate::new((goodput * 8.0 * PACED) as u64)));
+        out.push(Change::Pacing(BitRate::new((seen.goodput * 8.0 * PACED) as u64)));
     }
+    if window && seen.flight > 0.0 {
+        out.push(Change::HalfWindow(size(seen.flight / 2.0, SMALLEST_WINDOW)));
+    }
+    out.extend(FURTHER_STREAMS.map(Change::Streams));
     out
 }
 
 /// Connections at once that a test tries.
 const MORE_STREAMS: u32 = 4;
+/// And those that it tries where there is time: how the rate goes with their number.
+const FURTHER_STREAMS: [u32; 2] = [8, 2];
 /// A window that no longer holds a transfer: so many times what it had on its way.
 const WINDOW_TIMES: f64 = 8.0;
 /// Smallest window worth asking for, bytes.
 const LEAST_WINDOW: f64 = 1_000_000.0;
+/// Smallest of all, bytes: the kernel takes no less than about two segments.
+const SMALLEST_WINDOW: f64 = 4_096.0;
 /// Largest, bytes: more is refused by many a server.
 const MOST_WINDOW: f64 = 64_000_000.0;
 /// Share of the rate reached to which a sender is paced, to see whether it is its own bursts that are dropped.
@@ -125,17 +170,38 @@ mod tests {
 
     #[test]
     fn a_window_is_tried_only_where_one_holds() {
-        let tried = |limit| worth_trying(limit, 1e6, 0.1, "cubic", &["bbr".to_owned()]);
-        assert!(tried(Limit::ReceiverWindow).contains(&Change::Window(ByteCount::new(1_000_000))));
+        let seen = |limit, both_ends| Seen {
+            limit,
+            goodput: 1e6,
+            rtt_s: 0.1,
+            flight: 64e3,
+            own: "cubic",
+            both_ends,
+        };
+        let all = ["reno".to_owned(), "cubic".to_owned(), "bbr".to_owned()];
+        let tried = |limit| worth_trying(&seen(limit, true), &all);
+        let windows = tried(Limit::ReceiverWindow);
+        assert!(windows.contains(&Change::Window(ByteCount::new(1_000_000))));
+        assert!(windows.contains(&Change::HalfWindow(ByteCount::new(32_000))));
+        let is_window = |change: &Change| matches!(change, Change::Window(_) | Change::HalfWindow(_));
+        assert!(!tried(Limit::RandomLoss).iter().any(is_window));
+        // The window of a server that takes no orders is not ours to choose.
         assert!(
-            !tried(Limit::RandomLoss)
+            !worth_trying(&seen(Limit::ReceiverWindow, false), &all)
                 .iter()
-                .any(|change| matches!(change, Change::Window(_)))
+                .any(is_window)
         );
         assert!(tried(Limit::Policed).contains(&Change::Pacing(BitRate::new(7_200_000))));
-        assert!(tried(Limit::RandomLoss).contains(&Change::CongestionControl("bbr".to_owned())));
+        let controls: Vec<Change> = tried(Limit::RandomLoss)
+            .into_iter()
+            .filter(|change| matches!(change, Change::CongestionControl(_)))
+            .collect();
+        assert_eq!(
+            controls,
+            ["bbr", "reno"].map(|name| Change::CongestionControl(name.to_owned()))
+        );
         // What this user may not choose is not tried.
-        let none = worth_trying(Limit::RandomLoss, 1e6, 0.1, "cubic", &[]);
-        assert_eq!(none, [Change::Streams(4)]);
+        let none = worth_trying(&seen(Limit::RandomLoss, true), &[]);
+        assert_eq!(none, [4, 8, 2].map(Change::Streams));
     }
 }

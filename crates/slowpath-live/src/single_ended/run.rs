@@ -1,314 +1,326 @@
-//! The tests themselves.
+//! Which tests are made, in which order, and when they have told enough.
 
-use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use slowpath_diagnose::stats::{Comparison, Outcome, Summary};
-use slowpath_packet::mark::Dscp;
-use slowpath_units::Duration;
-use slowpath_verdict::Limit;
+use slowpath_diagnose::stats::Summary;
+use slowpath_units::{ByteCount, Duration};
+use slowpath_words::{english, english_word};
 use slowpath_workload::Context;
-use slowpath_workload::iperf3::{self, ClientConfig, Direction, Params, Report, StreamReport};
+use slowpath_workload::probe::{self, MtuConfig};
 
-use super::answer::{self, Cost, Diagnosis, SCHEMA, Trial, Way};
+use super::answer::{self, Cost, Diagnosis, LayerAnswer, PathMtu, SCHEMA, Saved, Trial, Way};
+use super::bench::{Bench, Test};
 use super::change::{self, Change};
-use crate::measure::address::Address;
-use crate::measure::iperf3::{FORM, PORT};
+use super::compare::{CLEAR_GAIN, WORTH_LOSS, compare, is_decided};
+use super::layer::Layer;
+use super::services::{self, Services};
+use super::spec::{Spec, Stage};
+use super::waterfall;
 use crate::measure::{Guard, MeasureError};
-use crate::why::answer::ConnectionAnswer;
-use crate::why::{self, Peer, Target, WatchSpec};
 
-/// What to find out.
-#[derive(Debug, Clone)]
-pub struct Spec {
-    /// `iperf3://HOST[:PORT]`, port 5201 if absent.
-    pub target: String,
-    /// Whether the changes are tried with data from the server.
-    pub reverse: bool,
-    /// Marks to try beside.
-    pub marks: Vec<Dscp>,
-    /// No test begins that would not be over after so long.
-    pub most: Duration,
-}
-
-/// What is being done, for a line that updates.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stage {
-    /// Number of the test, from 1.
-    pub test: u32,
-    /// What is different in it; `None` as it is.
-    pub change: Option<Change>,
-    /// Whether the server sends.
-    pub reverse: bool,
-}
-
-/// Tests a path from one end, one change at a time; `tell` hears each test before it begins.
+/// Tests a path from one end, one layer or change at a time; `tell` hears each test before it begins.
 ///
 /// # Errors
 /// [`MeasureError`], where not even the first test could be made; load on an address that is not local is refused without
 /// [`Guard::remote`].
 pub fn diagnose(spec: &Spec, guard: &Guard, tell: &mut dyn FnMut(&Stage)) -> Result<Diagnosis, MeasureError> {
-    let address = Address::parse(&spec.target, FORM)?;
-    let server = address.resolve(PORT)?;
-    let mut tests = Tests {
-        server,
-        context: guard.context(),
-        begun: Instant::now(),
+    let begun = Instant::now();
+    let context = guard.context();
+    let ssh = services::ssh_spec(spec);
+    let services = Services::open(spec, ssh.as_ref(), guard, &context)?;
+    let layers = services.layers();
+    let Some(&lowest) = layers.first() else {
+        return Err(MeasureError::Settings("nothing to test: no target".to_owned()));
+    };
+    let reverse = spec.reverse || services.names_a_file();
+    if let Some(other) = layers.iter().find(|layer| !services.can(**layer, reverse)) {
+        return Err(MeasureError::Settings(format!(
+            "{} cannot {} here: name a file to read, ftp://HOST/FILE, or a folder to write to, ftp://HOST/FOLDER/",
+            other.words(),
+            if reverse { "send to us" } else { "take data" }
+        )));
+    }
+    let announced = path_mtu(&services, &context);
+    let mut bench = Bench {
+        services: &services,
+        context: &context,
+        begun,
         most: spec.most,
+        cap: spec.cap.or(guard.cap()),
         span: FIRST,
+        beside: Duration::ZERO,
         made: 0,
+        moved: 0,
         notes: Vec::new(),
         tell,
     };
-    let first = tests.run(None, spec.reverse)?;
+    let first = bench.run(lowest, None, reverse)?;
     let Some(connection) = first.connection else {
         let problem = format!(
-            "the test against {server} ran, but its connection could not be watched: is it carried by a proxy or another namespace?"
+            "the test against {} ran, but its connection could not be watched ({}): is it carried by a proxy or another namespace?",
+            spec.targets.join(" "),
+            first.unwatched
         );
         return Err(MeasureError::Settings(problem));
     };
-    let rtt_s = connection.facts.mean_rtt_s;
-    tests.span = span_for(connection.facts.least_rtt_s);
-    let other = tests.try_run(None, !spec.reverse).and_then(|test| {
-        Some(Way {
-            goodput: Summary::of_rates(&[test.goodput])?,
-            connection: test.connection?,
-        })
-    });
+    bench.span = span_for(connection.facts.least_rtt_s);
+    let other = services
+        .can(lowest, !reverse)
+        .then(|| bench.try_run(lowest, None, !reverse))
+        .flatten()
+        .and_then(|test| {
+            Some(Way {
+                goodput: Summary::of_rates(&[test.goodput])?,
+                connection: test.connection?,
+            })
+        });
     let limit = connection.verdict.limit;
-    let own = if spec.reverse {
-        ""
-    } else {
-        &connection.congestion_control
-    };
-    let mut changes = change::worth_trying(limit, first.goodput, rtt_s, own, &controls());
-    changes.extend(spec.marks.iter().copied().map(Change::Mark));
-    let (base, trials) = rounds(&mut tests, &changes, spec.reverse);
-    if base.is_empty() {
-        tests
-            .notes
-            .push("There was no time or no permission left to try any change.".to_owned());
+    let worth = change::worth_trying(
+        &change::Seen {
+            limit,
+            goodput: first.goodput,
+            rtt_s: connection.facts.mean_rtt_s,
+            flight: connection.facts.flight_bytes,
+            own: if reverse {
+                ""
+            } else {
+                &connection.congestion_control
+            },
+            both_ends: lowest == Layer::Tcp,
+        },
+        &controls(),
+    );
+    let mut candidates: Vec<Candidate> = layers[1..].iter().map(|&layer| Candidate::layer(layer)).collect();
+    candidates.extend(
+        spec.marks
+            .iter()
+            .copied()
+            .map(Change::Mark)
+            .map(Candidate::change),
+    );
+    let asked = candidates.len();
+    candidates.extend(worth.into_iter().map(Candidate::change));
+    prune(&mut bench, &mut candidates, asked);
+    let base = rounds(&mut bench, lowest, &layers, &mut candidates, reverse);
+    if base.is_empty() && !candidates.is_empty() {
+        bench.notes.push(english_word!("path-nothing-left").to_owned());
     }
     // The first test was of another length where the round trip asked for longer ones: it counts where it is all there is.
     let goodputs = if base.is_empty() {
         vec![first.goodput]
     } else {
-        base
+        base.clone()
     };
-    let way = Way {
-        goodput: Summary::of_rates(&goodputs).unwrap_or_default(),
-        connection,
-    };
+    let saved = saved(&candidates, &base, &layers);
+    let mut trials = Vec::new();
+    let mut carried = vec![(lowest, base)];
+    let mut tested: Vec<(Layer, Test)> = Vec::new();
+    for candidate in candidates {
+        match candidate.what {
+            What::Layer(layer) => {
+                carried.push((layer, candidate.rates));
+                tested.extend(candidate.first.map(|first| (layer, first)));
+            }
+            What::Change(change) => {
+                trials.extend(compare(&carried[0].1, &candidate.rates).map(|comparison| Trial {
+                    change,
+                    comparison,
+                    limit: candidate.first.as_ref().and_then(Test::limit),
+                    sent_again: candidate.first.as_ref().and_then(Test::sent_again),
+                }));
+            }
+        }
+    }
+    let answers: Vec<LayerAnswer> = waterfall::answers(&carried, &connection, tested);
+    let waterfall = waterfall::waterfall(&answers);
+    let mut notes = std::mem::take(&mut bench.notes);
+    notes.extend(services.left());
     Ok(Diagnosis {
         schema: SCHEMA,
-        server: server.to_string(),
-        direction: if spec.reverse { "in" } else { "out" },
-        test_s: tests.span.seconds(),
+        server: spec.targets.join(" "),
+        layer: lowest,
+        direction: if reverse { "in" } else { "out" },
+        test_s: bench.span.seconds(),
         support: answer::support(limit, &trials),
-        base: way,
-        other,
-        trials,
-        cost: Cost {
-            seconds: tests.begun.elapsed().as_secs_f64(),
-            bytes: tests.context.spent(),
+        path_mtu: PathMtu {
+            tcp: (first.mtu > 0).then_some(first.mtu),
+            ..announced
         },
-        notes: tests.notes,
+        base: Way {
+            goodput: Summary::of_rates(&goodputs).unwrap_or_default(),
+            connection,
+        },
+        other,
+        layers: answers,
+        waterfall,
+        trials,
+        saved,
+        cost: Cost {
+            seconds: begun.elapsed().as_secs_f64(),
+            bytes: bench.moved,
+            tests: bench.made,
+            cap: bench.cap.map(ByteCount::bytes),
+        },
+        notes,
     })
 }
 
-/// Lets all changes take turns with as it is, until all that can tell has told, or the time is over.
-fn rounds(tests: &mut Tests<'_>, changes: &[Change], reverse: bool) -> (Vec<f64>, Vec<Trial>) {
+/// The largest packet that gets through, by probes; TCP's own view comes with the first test.
+fn path_mtu(services: &Services<'_>, context: &Context) -> PathMtu {
+    let config = MtuConfig {
+        wait: Duration::from_millis(400),
+        tries: 2,
+        ..MtuConfig::new(services.address)
+    };
+    let context = context.clone().within(MTU_TIME);
+    match probe::path_mtu(&config, &context) {
+        Ok(report) => PathMtu {
+            tcp: None,
+            probed: report.path_mtu,
+            black_hole: report.black_hole,
+        },
+        Err(_) => PathMtu::default(),
+    }
+}
+
+/// Leaves out what there is no time for twice; what was asked for stays.
+fn prune(bench: &mut Bench<'_>, candidates: &mut Vec<Candidate>, asked: usize) {
+    let each = (bench.span + bench.beside).seconds();
+    let fit = ((bench.left().seconds() + each) / (each * f64::from(ROUNDS))) as usize;
+    // As it is takes part in every round.
+    let fit = fit.saturating_sub(1).max(asked);
+    if candidates.len() > fit {
+        let out: Vec<String> = candidates.drain(fit..).map(|one| one.words()).collect();
+        bench
+            .notes
+            .push(english!("path-no-time-for", what = out.join(", ")));
+    }
+}
+
+/// What is tested beside as it is.
+enum What {
+    Layer(Layer),
+    Change(Change),
+}
+
+struct Candidate {
+    what: What,
+    rates: Vec<f64>,
+    bytes: u64,
+    first: Option<Test>,
+    given_up: bool,
+}
+
+impl Candidate {
+    const fn new(what: What) -> Self {
+        Self {
+            what,
+            rates: Vec::new(),
+            bytes: 0,
+            first: None,
+            given_up: false,
+        }
+    }
+
+    const fn layer(layer: Layer) -> Self {
+        Self::new(What::Layer(layer))
+    }
+
+    const fn change(change: Change) -> Self {
+        Self::new(What::Change(change))
+    }
+
+    fn words(&self) -> String {
+        match &self.what {
+            What::Layer(layer) => layer.words().to_owned(),
+            What::Change(change) => change.words(),
+        }
+    }
+}
+
+/// Lets all candidates take turns with as it is, until all that can tell has told, or the time is over.
+fn rounds(
+    bench: &mut Bench<'_>,
+    lowest: Layer,
+    layers: &[Layer],
+    candidates: &mut [Candidate],
+    reverse: bool,
+) -> Vec<f64> {
     let mut base: Vec<f64> = Vec::new();
-    let mut tried: Vec<(Vec<f64>, Option<Test>)> = changes.iter().map(|_| (Vec::new(), None)).collect();
-    let mut given_up: Vec<bool> = vec![false; changes.len()];
-    'rounds: for round in 0..MOST_ROUNDS {
-        if round >= ROUNDS && tried.iter().all(|(rates, _)| is_decided(&base, rates)) {
+    for round in 0..MOST_ROUNDS {
+        let open = open(&base, layers, candidates);
+        if round >= ROUNDS && open.is_empty() {
             break;
         }
-        match tests.try_run(None, reverse) {
+        match bench.try_run(lowest, None, reverse) {
             Some(test) => base.push(test.goodput),
             None => break,
         }
-        for (index, change) in changes.iter().enumerate() {
-            if given_up[index] {
+        for (index, candidate) in candidates.iter_mut().enumerate() {
+            if candidate.given_up || (round >= ROUNDS && !open.contains(&index)) {
                 continue;
             }
-            if tests.is_over() {
-                break 'rounds;
+            if bench.is_over() {
+                return base;
             }
-            match tests.try_run(Some(change), reverse) {
+            let test = match &candidate.what {
+                What::Layer(layer) => bench.try_run(*layer, None, reverse),
+                What::Change(change) => bench.try_run(lowest, Some(change), reverse),
+            };
+            match test {
                 Some(test) => {
-                    tried[index].0.push(test.goodput);
-                    tried[index].1.get_or_insert(test);
+                    candidate.rates.push(test.goodput);
+                    candidate.bytes += test.bytes;
+                    candidate.first.get_or_insert(test);
                 }
-                None => given_up[index] = true,
+                None => candidate.given_up = true,
             }
         }
     }
-    let trials = changes.iter().zip(tried).filter_map(|(change, (rates, first))| {
-        Some(Trial {
-            change: change.clone(),
-            comparison: Comparison::of_rates(&base, &rates)?,
-            limit: first.as_ref().and_then(Test::limit),
-            sent_again: first.and_then(|test| test.sent_again),
-        })
-    });
-    let trials = trials.collect();
-    (base, trials)
+    base
 }
 
-/// Whether more rounds would tell no more: a difference is shown, or there is none worth speaking of.
-fn is_decided(base: &[f64], with: &[f64]) -> bool {
-    Comparison::of_rates(base, with)
-        .is_none_or(|c| c.outcome != Outcome::NotShown || answer::gives_little(&c))
-}
-
-/// What one test showed.
-struct Test {
-    goodput: f64,
-    connection: Option<ConnectionAnswer>,
-    sent_again: Option<f64>,
-}
-
-impl Test {
-    fn limit(&self) -> Option<Limit> {
-        self.connection
-            .as_ref()
-            .map(|connection| connection.verdict.limit)
-    }
-}
-
-struct Tests<'a> {
-    server: SocketAddr,
-    context: Context,
-    begun: Instant,
-    most: Duration,
-    span: Duration,
-    made: u32,
-    notes: Vec<String>,
-    tell: &'a mut dyn FnMut(&Stage),
-}
-
-impl Tests<'_> {
-    fn is_over(&self) -> bool {
-        let spent = Duration::from(self.begun.elapsed());
-        spent + self.span > self.most || self.context.check().is_err()
-    }
-
-    /// One more test, if there is time; one that fails leaves a note.
-    fn try_run(&mut self, change: Option<&Change>, reverse: bool) -> Option<Test> {
-        if self.is_over() {
-            return None;
-        }
-        match self.run(change, reverse) {
-            Ok(test) => Some(test),
-            Err(error) => {
-                let what = change.map_or_else(|| way(reverse).to_owned(), Change::words);
-                self.notes.push(format!("Not tried, {what}: {error}"));
-                None
-            }
-        }
-    }
-
-    fn run(&mut self, change: Option<&Change>, reverse: bool) -> Result<Test, MeasureError> {
-        self.made += 1;
-        (self.tell)(&Stage {
-            test: self.made,
-            change: change.cloned(),
-            reverse,
-        });
-        let mut params = Params {
-            direction: if reverse {
-                Direction::Reverse
-            } else {
-                Direction::Forward
-            },
-            duration: self.span,
-            ..Params::default()
+/// The candidates that more rounds may tell more of, and the layers that those are held against.
+fn open(base: &[f64], layers: &[Layer], candidates: &[Candidate]) -> Vec<usize> {
+    let place = |layer: Layer| {
+        candidates
+            .iter()
+            .position(|one| matches!(one.what, What::Layer(own) if own == layer))
+    };
+    let mut open = Vec::new();
+    for (index, candidate) in candidates.iter().enumerate() {
+        let below = match candidate.what {
+            What::Layer(layer) => layer.below(layers).and_then(place),
+            What::Change(_) => None,
         };
-        match change {
-            None => {}
-            Some(Change::Streams(count)) => params.parallel = *count,
-            Some(Change::CongestionControl(name)) => params.congestion_control = Some(name.clone()),
-            Some(Change::Window(bytes)) => params.window = Some(*bytes),
-            Some(Change::Pacing(rate)) => params.fq_rate = Some(*rate),
-            Some(Change::Mark(mark)) => params.tos = mark.value() << 2,
-        }
-        let config = ClientConfig {
-            params,
-            ..ClientConfig::tcp(self.server, self.span)
+        let against = below.map_or(base, |below| &candidates[below].rates);
+        let least = match candidate.what {
+            What::Layer(_) => WORTH_LOSS,
+            What::Change(_) => CLEAR_GAIN,
         };
-        let (report, connection) = self.watched(&config, reverse);
-        let report = report.map_err(|error| MeasureError::tool("iperf3", &self.server, error))?;
-        if let (Some(Change::CongestionControl(name)), Some(own), false) = (change, &connection, reverse)
-            && own.congestion_control != *name
-        {
-            let kept = &own.congestion_control;
-            return Err(MeasureError::Settings(format!(
-                "the kernel kept {kept}: the route to the server locks it (ip route show)"
-            )));
+        if !candidate.given_up && !is_decided(against, &candidate.rates, least) {
+            open.push(index);
+            open.extend(below);
         }
-        Ok(Test {
-            goodput: report.delivered_bit_per_s(!reverse) / 8.0,
-            sent_again: sent_again(&report, connection.as_ref()),
-            connection,
-        })
     }
-
-    /// Runs a test and watches its largest connection.
-    fn watched(
-        &self,
-        config: &ClientConfig,
-        reverse: bool,
-    ) -> (Result<Report, iperf3::IperfError>, Option<ConnectionAnswer>) {
-        let spec = WatchSpec {
-            target: Target::Peer(Peer {
-                text: self.server.to_string(),
-                addresses: vec![self.server.ip()],
-                port: Some(self.server.port()),
-            }),
-            duration: None,
-            output: std::process::Stdio::null,
-            trial: None,
-        };
-        let stop = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            let watch = scope.spawn(|| why::watch(&spec, &stop, &mut |_| {}));
-            let report = iperf3::run(config, &self.context);
-            stop.store(true, Ordering::Relaxed);
-            let outcome = watch.join().ok().and_then(Result::ok);
-            let direction = if reverse { "in" } else { "out" };
-            let connection = outcome.and_then(|outcome| {
-                let answer = why::answer(&spec.target, &outcome);
-                let mut moved = answer.connections.into_iter();
-                moved.find(|connection| connection.direction == direction)
-            });
-            (report, connection)
-        })
-    }
+    open.sort_unstable();
+    open.dedup();
+    open
 }
 
-/// Share of the segments that this end sent again.
-fn sent_again(report: &Report, connection: Option<&ConnectionAnswer>) -> Option<f64> {
-    let again: u64 = report
-        .streams
-        .iter()
-        .filter(|stream| stream.sends)
-        .map(StreamReport::retransmits)
-        .sum::<Option<u64>>()?;
-    let connection = connection.filter(|connection| connection.direction == "out")?;
-    // Of a test with several connections one was looked at: its share stands for all.
-    let (sent, own) = connection.facts.segments;
-    (sent > 0).then(|| if report.params.parallel > 1 { own as f64 } else { again as f64 } / sent as f64)
-}
-
-const fn way(reverse: bool) -> &'static str {
-    if reverse {
-        "data from the server"
-    } else {
-        "data to the server"
+/// The tests of the rounds that were not made because what they would tell was decided.
+fn saved(candidates: &[Candidate], base: &[f64], layers: &[Layer]) -> Saved {
+    let open = open(base, layers, candidates);
+    let mut saved = Saved::default();
+    for (index, candidate) in candidates.iter().enumerate() {
+        let count = candidate.rates.len();
+        let left = (MOST_ROUNDS as usize).saturating_sub(count);
+        if count >= ROUNDS as usize && !candidate.given_up && !open.contains(&index) {
+            saved.tests += u32::try_from(left).unwrap_or(0);
+            saved.bytes += candidate.bytes / count as u64 * left as u64;
+        }
     }
+    saved
 }
 
 /// How long a test must be over such a round trip, so that its start is a small part.
@@ -319,14 +331,11 @@ fn span_for(rtt_s: f64) -> Duration {
 
 /// Congestion controls that this user may choose.
 fn controls() -> Vec<String> {
-    let list = |name: &str| {
-        std::fs::read_to_string(format!("/proc/sys/net/ipv4/{name}"))
-            .unwrap_or_default()
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect::<Vec<String>>()
-    };
-    list("tcp_allowed_congestion_control")
+    std::fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
+        .unwrap_or_default()
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The first test, before anything is known of the path.
@@ -337,7 +346,36 @@ const ROUND_TRIPS: f64 = 40.0;
 const LEAST_S: f64 = 2.0;
 /// but no more than these.
 const MOST_S: f64 = 6.0;
-/// Rounds that every change gets.
+/// For searching the path MTU.
+const MTU_TIME: Duration = Duration::from_secs(4);
+/// Rounds that every candidate gets.
 const ROUNDS: u32 = 2;
 /// Rounds at most, where chance may still have made what was seen.
 const MOST_ROUNDS: u32 = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layer_below_an_open_one_goes_on_with_it() {
+        let layer = |layer, rates: &[f64]| Candidate {
+            rates: rates.to_vec(),
+            ..Candidate::layer(layer)
+        };
+        let there = [Layer::Tcp, Layer::Pipe, Layer::Sftp];
+        let base = [9e6, 9.1e6];
+        // The pipe is clearly slower than TCP; sftp against the pipe is not clear.
+        let candidates = [layer(Layer::Pipe, &[5e6, 5.1e6]), layer(Layer::Sftp, &[2e6, 5e6])];
+        assert_eq!(open(&base, &there, &candidates), [0, 1]);
+        let candidates = [
+            layer(Layer::Pipe, &[5e6, 5.1e6]),
+            layer(Layer::Sftp, &[5e6, 5.05e6]),
+        ];
+        assert_eq!(open(&base, &there, &candidates), [0; 0]);
+        assert_eq!(saved(&candidates, &base, &there).tests, 4);
+        // What the time ended is not saved.
+        let candidates = [layer(Layer::Pipe, &[5e6, 5.1e6]), layer(Layer::Sftp, &[2e6, 5e6])];
+        assert_eq!(saved(&candidates, &base, &there).tests, 0);
+    }
+}

@@ -6,9 +6,9 @@ use slowpath_diagnose::stats::{Comparison, Outcome, Summary};
 use slowpath_report::text::{Style, Tone, fit, left, right};
 use slowpath_report::{quantity, verdict};
 
-use super::answer::{Diagnosis, Support, Trial, Way};
+use super::answer::{Diagnosis, LayerAnswer, Support, Trial, Waterfall, Way};
 use super::change::Change;
-use super::run::Stage;
+use super::spec::Stage;
 use slowpath_words::{say, told, word};
 
 /// What is being done, in a few words.
@@ -17,7 +17,7 @@ pub fn stage(stage: &Stage) -> String {
     let what = stage
         .change
         .as_ref()
-        .map_or_else(|| word!("single-ended-text-as").to_owned(), Change::words);
+        .map_or_else(|| stage.layer.words().to_owned(), Change::words);
     say!(
         "single-ended-text-test-data-server",
         test = stage.test,
@@ -32,6 +32,9 @@ pub fn stage(stage: &Stage) -> String {
 /// Those of `out`.
 pub fn write(diagnosis: &Diagnosis, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let base = &diagnosis.base.connection;
+    if let Some(waterfall) = &diagnosis.waterfall {
+        style.paragraph(&style.bold(&lost(waterfall)), "", "", Tone::Plain, out)?;
+    }
     let sentence = style.bold(&told(&base.verdict.sentence));
     style.paragraph(&sentence, "", "", Tone::Plain, out)?;
     style.paragraph(&what_follows(diagnosis), "", "", tone(diagnosis), out)?;
@@ -49,13 +52,27 @@ pub fn write(diagnosis: &Diagnosis, style: Style, out: &mut dyn Write) -> io::Re
         congestion_control = base.congestion_control
     );
     style.paragraph(&head, "", "", Tone::Plain, out)?;
-    row(
-        word!("single-ended-text-as"),
-        &diagnosis.base.goodput,
-        &as_it_is(&diagnosis.base),
-        style,
-        out,
-    )?;
+    if diagnosis.layers.len() > 1 {
+        for layer in &diagnosis.layers {
+            row(layer.layer.words(), &layer.goodput, &costs(layer), style, out)?;
+        }
+    } else {
+        let name = diagnosis.layer.words();
+        row(
+            name,
+            &diagnosis.base.goodput,
+            &as_it_is(&diagnosis.base),
+            style,
+            out,
+        )?;
+    }
+    if !diagnosis.trials.is_empty() {
+        let head = say!(
+            "single-ended-text-one-thing-changed",
+            layer = diagnosis.layer.words()
+        );
+        style.paragraph(&head, "", "", Tone::Plain, out)?;
+    }
     for trial in &diagnosis.trials {
         row(
             &trial.change.words(),
@@ -66,20 +83,19 @@ pub fn write(diagnosis: &Diagnosis, style: Style, out: &mut dyn Write) -> io::Re
         )?;
     }
     if let Some(other) = &diagnosis.other {
-        style.paragraph(
-            &say!("single-ended-text-it", back = back),
-            "",
-            "",
-            Tone::Plain,
-            out,
-        )?;
+        let head = say!("single-ended-text-it", back = back);
+        style.paragraph(&head, "", "", Tone::Plain, out)?;
         row(
-            word!("single-ended-text-as"),
+            diagnosis.layer.words(),
             &other.goodput,
             &as_it_is(other),
             style,
             out,
         )?;
+    }
+    style.paragraph(&round_trips(&diagnosis.base), "", "", Tone::Plain, out)?;
+    if let Some((mtu, tone)) = path_mtu(diagnosis) {
+        style.paragraph(&mtu, "", "", tone, out)?;
     }
     if style.verbose {
         for evidence in &base.verdict.evidence {
@@ -90,14 +106,122 @@ pub fn write(diagnosis: &Diagnosis, style: Style, out: &mut dyn Write) -> io::Re
         style.paragraph(next, "", "", Tone::Plain, out)?;
     }
     for note in &diagnosis.notes {
-        style.paragraph(note, "", "", Tone::Care, out)?;
+        style.paragraph(&told(note), "", "", Tone::Care, out)?;
     }
+    style.paragraph(&cost(diagnosis), "", "", Tone::Plain, out)
+}
+
+fn cost(diagnosis: &Diagnosis) -> String {
     let cost = say!(
         "single-ended-text-moved",
-        cost = quantity::bytes(diagnosis.cost.bytes as f64),
-        cost2 = quantity::seconds(diagnosis.cost.seconds)
+        cost = amount(diagnosis.cost.bytes),
+        cost2 = quantity::seconds(diagnosis.cost.seconds),
+        tests = diagnosis.cost.tests
     );
-    style.paragraph(&cost, "", "", Tone::Plain, out)
+    if diagnosis.saved.tests == 0 {
+        return cost;
+    }
+    let saved = say!(
+        "single-ended-text-saved",
+        tests = diagnosis.saved.tests,
+        bytes = amount(diagnosis.saved.bytes)
+    );
+    format!("{cost}{saved}")
+}
+
+/// Which layer loses the rate, in a sentence.
+pub fn lost(waterfall: &Waterfall) -> String {
+    match waterfall {
+        Waterfall::Loses {
+            layer,
+            below,
+            share,
+            low,
+            high,
+            culprit,
+        } => {
+            let range = low.zip(*high).map_or(String::new(), |(low, high)| {
+                say!(
+                    "single-ended-text-range",
+                    low = quantity::percent(low),
+                    high = quantity::percent(high)
+                )
+            });
+            say!(
+                "single-ended-text-loses",
+                layer = layer.words(),
+                share = quantity::percent(*share),
+                range = range,
+                below = below.words(),
+                culprit = told(culprit)
+            )
+        }
+        Waterfall::None { at_most } => {
+            say!(
+                "single-ended-text-none-loses",
+                at_most = quantity::percent(*at_most)
+            )
+        }
+        Waterfall::Unclear => word!("single-ended-text-unclear").to_owned(),
+    }
+}
+
+/// What a layer carries of what reaches it, and what limits it.
+fn costs(layer: &LayerAnswer) -> String {
+    let limit = layer.connection.as_ref().map_or(String::new(), |one| {
+        told(verdict::limit_words(one.verdict.limit)).into_owned()
+    });
+    match (&layer.comparison, layer.below) {
+        (Some(comparison), Some(below)) => say!(
+            "single-ended-text-against-layer",
+            share = quantity::percent(comparison.ratio),
+            below = below.words(),
+            limit = limit
+        ),
+        _ => limit,
+    }
+}
+
+/// An amount of data, roughly.
+fn amount(bytes: u64) -> String {
+    let bytes = bytes as f64;
+    match bytes {
+        1e9.. => format!("{} GB", quantity::significant(bytes / 1e9)),
+        1e6.. => format!("{} MB", quantity::significant(bytes / 1e6)),
+        _ => quantity::bytes(bytes),
+    }
+}
+
+fn round_trips(way: &Way) -> String {
+    let (idle, loaded) = way.round_trips();
+    let words = if way.is_bloated() {
+        word!("single-ended-text-bloated")
+    } else if loaded > 1.25 * idle && loaded - idle > 0.002 {
+        word!("single-ended-text-some-queue")
+    } else {
+        word!("single-ended-text-no-queue")
+    };
+    say!(
+        "single-ended-text-idle-and-loaded",
+        idle = quantity::seconds(idle),
+        loaded = quantity::seconds(loaded),
+        words = words
+    )
+}
+
+fn path_mtu(diagnosis: &Diagnosis) -> Option<(String, Tone)> {
+    let mtu = &diagnosis.path_mtu;
+    match (mtu.probed, mtu.tcp) {
+        (Some(probed), _) if mtu.black_hole => {
+            Some((say!("single-ended-text-mtu-black-hole", mtu = probed), Tone::Care))
+        }
+        (Some(probed), _) if probed < ETHERNET => {
+            Some((say!("single-ended-text-mtu", mtu = probed), Tone::Plain))
+        }
+        (Some(probed), _) => Some((say!("single-ended-text-mtu-or-more", mtu = probed), Tone::Plain)),
+        (None, Some(tcp)) => Some((say!("single-ended-text-mtu-of-tcp", mtu = tcp), Tone::Plain)),
+        (None, None) => None,
+    }
 }
 
 /// What the changes say of the verdict, and the best of them.
@@ -166,7 +290,7 @@ const fn tone(diagnosis: &Diagnosis) -> Tone {
 fn row(name: &str, rates: &Summary, said: &str, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let line = format!(
         "  {} {}  {said}",
-        left(&fit(&told(name), 26), 26),
+        left(&fit(&told(name), NAMES), NAMES),
         right(&quantity::byte_rate(rates.mean), 12)
     );
     writeln!(out, "{}", fit(&line, style.rows.max(60)))
@@ -227,5 +351,9 @@ fn gave(comparison: &Comparison) -> String {
     }
 }
 
+/// Columns of a row's name.
+const NAMES: usize = 23;
+/// Ethernet's largest packet, bytes, and the largest that is probed.
+const ETHERNET: u32 = 1500;
 /// A difference that nobody notices, however sure it is.
 const SAME: f64 = 0.02;

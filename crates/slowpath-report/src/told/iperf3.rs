@@ -94,6 +94,7 @@ pub fn read(text: &str) -> Result<Told, ToldError> {
         sentence: finding.sentence,
         evidence,
         next_step: finding.next_step,
+        also: Vec::new(),
     })
 }
 

@@ -1,10 +1,12 @@
-//! What the result of another tool tells: `iperf3 -J`.
+//! What the result of another tool tells: `iperf3 -J`, `ndt7-client -format json`, what an ndt7 server archives.
 //!
 //! Figures of whole intervals decide less than samples or packets do; what they cannot decide is said to be open, with what would.
 //!
-//! * [`iperf3`](mod@iperf3): from the tool's JSON to [`Told`]. [`text`]: the same for a terminal.
+//! * [`iperf3`](mod@iperf3), [`ndt7`](mod@ndt7): from the tool's JSON to [`Told`]; [`either`](mod@either) finds out which. [`text`]: the same for a terminal.
 
+pub mod either;
 pub mod iperf3;
+pub mod ndt7;
 pub mod text;
 
 use serde::Serialize;
@@ -40,6 +42,9 @@ pub struct Told {
     pub evidence: Vec<String>,
     /// What would tell more.
     pub next_step: Option<String>,
+    /// Another test of the same result: an upload beside a download.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Self>,
 }
 
 /// Why nothing is told.
@@ -51,6 +56,9 @@ pub enum ToldError {
     /// It is JSON of something else.
     #[error("it is JSON, but no result of iperf3: {0}; `iperf3 -J > FILE` writes what is wanted")]
     Other(&'static str),
+    /// It is one of ndt7 that holds nothing to tell of.
+    #[error("it is a result of ndt7, but {0}; `ndt7-client -format json > FILE` writes what is wanted")]
+    Ndt7(String),
     /// The tool itself failed.
     #[error("iperf3 failed and says: {0}")]
     Failed(String),

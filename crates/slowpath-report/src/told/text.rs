@@ -38,8 +38,12 @@ pub fn write(told: &Told, style: Style, out: &mut dyn Write) -> io::Result<()> {
     for evidence in &told.evidence {
         style.paragraph(evidence, "  - ", "    ", Tone::Plain, out)?;
     }
-    match &told.next_step {
-        Some(next) => style.paragraph(next, "", "", Tone::Plain, out),
-        None => Ok(()),
+    if let Some(next) = &told.next_step {
+        style.paragraph(next, "", "", Tone::Plain, out)?;
     }
+    for other in &told.also {
+        writeln!(out)?;
+        write(other, style, out)?;
+    }
+    Ok(())
 }

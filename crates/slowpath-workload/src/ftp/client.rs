@@ -264,6 +264,31 @@ pub fn transfer(config: &ClientConfig, context: &Context) -> Result<FtpReport, F
     })
 }
 
+/// Removes the file that `config` names, on a session of its own; a file that is not there is as good.
+///
+/// # Errors
+/// No connection, no login, or a server that refuses.
+pub fn remove(config: &ClientConfig, context: &Context) -> Result<(), FtpError> {
+    context.admit(config.server.ip())?;
+    let stream = Arc::new(config.control.connect(config.server, context)?);
+    let mut session = Session {
+        lines: Lines::new(Arc::clone(&stream)),
+        stream,
+        context,
+    };
+    session.expect("connecting", 2)?;
+    session.login(&config.user, &config.password)?;
+    let command = format!("DELE {}", config.path);
+    let reply = session.send(&command)?;
+    let outcome = if reply.code == NO_FILE {
+        Ok(())
+    } else {
+        check(&command, 2, reply).map(drop)
+    };
+    let _ = session.command("QUIT", 2);
+    outcome
+}
+
 struct Session<'a> {
     lines: Lines,
     stream: Arc<TcpStream>,
@@ -442,3 +467,6 @@ impl FtpError {
         }
     }
 }
+
+/// "File unavailable" (RFC 959, section 4.2).
+const NO_FILE: u16 = 550;

@@ -12,6 +12,6 @@ mod client;
 mod server;
 mod wire;
 
-pub use client::{ClientConfig, Direction, FtpError, FtpReport, Mode, transfer};
+pub use client::{ClientConfig, Direction, FtpError, FtpReport, Mode, remove, transfer};
 pub use server::{Files, Server, ServerConfig, ServerTransfer, SyntheticFile};
 pub use wire::Reply;

@@ -353,6 +353,9 @@ impl<'a> Session<'a> {
             "RETR" => self.retrieve(argument)?,
             "STOR" => self.store(argument)?,
             "LIST" | "NLST" => self.list(verb == "LIST")?,
+            "DELE" if matches!(self.shared.config.files, Files::Synthetic(_)) => {
+                self.reply("250 what is stored here is not kept")?;
+            }
             "ABOR" => self.reply("226 no transfer is going on")?,
             _ => self.reply("502 not implemented")?,
         }
