@@ -392,7 +392,7 @@ impl Answer for Sheet {
         }
         let mut rows = vec![
             [
-                "window", "conn", "rate", "ideal", "time", "ideal", "ratio", "eff.", "buffer",
+                "window", "conn", "rate", "time", "ideal", "ratio", "eff.", "buffer",
             ]
             .map(str::to_owned)
             .to_vec(),
@@ -404,7 +404,6 @@ impl Answer for Sheet {
                 row.window_bytes.map_or("own".to_owned(), text::amount),
                 row.connections.to_string(),
                 text::rate(row.bit_per_s),
-                row.ideal_bit_per_s.map_or_else(dash, text::rate),
                 seconds(row.actual_s),
                 row.ideal_s.map_or_else(dash, seconds),
                 row.transfer_time_ratio
