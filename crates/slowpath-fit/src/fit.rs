@@ -368,7 +368,8 @@ fn intervals(
 ) -> Result<(Vec<Interval>, Vec<Candidate>), Refused> {
     let limit = near(best.total());
     let mut out = Vec::new();
-    let mut farthest = Vec::new();
+    let mut farthest: Vec<Candidate> = Vec::new();
+    let mut bounds = Vec::new();
     let most = search.done() + TOGETHER;
     if let Some(value) = Parameter::Window.of(&best.model)
         && !search.is_searched(Parameter::Window, &best.model)
@@ -429,15 +430,16 @@ fn intervals(
             && let Some(rate) = measured_rate.filter(|rate| (value / rate - 1.0).abs() < TRAINS)
         {
             // The spacing of trains tells more of a link that was never full than the curves do.
-            low = Some(low.unwrap_or(0.0).max(value.min(rate) * (1.0 - TRAINS)));
-            high = Some(
-                high.unwrap_or(f64::INFINITY)
-                    .min(value.max(rate) * (1.0 + TRAINS)),
-            );
+            let (least, most) = (value.min(rate) * (1.0 - TRAINS), value.max(rate) * (1.0 + TRAINS));
+            low = Some(low.unwrap_or(0.0).max(least));
+            high = Some(high.unwrap_or(f64::INFINITY).min(most));
+            bounds.push((parameter, least, most));
         }
         if parameter == Parameter::RoundTrip {
             // The least round trip that was seen is the longest that the path can have.
-            high = Some(high.map_or(value * LEAST_SEEN, |high| high.min(value * LEAST_SEEN)));
+            let most = value * LEAST_SEEN;
+            high = Some(high.map_or(most, |high| high.min(most)));
+            bounds.push((parameter, 0.0, most));
         }
         out.push(Interval {
             parameter,
@@ -448,6 +450,14 @@ fn intervals(
             identifiable: low.zip(high).is_some_and(|(low, high)| high <= low * WIDEST),
         });
     }
+    // At the end of one number others have moved along: what the capture tells of those by itself holds there as well.
+    farthest.retain(|one| {
+        let mut bounds = bounds.iter();
+        bounds.all(|(parameter, least, most)| {
+            let value = parameter.of(&one.model);
+            value.is_none_or(|value| (*least..=*most).contains(&value))
+        })
+    });
     Ok((out, farthest))
 }
 
