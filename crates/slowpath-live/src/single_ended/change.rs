@@ -59,6 +59,11 @@ impl Change {
         }
     }
 
+    /// Whether it only tells how the rate goes with the number of connections.
+    pub const fn is_further(&self) -> bool {
+        matches!(self, Self::Streams(count) if *count != MORE_STREAMS)
+    }
+
     /// What `limit` lets this change give.
     pub fn expected(&self, limit: Limit) -> Expected {
         use Expected::{Faster, Open, Same, Slower};

@@ -230,6 +230,11 @@ impl Candidate {
         Self::new(What::Change(change))
     }
 
+    /// Whether it says how the rate goes on, and not whether the verdict holds.
+    const fn is_further(&self) -> bool {
+        matches!(&self.what, What::Change(change) if change.is_further())
+    }
+
     fn words(&self) -> String {
         match &self.what {
             What::Layer(layer) => layer.words().to_owned(),
@@ -238,7 +243,8 @@ impl Candidate {
     }
 }
 
-/// Lets all candidates take turns with as it is, until all that can tell has told, or the time is over.
+/// Lets all candidates take turns with as it is, until all that can tell has told, or the time is over. What tells whether the
+/// verdict holds comes first; how the rate goes with more connections takes the time that is left.
 fn rounds(
     bench: &mut Bench<'_>,
     lowest: Layer,
@@ -247,21 +253,54 @@ fn rounds(
     reverse: bool,
 ) -> Vec<f64> {
     let mut base: Vec<f64> = Vec::new();
+    for further in [false, true] {
+        let turns: Vec<usize> = (0..candidates.len())
+            .filter(|&index| candidates[index].is_further() == further)
+            .collect();
+        if !turns.is_empty() || base.is_empty() {
+            take_turns(bench, lowest, layers, candidates, &turns, reverse, &mut base);
+        }
+    }
+    let left_out: Vec<String> = (candidates.iter())
+        .filter(|one| one.rates.is_empty() && !one.given_up)
+        .map(Candidate::words)
+        .collect();
+    if !left_out.is_empty() {
+        bench
+            .notes
+            .push(english!("path-no-time-for", what = left_out.join(", ")));
+    }
+    base
+}
+
+/// The rounds of the candidates `turns`.
+fn take_turns(
+    bench: &mut Bench<'_>,
+    lowest: Layer,
+    layers: &[Layer],
+    candidates: &mut [Candidate],
+    turns: &[usize],
+    reverse: bool,
+    base: &mut Vec<f64>,
+) {
     for round in 0..MOST_ROUNDS {
-        let open = open(&base, layers, candidates);
+        let open: Vec<usize> = (open(base, layers, candidates).into_iter())
+            .filter(|index| turns.contains(index))
+            .collect();
         if round >= ROUNDS && open.is_empty() {
-            break;
+            return;
         }
         match bench.try_run(lowest, None, reverse) {
             Some(test) => base.push(test.goodput),
-            None => break,
+            None => return,
         }
-        for (index, candidate) in candidates.iter_mut().enumerate() {
+        for &index in turns {
+            let candidate = &mut candidates[index];
             if candidate.given_up || (round >= ROUNDS && !open.contains(&index)) {
                 continue;
             }
             if bench.is_over() {
-                return base;
+                return;
             }
             let test = match &candidate.what {
                 What::Layer(layer) => bench.try_run(*layer, None, reverse),
@@ -277,7 +316,6 @@ fn rounds(
             }
         }
     }
-    base
 }
 
 /// The candidates that more rounds may tell more of, and the layers that those are held against.
