@@ -307,6 +307,20 @@ fn captures_open(out: &Path) {
     }
 }
 
+/// The shell's programs have numbers of their own, by which another process stands in `/proc`, or none.
+#[test]
+fn a_process_is_watched_where_its_own_number_is_another_in_proc() {
+    if !lab_or_skip("a_process_is_watched_where_its_own_number_is_another_in_proc") {
+        return;
+    }
+    let binary = env!("CARGO_BIN_EXE_slowpath");
+    let watch = format!("read -r own rest </proc/self/stat; {binary} why --pid $own --for 1");
+    let output = run(&["shell", "delay 1 ms", "--", "sh", "-c", &watch]);
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{err}");
+    assert!(!err.contains("asking the kernel"), "{err}");
+}
+
 #[test]
 fn shell_gives_the_programs_status() {
     if !lab_or_skip("shell_gives_the_programs_status") {

@@ -20,6 +20,7 @@ mod compare;
 mod held;
 pub mod layer;
 mod load;
+mod revised;
 mod run;
 mod secure;
 mod services;

@@ -13,6 +13,7 @@ use super::bench::{Bench, Test};
 use super::change::{self, Change};
 use super::compare::{CLEAR_GAIN, WORTH_LOSS, compare, is_decided};
 use super::layer::Layer;
+use super::revised;
 use super::services::{self, Services};
 use super::spec::{Spec, Stage};
 use super::waterfall;
@@ -55,7 +56,7 @@ pub fn diagnose(spec: &Spec, guard: &Guard, tell: &mut dyn FnMut(&Stage)) -> Res
         tell,
     };
     let first = bench.run(lowest, None, reverse)?;
-    let Some(connection) = first.connection else {
+    let Some(mut connection) = first.connection else {
         let problem = format!(
             "the test against {} ran, but its connection could not be watched ({}): is it carried by a proxy or another namespace?",
             spec.targets.join(" "),
@@ -131,6 +132,8 @@ pub fn diagnose(spec: &Spec, guard: &Guard, tell: &mut dyn FnMut(&Stage)) -> Res
             }
         }
     }
+    revised::by(&trials, &mut connection.verdict);
+    let limit = connection.verdict.limit;
     let answers: Vec<LayerAnswer> = waterfall::answers(&carried, &connection, tested);
     let waterfall = waterfall::waterfall(&answers);
     let mut notes = std::mem::take(&mut bench.notes);

@@ -599,7 +599,9 @@ fn open_diagnostics(
         return open();
     };
     let name = || process_table::status(pid).map_or_else(|_| "?".to_owned(), |status| status.name);
-    let ours = process_table::network_namespace(std::process::id()).map_err(WhyError::Diagnostics)?;
+    let ours = process_table::own_number()
+        .and_then(process_table::network_namespace)
+        .map_err(WhyError::Diagnostics)?;
     let theirs = process_table::network_namespace(pid).map_err(|_| WhyError::NotPermitted(pid, name()))?;
     if ours == theirs {
         return open();
