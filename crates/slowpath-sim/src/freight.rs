@@ -58,16 +58,10 @@ struct Contents {
 }
 
 /// A store of packets with places that are used again; grows only when more are on their way than ever before.
-///
-/// Packets arrive about as they were sent. So places are given out one behind the other, round and round over half as many
-/// again as are taken: they are written and read in the order in which they lie, and memory brings in the next one meanwhile.
 #[derive(Debug, Default)]
 pub(crate) struct Freight {
     places: Vec<Place>,
-    /// Places that are taken.
-    taken: usize,
-    /// The place given out last.
-    cursor: usize,
+    free: Vec<u32>,
     whole: Vec<Contents>,
     free_whole: Vec<u32>,
     /// By flow number.
@@ -87,25 +81,14 @@ impl Freight {
             arrived: 0,
             item,
         };
-        let round = self.taken + self.taken / 2 + FEW;
-        self.taken += 1;
-        if round > self.places.len() {
-            self.places.push(place);
-            self.cursor = self.places.len() - 1;
+        let number = if let Some(number) = self.free.pop() {
+            self.places[number as usize] = place;
+            number
         } else {
-            // A third of the round is free, so all of a round is passed for a third of it given out.
-            loop {
-                self.cursor += 1;
-                if self.cursor >= round {
-                    self.cursor = 0;
-                }
-                if self.places[self.cursor].references == 0 {
-                    break;
-                }
-            }
-            self.places[self.cursor] = place;
-        }
-        Cargo(u64::from(count(self.cursor)))
+            self.places.push(place);
+            count(self.places.len() - 1)
+        };
+        Cargo(u64::from(number))
     }
 
     fn load_whole(&mut self, transmit: &mut Transmit) -> u32 {
@@ -170,7 +153,7 @@ impl Freight {
         place.references += change;
         debug_assert!(place.references >= 0, "a packet was delivered twice");
         if place.references == 0 {
-            self.taken -= 1;
+            self.free.push(u32::try_from(cargo.0).unwrap_or(u32::MAX));
             if let Item::Whole(number) = place.item {
                 self.free_whole.push(number);
             }
@@ -259,9 +242,6 @@ fn index(cargo: Cargo) -> usize {
     usize::try_from(cargo.0).unwrap_or(usize::MAX)
 }
 
-/// Places of the least round.
-const FEW: usize = 16;
-
 fn count(places: usize) -> u32 {
     u32::try_from(places).expect("four billion packets cannot be on their way")
 }
@@ -273,68 +253,5 @@ mod tests {
     #[test]
     fn stays_small() {
         assert!(size_of::<Place>() <= 40, "{}", size_of::<Place>());
-    }
-
-    /// The bytes of payload by which a packet is known again.
-    fn payload(freight: &Freight, cargo: Cargo) -> u32 {
-        freight.show(&Packet::new(cargo, FlowId(0), 0), |_, payload| payload.len())
-    }
-
-    #[test]
-    fn packets_keep_their_places_and_places_are_used_again() {
-        let mut freight = Freight::default();
-        let key = FlowKey::new(
-            slowpath_packet::Protocol::TCP,
-            "10.0.0.1:1".parse().unwrap(),
-            "10.0.0.2:2".parse().unwrap(),
-        );
-        freight.know(FlowId(0), &key);
-        let transmit = |bytes: u32| Transmit {
-            at: slowpath_units::Time::ZERO,
-            header: Header {
-                src: key.src,
-                dst: key.dst,
-                dscp: slowpath_packet::Dscp::DEFAULT,
-                ecn: slowpath_packet::Ecn::NotEct,
-                ttl: 64,
-                df: true,
-                transport: Transport::Tcp(TcpHeader {
-                    src_port: 1,
-                    dst_port: 2,
-                    seq: Seq32(0),
-                    ack: Seq32(0),
-                    flags: Flags::ACK,
-                    window: 0,
-                    options: Options::default(),
-                }),
-            },
-            payload: OwnedPayload::Synthetic(bytes),
-        };
-        let mut on_the_way = std::collections::VecDeque::new();
-        let (mut state, mut most) = (1_u32, 0);
-        for number in 0..50_000 {
-            let cargo = freight.load(FlowId(0), &mut transmit(number), 1);
-            on_the_way.push_back((cargo, number));
-            most = most.max(on_the_way.len());
-            // Some hundred are on their way, then a few; some overtake others, and every thousandth stays for long.
-            let room = if number % 10_000 < 5_000 { 400 } else { 20 };
-            while on_the_way.len() > room {
-                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                let late = on_the_way.front().is_some_and(|(_, number)| number % 1000 == 7);
-                let place = usize::from(late || state >> 29 == 0);
-                let (cargo, number) = on_the_way.remove(place).unwrap();
-                assert_eq!(payload(&freight, cargo), number);
-                freight.account(cargo, -1);
-            }
-        }
-        for &(cargo, number) in &on_the_way {
-            assert_eq!(payload(&freight, cargo), number);
-        }
-        assert_eq!(freight.taken, on_the_way.len());
-        assert!(
-            freight.places.len() <= most * 3 / 2 + FEW,
-            "{}",
-            freight.places.len()
-        );
     }
 }
