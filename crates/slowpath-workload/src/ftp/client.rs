@@ -175,13 +175,7 @@ pub fn transfer(config: &ClientConfig, context: &Context) -> Result<FtpReport, F
     let sampler = Sampler::start(context, config.sample_every);
     let stream = Arc::new(config.control.connect(config.server, context)?);
     let watched_control = sampler.watch("control", &stream, &config.control);
-    let mut session = Session {
-        lines: Lines::new(Arc::clone(&stream)),
-        stream,
-        context,
-    };
-    session.expect("connecting", 2)?;
-    session.login(&config.user, &config.password)?;
+    let mut session = Session::begin(stream, config, context)?;
     session.command("TYPE I", 2)?;
 
     // Servers may accept the passive connection before they answer RETR, so it comes first.
@@ -271,13 +265,7 @@ pub fn transfer(config: &ClientConfig, context: &Context) -> Result<FtpReport, F
 pub fn remove(config: &ClientConfig, context: &Context) -> Result<(), FtpError> {
     context.admit(config.server.ip())?;
     let stream = Arc::new(config.control.connect(config.server, context)?);
-    let mut session = Session {
-        lines: Lines::new(Arc::clone(&stream)),
-        stream,
-        context,
-    };
-    session.expect("connecting", 2)?;
-    session.login(&config.user, &config.password)?;
+    let mut session = Session::begin(stream, config, context)?;
     let command = format!("DELE {}", config.path);
     let reply = session.send(&command)?;
     let outcome = if reply.code == NO_FILE {
@@ -305,7 +293,19 @@ enum Ready {
     },
 }
 
-impl Session<'_> {
+impl<'a> Session<'a> {
+    /// Hears the server's greeting and logs in.
+    fn begin(stream: Arc<TcpStream>, config: &ClientConfig, context: &'a Context) -> Result<Self, FtpError> {
+        let mut session = Self {
+            lines: Lines::new(Arc::clone(&stream)),
+            stream,
+            context,
+        };
+        session.expect("connecting", 2)?;
+        session.login(&config.user, &config.password)?;
+        Ok(session)
+    }
+
     fn login(&mut self, user: &str, password: &str) -> Result<(), FtpError> {
         let reply = self.send(&format!("USER {user}"))?;
         match reply.code {
