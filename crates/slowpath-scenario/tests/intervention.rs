@@ -76,11 +76,31 @@ fn a_window_on_the_kernel_raises_its_limits() {
     let Stack::Kernel(kernel) = &changed.host("client").unwrap().stack else {
         panic!()
     };
+    // The kernel makes a window of five quarters of what a program asks for.
+    let asked = ((4 << 20) * 4_u64).div_ceil(5);
     assert_eq!(
         (kernel.receive_buffer, kernel.rmem_max),
-        (Some(4 << 20), Some(4 << 20))
+        (Some(asked), Some(asked))
     );
     assert_eq!((kernel.window_scaling, kernel.window_clamp), (Some(true), None));
+}
+
+#[test]
+fn a_window_is_the_same_in_both_clocks_and_in_the_file() {
+    let load = "kind = \"ftp-get\"\nsize = \"1 MiB\"";
+    let change = Intervention::SetWindow {
+        host: "client".into(),
+        window: ByteCount::new(80_000),
+    };
+    for clock in [Clock::Lab, Clock::Simulated] {
+        let changed = change.apply(&plan("", load, clock)).unwrap();
+        let written = plan("window = \"64000 B\"", load, clock);
+        assert_eq!(
+            changed.host("client").unwrap().stack,
+            written.host("client").unwrap().stack,
+            "{clock:?}"
+        );
+    }
 }
 
 #[test]

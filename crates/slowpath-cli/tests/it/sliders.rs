@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use slowpath_page::{Question, answer};
+use slowpath_units::ByteCount;
 
 use crate::browser::look;
 use crate::fit::captured;
@@ -161,6 +162,10 @@ fn edited(experiment: &str, changes: &[String]) -> Option<String> {
     let mut text = experiment.to_owned();
     for change in changes {
         let (key, value) = change.split_once('=').unwrap();
+        if key == "window" {
+            text = with_window(&text, value.parse().unwrap());
+            continue;
+        }
         let (before, after) = match key {
             "rate" | "delay" | "queue" | "loss" => (format!("{key} = \""), "\""),
             "congestion-control" => ("congestion_control = \"".to_owned(), "\""),
@@ -181,6 +186,21 @@ fn edited(experiment: &str, changes: &[String]) -> Option<String> {
     }
     // What is slower takes longer than the fit waits.
     Some(text.replace("deadline = \"", "deadline = \"9"))
+}
+
+/// The experiment whose receiver has a window of so many bytes: a program that asks Linux for a buffer has five quarters of it as
+/// window.
+fn with_window(experiment: &str, window: ByteCount) -> String {
+    let (before, receiver) = experiment.split_once("[hosts.receiver]\n").unwrap();
+    let others: Vec<&str> = receiver
+        .lines()
+        .filter(|line| !line.starts_with("rmem") && !line.starts_with("window = "))
+        .collect();
+    let asked = (window.bytes() * 4).div_ceil(5);
+    format!(
+        "{before}[hosts.receiver]\nwindow = \"{asked} B\"\n{}\n",
+        others.join("\n")
+    )
 }
 
 /// The first run of an experiment in `result.json`.

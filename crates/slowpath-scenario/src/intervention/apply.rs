@@ -1,7 +1,9 @@
 //! Applying a change to a plan.
 
 use slowpath_endpoint::app::Pace;
-use slowpath_endpoint::tcp::{CongestionControl, EcnMode as ModelEcn, Pacing, ReceiveWindow, SendBuffer};
+use slowpath_endpoint::tcp::{
+    CongestionControl, EcnMode as ModelEcn, LINUX_SHARE, Pacing, ReceiveWindow, SendBuffer,
+};
 use slowpath_packet::Dscp;
 use slowpath_path::{self as path, ElementKind, ElementSpec, NetworkSpec, Target};
 use slowpath_units::{BitRate, ByteCount, Duration, Ratio};
@@ -188,15 +190,30 @@ fn set_window(host: &mut HostPlan, window: ByteCount) -> Outcome {
     let bytes = window.bytes();
     let scaling = bytes > LARGEST_UNSCALED;
     let exact = host.system.scales_only_when_needed();
+    let asked = if host.system == System::Linux {
+        asked_of_linux(bytes)
+    } else {
+        bytes
+    };
     match &mut host.stack {
-        Stack::Kernel(kernel) => set_kernel_window(kernel, bytes, exact),
+        Stack::Kernel(kernel) => set_kernel_window(kernel, bytes, asked, exact),
         Stack::Model(model) => {
-            let size = u32::try_from(bytes).map_err(|_| Fault::Impossible("no window is that large"))?;
+            let size =
+                |bytes: u64| u32::try_from(bytes).map_err(|_| Fault::Impossible("no window is that large"));
             match &mut model.tcp.receive {
-                ReceiveWindow::Exact { buffer, .. } => *buffer = size,
+                ReceiveWindow::Exact { buffer, .. } => *buffer = size(bytes)?,
+                // As the kernel does when a program asks for a buffer: it doubles what is asked for.
+                ReceiveWindow::Autotuned { share_256, .. } | ReceiveWindow::Fixed { share_256, .. }
+                    if *share_256 == LINUX_SHARE =>
+                {
+                    model.tcp.receive = ReceiveWindow::Fixed {
+                        bytes: size(asked)?.saturating_mul(2),
+                        share_256: LINUX_SHARE,
+                    };
+                }
                 receive => {
                     *receive = ReceiveWindow::Fixed {
-                        bytes: size.saturating_mul(2),
+                        bytes: size(bytes)?.saturating_mul(2),
                         share_256: 128,
                     };
                 }
@@ -211,8 +228,14 @@ fn set_window(host: &mut HostPlan, window: ByteCount) -> Outcome {
     Ok(())
 }
 
-fn set_kernel_window(kernel: &mut KernelStack, bytes: u64, exact: bool) {
-    kernel.receive_buffer = Some(bytes);
+/// What a program asks Linux for, by `SO_RCVBUF` or an experiment file's `window`, to have a window of so many bytes: the kernel takes
+/// twice as much memory, of which full segments fill the share [`LINUX_SHARE`].
+fn asked_of_linux(window: u64) -> u64 {
+    (window * 128).div_ceil(u64::from(LINUX_SHARE))
+}
+
+fn set_kernel_window(kernel: &mut KernelStack, bytes: u64, asked: u64, exact: bool) {
+    kernel.receive_buffer = Some(asked);
     kernel.rmem = None;
     if kernel.window_clamp.is_some() || exact {
         kernel.window_clamp = Some(bytes);
@@ -222,7 +245,7 @@ fn set_kernel_window(kernel: &mut KernelStack, bytes: u64, exact: bool) {
     } else if bytes > LARGEST_UNSCALED && kernel.window_scaling == Some(false) {
         kernel.window_scaling = Some(true);
     }
-    kernel.rmem_max = Some(kernel.rmem_max.unwrap_or(0).max(bytes)).filter(|most| *most > DEFAULT_MAX);
+    kernel.rmem_max = Some(kernel.rmem_max.unwrap_or(0).max(asked)).filter(|most| *most > DEFAULT_MAX);
 }
 
 fn set_send_buffer(host: &mut HostPlan, buffer: ByteCount) -> Outcome {
