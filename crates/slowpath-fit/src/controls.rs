@@ -15,7 +15,8 @@ use crate::model::CONTROLS;
 pub struct Answers {
     /// Stretches between losses that could be used.
     pub stretches: usize,
-    /// For each of [`CONTROLS`], how far the flight is from what it predicts, in squares of a tenth of it, the mean of the stretches.
+    /// For each of [`CONTROLS`], how far the flight is from what it predicts, the mean of the stretches: 1 is as far as a law that
+    /// holds is off, in squares.
     pub off: [f64; CONTROLS.len()],
     /// Share of the round trips that are longer than BBR version 1 makes them: it keeps twice what the path holds in flight at most,
     /// and two and a half times that when it starts. 0 where others share the path, who make them long as well.
@@ -64,33 +65,36 @@ pub fn of(connection: &Connection) -> Answers {
         },
         ..Answers::default()
     };
-    let mut sums = [0.0; CONTROLS.len()];
+    let mut sums = [[0.0; CONTROLS.len()]; UNUSED.len()];
     let mut before = None;
     for (place, repair) in trace.repairs.iter().enumerate() {
         let window = trace.peak(repair.from - 1.2 * trace.round_trip(repair.from), repair.from);
         let next = trace.repairs.get(place + 1).map(|next| next.from);
         if let Some(off) = stretch(&trace, *repair, next, window, before) {
             out.stretches += 1;
-            for (sum, off) in sums.iter_mut().zip(off) {
+            for (sum, off) in sums.as_flattened_mut().iter_mut().zip(off.as_flattened()) {
                 *sum += off;
             }
         }
         before = Some(window);
     }
     if out.stretches > 0 {
-        out.off = sums.map(|sum| sum / out.stretches as f64);
+        for (place, off) in out.off.iter_mut().enumerate() {
+            let least = sums.iter().map(|sums| sums[place]).fold(f64::INFINITY, f64::min);
+            *off = least / out.stretches as f64;
+        }
     }
     out
 }
 
-/// How far off each control is between one repair and the next; `None` where the stretch tells nothing.
+/// How far off each control is between one repair and the next, for each of [`UNUSED`]; `None` where the stretch tells nothing.
 fn stretch(
     trace: &Trace,
     repair: Repair,
     next: Option<f64>,
     window: f64,
     before: Option<f64>,
-) -> Option<[f64; CONTROLS.len()]> {
+) -> Option<[[f64; CONTROLS.len()]; UNUSED.len()]> {
     let end = repair.to?;
     if repair.timeout || window < LEAST_WINDOW {
         return None;
@@ -108,13 +112,15 @@ fn stretch(
     {
         stop = stop.min(pause.0 - 0.5 * trace.round_trip(pause.0));
     }
-    if stop - end < 3.0 * first_trip {
+    if stop - end < 1.5 * first_trip {
         return None;
     }
-    let mut laws = CONTROLS.map(|control| Law::after_loss(control, window, before));
-    let mut sums = [0.0; CONTROLS.len()];
+    let mut laws =
+        UNUSED.map(|unused| CONTROLS.map(|control| Law::after_loss(control, window + unused, before)));
+    let mut sums = [[0.0; CONTROLS.len()]; UNUSED.len()];
     let mut count = 0;
     let mut at = end + 0.5 * first_trip;
+    let noise = LAW * LAW + (ROUNDING / window).powi(2);
     while count < MOST_ROUNDS {
         let trip = trace.round_trip(at);
         if at + trip > stop {
@@ -122,15 +128,19 @@ fn stretch(
         }
         let seen = trace.peak(at, at + trip);
         if seen > 0.0 {
-            for (sum, law) in sums.iter_mut().zip(&mut laws) {
-                let off = (seen / law.round(trip)).ln();
-                *sum += (off * off).min(MOST);
+            for ((sums, laws), unused) in sums.iter_mut().zip(&mut laws).zip(UNUSED) {
+                for (sum, law) in sums.iter_mut().zip(laws) {
+                    // What is left unused is between nothing and as much as when the loss came.
+                    let expected = (law.round(trip) - 0.5 * unused).max(1.0);
+                    let off = (seen / expected).ln();
+                    *sum += (off * off / noise).min(MOST);
+                }
             }
             count += 1;
         }
         at += trip;
     }
-    (count >= 2).then(|| sums.map(|sum| sum / f64::from(count) / (TENTH * TENTH)))
+    (count > 0).then(|| sums.map(|sums| sums.map(|sum| sum / f64::from(count))))
 }
 
 /// The window of a congestion control after a loss, in segments.
@@ -408,19 +418,24 @@ const BBR_MOST: f64 = 4.0;
 /// Share of round trips from which they are no start.
 const OFTEN: f64 = 0.2;
 /// Segments in flight from which a reduction can be measured.
-const LEAST_WINDOW: f64 = 6.0;
+const LEAST_WINDOW: f64 = 4.0;
+/// Segments of the window that a sender may leave unused because it sends two and more at a time (in Linux `tcp_tso_should_defer`):
+/// what is in flight is that much less than the window.
+const UNUSED: [f64; 3] = [0.0, 1.0, 2.0];
 /// Shortest pause of a program, seconds.
 const LEAST_PAUSE: f64 = 0.02;
 /// Silence from which a retransmission is a timer's: Linux's shortest timeout is 200 ms.
 const LEAST_TIMEOUT: f64 = 0.19;
 /// Round trips of a stretch that are compared.
 const MOST_ROUNDS: u32 = 60;
-/// What a round trip counts at most, as the square of a logarithm: half as much or twice as much says no more.
-const MOST: f64 = 0.25;
-/// By what a flight is off from a law that holds.
-const TENTH: f64 = 0.1;
-/// The least noise, in squares of that.
-const NOISE: f64 = 0.5;
+/// What a round trip counts at most: five times as far off says no more.
+const MOST: f64 = 25.0;
+/// By what share a flight is off from a law that holds.
+const LAW: f64 = 0.07;
+/// By how many segments it is, beside that: a flight is whole segments.
+const ROUNDING: f64 = 0.5;
+/// The least noise, in squares of these.
+const NOISE: f64 = 1.0;
 /// Stretches that count at most.
 const INDEPENDENT: usize = 12;
 
@@ -480,13 +495,13 @@ mod tests {
     fn what_is_far_from_all_controls_tells_none_apart() {
         let clear = Answers {
             stretches: 4,
-            off: [0.1, 9.0, 14.0, 2.0],
+            off: [0.2, 18.0, 28.0, 4.0],
             long: 0.0,
         };
         assert!(clear.against("cubic").abs() < 1e-9 && clear.against("bic") > 5.0);
         let unclear = Answers {
             stretches: 4,
-            off: [15.0, 18.0, 19.0, 14.0],
+            off: [30.0, 36.0, 38.0, 28.0],
             long: 0.0,
         };
         assert!(CONTROLS.iter().all(|name| unclear.against(name) < 1.5));

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde::Serialize;
-pub use slowpath_fit::fit::{Fit, Interval};
+pub use slowpath_fit::fit::{Congestion, Fit, Interval};
 pub use slowpath_fit::model::{Loss, Model, Parameter};
 pub use slowpath_fit::what_if::{Answer, sensible};
 pub use slowpath_fit::{Effort, Refused};

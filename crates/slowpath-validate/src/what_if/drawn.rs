@@ -86,6 +86,11 @@ impl DrawnPath {
         self.rate
     }
 
+    /// The sender's congestion control.
+    pub const fn control(&self) -> &'static str {
+        self.control
+    }
+
     /// In words.
     pub fn words(&self) -> String {
         let own = match self.kind {

@@ -163,7 +163,7 @@ pub fn score(
         let Some(connection) = a.connections.iter().max_by_key(|one| one.bytes_delivered) else {
             continue;
         };
-        let (fitted, predicted, refused) = pairs::predicted(connection, &pair.changes(), cancel);
+        let said = pairs::predicted(connection, pair.path.control(), &pair.changes(), cancel);
         if cancel.load(Ordering::Relaxed) {
             break;
         }
@@ -173,9 +173,10 @@ pub fn score(
             change: format!("{}={}", pair.key, pair.value),
             before_s: duration(&a),
             truth_s: duration(&b),
-            predicted,
-            refused,
-            fitted,
+            predicted: said.range,
+            refused: said.refused,
+            fitted: said.fitted,
+            congestion: said.congestion,
             seconds: begin.elapsed().as_secs_f64(),
         };
         observe(&one);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::factual::{Factual, Figures};
-use super::pairs::Pair;
+use super::pairs::{Pair, Told};
 
 /// Pairs of one kind and how they were drawn.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub fn page(factual: &[Factual], simulated: &Drawn<'_>, lab: &Drawn<'_>) -> Stri
         }
     );
     write_factual(&mut out, factual);
-    write_controls(&mut out, factual);
+    write_controls(&mut out, factual, simulated, lab);
     write_captures(&mut out, factual);
     write_all(&mut out, simulated, lab);
     write_pairs(&mut out, "both in simulated time", simulated);
@@ -73,41 +73,60 @@ fn write_factual(out: &mut String, factual: &[Factual]) {
     );
 }
 
-/// Which captures belong to a row.
-type Belongs<'a> = &'a dyn Fn(&Figures) -> bool;
+/// Which captures belong to a row, by their loss episodes.
+type Belongs<'a> = &'a dyn Fn(u64) -> bool;
 
 /// The congestion control, by how much of it a capture shows.
-fn write_controls(out: &mut String, factual: &[Factual]) {
-    let _ = writeln!(
-        out,
-        "## Which congestion control\n\nCaptures whose sender's congestion control is known, by the number of their loss episodes. Where a window or a program held the sender the answer is \"cannot tell\", and the set is of no use.\n\n| loss episodes | captures | true one in the set | set of one | set of one, and true | cannot tell |\n|---|---|---|---|---|---|"
+fn write_controls(out: &mut String, factual: &[Factual], simulated: &Drawn<'_>, lab: &Drawn<'_>) {
+    out.push_str(
+        "## Which congestion control\n\nTransfers whose sender's congestion control is known, by the number of their loss episodes. Where a window or a program held the sender the answer is \"cannot tell\", and the set is of no use.\n\n| transfers | loss episodes | how many | true one in the set | set of one | set of one, and true | cannot tell |\n|---|---|---|---|---|---|---|\n",
     );
-    let rows: [(&str, Belongs<'_>); 5] = [
-        ("0", &|fit| fit.events == 0),
-        ("1 or 2", &|fit| (1..3).contains(&fit.events)),
-        ("3 to 9", &|fit| (3..10).contains(&fit.events)),
-        ("10 and more", &|fit| fit.events >= 10),
-        ("all", &|_| true),
-    ];
-    for (name, belongs) in rows {
-        let all: Vec<(&str, &Figures)> = fitted(factual)
-            .filter_map(|(one, fit)| Some((one.congestion.as_deref()?, fit)))
-            .filter(|(_, fit)| belongs(fit))
-            .collect();
-        let has = |one: &&(&str, &Figures)| one.1.controls.iter().any(|name| name == one.0);
-        let told: Vec<_> = all.iter().filter(|one| one.1.cannot_tell.is_none()).collect();
-        let single: Vec<_> = told.iter().filter(|one| one.1.controls.len() == 1).collect();
-        let _ = writeln!(
-            out,
-            "| {name} | {} | {} | {} | {} | {} |",
-            all.len(),
-            all.iter().filter(has).count(),
-            single.len(),
-            single.iter().filter(|one| has(one)).count(),
-            all.len() - told.len()
-        );
+    let labelled: Vec<Told> = fitted(factual)
+        .filter_map(|(one, fit)| {
+            Some(Told {
+                truth: one.congestion.clone()?,
+                fits: fit.controls.clone(),
+                events: fit.events,
+                cannot_tell: fit.cannot_tell.is_some(),
+            })
+        })
+        .collect();
+    write_told(out, "labelled captures", &labelled.iter().collect::<Vec<_>>());
+    for (name, drawn) in [
+        ("drawn, in simulated time", simulated),
+        ("drawn, in the lab", lab),
+    ] {
+        let told = drawn.pairs.iter().filter_map(|pair| pair.congestion.as_ref());
+        write_told(out, name, &told.collect::<Vec<_>>());
     }
     out.push('\n');
+}
+
+fn write_told(out: &mut String, name: &str, told: &[&Told]) {
+    let rows: [(&str, Belongs<'_>); 5] = [
+        ("0", &|events| events == 0),
+        ("1 or 2", &|events| (1..3).contains(&events)),
+        ("3 to 9", &|events| (3..10).contains(&events)),
+        ("10 and more", &|events| events >= 10),
+        ("all", &|_| true),
+    ];
+    for (episodes, belongs) in rows {
+        let all: Vec<&&Told> = told.iter().filter(|one| belongs(one.events)).collect();
+        let has = |one: &Told| one.fits.contains(&one.truth);
+        let single: Vec<_> = all
+            .iter()
+            .filter(|one| !one.cannot_tell && one.fits.len() == 1)
+            .collect();
+        let _ = writeln!(
+            out,
+            "| {name} | {episodes} | {} | {} | {} | {} | {} |",
+            all.len(),
+            all.iter().filter(|one| has(one)).count(),
+            single.len(),
+            single.iter().filter(|one| has(one)).count(),
+            all.iter().filter(|one| one.cannot_tell).count()
+        );
+    }
 }
 
 fn write_captures(out: &mut String, factual: &[Factual]) {

@@ -35,8 +35,35 @@ pub struct Pair {
     pub refused: Option<String>,
     /// The fitted path in short.
     pub fitted: String,
+    /// Which congestion control the fit tells, and which it was; `None` where A cannot be fitted.
+    #[serde(default)]
+    pub congestion: Option<Told>,
     /// Wall-clock seconds for fit and answer.
     pub seconds: f64,
+}
+
+/// Which congestion control a fit tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// The sender's.
+    pub truth: String,
+    /// Those that fit.
+    pub fits: Vec<String>,
+    /// Loss episodes of the capture.
+    pub events: u64,
+    /// Whether the fit says that it cannot be told.
+    pub cannot_tell: bool,
+}
+
+impl Told {
+    pub(super) fn new(truth: &str, congestion: &fit::Congestion) -> Self {
+        Self {
+            truth: truth.to_owned(),
+            fits: congestion.fits.iter().map(|name| (*name).to_owned()).collect(),
+            events: congestion.events,
+            cannot_tell: congestion.cannot_tell.is_some(),
+        }
+    }
 }
 
 impl Pair {
@@ -85,7 +112,7 @@ pub fn simulated(
         let Some((_, truth_s)) = captured(&path, &changes, 2_000 + u64::from(number)) else {
             continue;
         };
-        let (fitted, predicted, refused) = predicted(&connection, &changes, cancel);
+        let said = predicted(&connection, path.control(), &changes, cancel);
         if cancel.load(Ordering::Relaxed) {
             break;
         }
@@ -95,9 +122,10 @@ pub fn simulated(
             change: format!("{key}={value}"),
             before_s,
             truth_s,
-            predicted,
-            refused,
-            fitted,
+            predicted: said.range,
+            refused: said.refused,
+            fitted: said.fitted,
+            congestion: said.congestion,
             seconds: begin.elapsed().as_secs_f64(),
         };
         observe(&pair);
@@ -106,18 +134,34 @@ pub fn simulated(
     Ok(())
 }
 
-/// What was predicted, and its interval.
-pub(super) type Predicted = Option<(f64, f64, f64)>;
+/// What a fit says.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    /// The fitted path in short.
+    pub fitted: String,
+    /// The duration with the change made, and the ends of its interval.
+    pub range: Option<(f64, f64, f64)>,
+    /// Why it is refused.
+    pub refused: Option<String>,
+    /// Which congestion control it was.
+    pub congestion: Option<Told>,
+}
 
-/// The fitted path in short, what a change would give on it, and why not.
+/// What the fitted path says of a change; `control` is the sender's, for the score.
 pub(super) fn predicted(
     connection: &Connection,
+    control: &str,
     changes: &[Intervention],
     cancel: &AtomicBool,
-) -> (String, Predicted, Option<String>) {
+) -> Said {
     let simulator = OnAll::new(cancel, &|_| {});
     let fitted = match fit::fit(connection, Effort::default(), &simulator) {
-        Err(error) => return (String::new(), None, Some(error.to_string())),
+        Err(error) => {
+            return Said {
+                refused: Some(error.to_string()),
+                ..Said::default()
+            };
+        }
         Ok(fitted) => fitted,
     };
     let ranges: Vec<String> = fitted
@@ -148,15 +192,21 @@ pub(super) fn predicted(
         fitted.members.len(),
         ranges.join(", ")
     );
+    let mut said = Said {
+        fitted: words,
+        congestion: Some(Told::new(control, &fitted.congestion)),
+        ..Said::default()
+    };
     match fit::answers(&fitted, &[changes.to_vec()], &simulator) {
-        Err(error) => (words, None, Some(error.to_string())),
+        Err(error) => said.refused = Some(error.to_string()),
         Ok(answers) => {
             let answer = &answers[0];
             let range = answer.duration_s.zip(answer.low90_s.zip(answer.high90_s));
-            let range = range.map(|(value, (low, high))| (value, low, high));
-            (words, range, answer.reason.clone())
+            said.range = range.map(|(value, (low, high))| (value, low, high));
+            said.refused.clone_from(&answer.reason);
         }
     }
+    said
 }
 
 /// A transfer over the path with changes made: what a capture beside the sender says, and how long it took.
