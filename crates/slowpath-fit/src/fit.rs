@@ -337,8 +337,8 @@ fn congestion(
         *best = first.clone();
     }
     let limit = plausible(best.total());
-    let left_out = |one: &Candidate| !fits.contains(&one.model.congestion) && !is_rare(one.model.congestion);
-    let cannot_tell = if !all.iter().any(left_out) {
+    let stays = |one: &Candidate| fits.contains(&one.model.congestion) || is_rare(one.model.congestion);
+    let cannot_tell = if all.iter().all(stays) {
         Some(held.unwrap_or("their replays look alike here").to_owned())
     } else {
         held.map(str::to_owned)

@@ -51,6 +51,7 @@ errors-packets-lost-beside-full-queues = { $a } packets lost beside full queues
 errors-cannot-told-from = Cannot be told from: { $a }.
 errors-not-told = Not told: { $line }.
 errors-difference-as-far-as-good-model = Difference (1 is as far as a good model of a kernel is): duration { $a }, sequence { $b }, rate { $c }, round trip { $d }, losses { $e }; { $f } simulations.
+errors-what-if-by-path-fitted-beginning = What if, for the first { $part } of it, by the path fitted to them ({ $a } now, { $b } by the model):
 errors-what-if-by-path-fitted-capture = What if, by the path fitted to this capture ({ $a } now, { $b } by the model):
 errors-then-limited-by = ; then limited by { $a }
 errors-to = { $a }: { $b } (90 %: { $c } to { $d }){ $next }

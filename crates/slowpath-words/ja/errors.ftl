@@ -51,6 +51,7 @@ errors-packets-lost-beside-full-queues = 満杯のキュー以外でのロス{ $
 errors-cannot-told-from = 区別できないもの: { $a }。
 errors-not-told = 不明: { $line }。
 errors-difference-as-far-as-good-model = 差(1がカーネルの良いモデルと同程度): 所要時間{ $a }、シーケンス{ $b }、速度{ $c }、RTT { $d }、ロス{ $e }。シミュレーション{ $f }回。
+errors-what-if-by-path-fitted-beginning = 試算(最初の{ $part }に合わせ込んだ経路、現在{ $a }、モデルで{ $b }):
 errors-what-if-by-path-fitted-capture = 試算(キャプチャに合わせ込んだ経路、現在{ $a }、モデルで{ $b }):
 errors-then-limited-by = 、次の制限要因は{ $a }
 errors-to = { $a }: { $b }(90%: { $c }〜{ $d }){ $next }

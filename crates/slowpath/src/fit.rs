@@ -269,7 +269,7 @@ pub fn write_text(fit: &Fit, style: Style, out: &mut dyn Write) -> io::Result<()
         fit.sender,
         fit.receiver,
         fit.model.shape.words(),
-        if fit.share < 0.999 {
+        if fit.share < WHOLE {
             "the beginning"
         } else {
             "the transfer"
@@ -337,11 +337,18 @@ pub fn write_text(fit: &Fit, style: Style, out: &mut dyn Write) -> io::Result<()
 /// # Errors
 /// Those of `out`.
 pub fn write_answers(fit: &Fit, answers: &[Answer], style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let head = format!(
-        "What if, by the path fitted to this capture ({} now, {} by the model):",
-        seconds(fit.captured.duration_s),
-        seconds(fit.fitted.duration_s)
-    );
+    let (now, by_model) = (seconds(fit.captured.duration_s), seconds(fit.fitted.duration_s));
+    let head = if fit.share < WHOLE {
+        let part = bytes(fit.captured.bytes as f64);
+        say!(
+            "errors-what-if-by-path-fitted-beginning",
+            part = part,
+            a = now,
+            b = by_model
+        )
+    } else {
+        say!("errors-what-if-by-path-fitted-capture", a = now, b = by_model)
+    };
     style.paragraph(&head, "", "  ", Tone::Plain, out)?;
     for answer in answers {
         let words = match (answer.duration_s, answer.low90_s, answer.high90_s) {
@@ -402,3 +409,5 @@ pub fn write_json(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()
 /// Columns of a parameter's name and of its value.
 const NAME: usize = 32;
 const VALUE: usize = 14;
+/// Share of a transfer from which a fit is of all of it.
+const WHOLE: f64 = 0.999;

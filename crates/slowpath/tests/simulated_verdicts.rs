@@ -69,6 +69,27 @@ congestion_control = "{control}"
     out
 }
 
+/// A few random losses on a fast, long path hold the window down for the whole transfer: Linux holds selective acknowledgements back
+/// after each of them, which is no queue that overflowed.
+#[test]
+fn few_random_losses_on_a_fast_path_are_random() {
+    let path = "{ loss = \"300 ppm\" }, { rate = \"100 Mbit/s\", queue = \"200 kB\" }";
+    for megabytes in [60, 100, 160] {
+        let connections = connections("few-losses", "cubic", megabytes, 30.0, path);
+        let connection = &connections["Sender"];
+        assert_eq!(
+            connection.verdict.limit,
+            Limit::RandomLoss,
+            "{megabytes} MB: {}",
+            connection.verdict.sentence
+        );
+        let ledger = &connection.ledger;
+        let share = |limit: Limit| ledger.time_of(limit) / ledger.duration_s;
+        assert!(share(Limit::RandomLoss) > 0.9, "{megabytes} MB: {ledger:?}");
+        assert!(share(Limit::Policed) < 0.01, "{megabytes} MB: {ledger:?}");
+    }
+}
+
 /// A queue much shorter than the path drops at every probe of BBR, which keeps the link busy all the same: the link is
 /// the limit, whatever the figures.
 #[test]

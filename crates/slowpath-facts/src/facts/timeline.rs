@@ -568,6 +568,16 @@ impl Drawn {
                 1.0
             }
         };
+        // A receiver may hold a selective acknowledgement back for more segments, and what it then tells is late by that.
+        let told_late: Vec<f64> = (half.tx.entries().iter())
+            .filter(|tx| tx.flags.has(TxFlags::SACKED))
+            .map(|tx| (tx.at - origin) as f64 / 1e9)
+            .collect();
+        let held_back = SACK_HELD_BACK.min(SACK_HELD_BACK_RTT * least_rtt_s);
+        let queue = |(at, rtt): (f64, f64)| {
+            let late = told_late.binary_search_by(|other| other.total_cmp(&at)).is_ok();
+            (rtt - least_rtt_s - if late { held_back } else { 0.0 }).max(0.0)
+        };
         let mut rtts = smooth.iter().copied().peekable();
         let (mut near, mut last): (Option<(f64, f64)>, [Option<f64>; 2]) = (None, [None; 2]);
         let mut begins = [0; 2];
@@ -604,7 +614,7 @@ impl Drawn {
             let queue_s = before
                 .into_iter()
                 .chain(after)
-                .map(|sample| sample.1 - out.least_rtt_s)
+                .map(queue)
                 .fold(f64::NAN, f64::max);
             out.events.push(Event {
                 at_s: at,
@@ -639,6 +649,11 @@ impl Drawn {
         out
     }
 }
+
+/// For how long Linux holds selective acknowledgements back at most, seconds and as a share of the round trip
+/// (`tcp_comp_sack_delay_ns`, Linux Documentation/networking/ip-sysctl.rst).
+const SACK_HELD_BACK: f64 = 1e-3;
+const SACK_HELD_BACK_RTT: f64 = 0.05;
 
 /// Round trips without those that stand alone, as a late acknowledgement makes them: each becomes the middle one of three
 /// in the order in which they were sent.

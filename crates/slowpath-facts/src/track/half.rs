@@ -131,8 +131,10 @@ impl Half {
         let advanced = ack > self.outstanding.una || !self.acked;
         let previous_window = self.acks.last().map(|last| last.window);
         let same_window = previous_window == Some(packet.window);
+        let mut told = None;
         if ack > self.outstanding.una {
-            self.outstanding
+            told = self
+                .outstanding
                 .advance(packet.at, ack, &mut self.tx, &mut self.counters);
             self.missed += self.gaps.acknowledged(ack, &mut self.tx);
         }
@@ -140,6 +142,13 @@ impl Half {
         let sacked_before = self.outstanding.sacked_bytes;
         if !packet.sack.is_empty() {
             self.read_sack(packet, ack);
+        }
+        // The receiver had waited for a second segment to acknowledge, and one behind a gap made it answer: what it acknowledges
+        // up to the gap says how long it waited, not how long the path takes.
+        if self.outstanding.sacked_bytes > sacked_before
+            && let Some(tx) = told.and_then(|told| self.tx.entry(told))
+        {
+            tx.rtt = f32::NAN;
         }
         let duplicate = plain
             && !advanced

@@ -63,6 +63,8 @@ impl TxFlags {
     pub(crate) const CROWDED: u16 = 0x400;
     /// Carried a timestamp.
     pub(crate) const STAMPED: u16 = 0x800;
+    /// A selective acknowledgement told its round trip.
+    pub(crate) const SACKED: u16 = 0x1000;
 
     pub(crate) const fn has(self, bit: u16) -> bool {
         self.0 & bit != 0

@@ -151,8 +151,14 @@ impl Outstanding {
         }
     }
 
-    /// Moves the cumulative acknowledgement to `ack`, at `at`.
-    pub(super) fn advance(&mut self, at: i64, ack: u64, log: &mut TxLog, counters: &mut Counters) {
+    /// Moves the cumulative acknowledgement to `ack`, at `at`. Returns the transmission that it told a round trip of.
+    pub(super) fn advance(
+        &mut self,
+        at: i64,
+        ack: u64,
+        log: &mut TxLog,
+        counters: &mut Counters,
+    ) -> Option<u64> {
         let mut sample: Option<(u64, i64)> = None;
         let mut clean = true;
         let mut again = false;
@@ -196,7 +202,8 @@ impl Outstanding {
                 self.answered_again(at, segment, log);
             }
         }
-        if clean && let Some((tx, sent)) = sample {
+        let told = sample.filter(|_| clean);
+        if let Some((tx, sent)) = told {
             self.sample(tx, at - sent, log);
         }
         self.sacked.forget_below(ack);
@@ -204,6 +211,7 @@ impl Outstanding {
             self.sacked_bytes = 0;
         }
         self.una = ack;
+        told.map(|(tx, _)| tx)
     }
 
     /// Takes the blocks of a selective acknowledgement, cumulative up to `ack`, of which `next` bytes can be true at most.
@@ -354,6 +362,9 @@ impl Outstanding {
         }
         if let Some((tx, span)) = sample {
             self.sample(tx, span, log);
+            if let Some(tx) = log.entry(tx) {
+                tx.flags.set(TxFlags::SACKED);
+            }
         }
     }
 

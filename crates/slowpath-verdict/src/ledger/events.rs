@@ -136,6 +136,7 @@ impl<'a> Crowd<'a> {
             self.queued(event)
                 && (self.hints.varies
                     || self.close(event) && self.by_chance(event) * event.longer <= HARDLY
+                    || self.at_its_longest(event) && self.by_chance(event) <= HARDLY
                     || (self.with_full_queue(event) || self.crowds(event))
                         && (self.hints.losses_follow_load
                             || self.hints.fills
