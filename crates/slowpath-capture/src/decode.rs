@@ -70,6 +70,11 @@ impl Decoder {
     /// Decodes a frame and writes what it is to `record`.
     #[inline]
     pub(crate) fn decode_into(&mut self, frame: &Frame<'_>, record: &mut Record) -> Result<(), Undecoded> {
+        if let Some(headers) = usual_headers(frame) {
+            let place = self.place(frame, 0);
+            *record = Record::Tcp(transport::usual(headers, &place, &mut self.conversations));
+            return Ok(());
+        }
         if let Some((found, tcp)) = plain_segment(frame) {
             let place = self.place(frame, 0);
             found.segment(&tcp, &place, &mut self.conversations, record);
@@ -153,6 +158,23 @@ impl Decoder {
         let (interface, device) = *self.taps.list.get(usize::from(number))?;
         Some((interface, Some(device).filter(|&device| device != 0)))
     }
+}
+
+/// The headers of a frame that could not be more usual: a whole TCP segment in IPv4, on Ethernet or raw, with timestamps as
+/// its only option or with none. All its fields stand at fixed places.
+///
+/// Gives nothing that [`Decoder::decode_any`] would not find too.
+#[inline]
+fn usual_headers<'a>(frame: &Frame<'a>) -> Option<&'a transport::Headers> {
+    let at = match frame.link_type {
+        LinkType::ETHERNET if matches!(frame.bytes, [_, _, _, _, _, _, _, _, _, _, _, _, 0x08, 0x00, ..]) => {
+            14
+        }
+        LinkType::RAW => 0,
+        _ => return None,
+    };
+    let headers = frame.bytes.get(at..)?.first_chunk()?;
+    transport::are_usual(headers).then_some(headers)
 }
 
 /// The one kind of frame that nearly all are: a whole TCP segment in IP, on Ethernet or raw.
@@ -360,10 +382,10 @@ mod tests {
         bytes
     }
 
-    /// The short way may only find what the long way finds.
+    /// The short ways may only find what the long way finds.
     #[test]
-    fn the_short_way_agrees_with_the_long_one() {
-        let mut short = 0;
+    fn the_short_ways_agree_with_the_long_one() {
+        let (mut short, mut usual) = (0, 0);
         for six in [false, true] {
             let good = packet(six);
             // Every byte of the headers in turn takes every value.
@@ -375,6 +397,7 @@ mod tests {
                         let mut frame = Frame::bare(LinkType::RAW, &bytes[..kept]);
                         frame.wire_len = bytes.len() as u32;
                         short += usize::from(plain_segment(&frame).is_some());
+                        usual += usize::from(usual_headers(&frame).is_some());
                         let found = Decoder::new().decode(&frame);
                         assert_eq!(found, Decoder::new().decode_any(&frame), "byte {at} = {value}");
                     }
@@ -382,5 +405,6 @@ mod tests {
             }
         }
         assert!(short > 30_000, "the short way was taken {short} times only");
+        assert!(usual > 15_000, "the shortest way was taken {usual} times only");
     }
 }

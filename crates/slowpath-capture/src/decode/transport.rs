@@ -1,7 +1,9 @@
 //! From an IP packet to a record: TCP with its options, ports, ICMP errors.
 
+use std::net::Ipv4Addr;
+
 use slowpath_packet::tcp::options::{OptionIter, TcpOption, kind};
-use slowpath_packet::{FlowKey, IcmpKind, IcmpVersion, IcmpView, IpView, Protocol, TcpView};
+use slowpath_packet::{Dscp, Ecn, FlowKey, IcmpKind, IcmpVersion, IcmpView, IpView, Protocol, TcpView};
 use slowpath_record::packets::{
     AccEcn, Conversations, IcmpError, Marks, OtherPacket, Record, SackBlocks, SynOptions, TcpFlags,
     TcpPacket, Timestamps,
@@ -17,6 +19,79 @@ pub(super) struct Place {
     pub(super) wire_len: u32,
     pub(super) interface: u16,
     pub(super) marks: Marks,
+}
+
+/// An IPv4 header without options, a TCP header and the room of a timestamp option.
+pub(super) type Headers = [u8; 52];
+
+/// Whether these are the headers of a whole TCP segment without options, or with timestamps alone.
+#[inline]
+pub(super) fn are_usual(headers: &Headers) -> bool {
+    // No options; neither "more fragments" nor an offset behind the reserved bit and "don't fragment".
+    let whole = headers[0] == 0x45 && headers[9] == Protocol::TCP.0 && u16_at(headers, 6) << 2 == 0;
+    let options = match headers[TCP + 12] >> 4 {
+        5 => true,
+        8 => u32_at(headers, TCP + 20) == TIMESTAMPS_ALONE,
+        _ => false,
+    };
+    whole && options && usize::from(u16_at(headers, 2)) >= TCP + usize::from(headers[TCP + 12] >> 4) * 4
+}
+
+/// The segment with these headers, which are usual; each field is written once, where it is wanted.
+#[inline]
+pub(super) fn usual(headers: &Headers, place: &Place, conversations: &mut Conversations) -> TcpPacket {
+    let key = FlowKey {
+        src: Ipv4Addr::from_bits(u32_at(headers, 12)).into(),
+        dst: Ipv4Addr::from_bits(u32_at(headers, 16)).into(),
+        src_port: u16_at(headers, TCP),
+        dst_port: u16_at(headers, TCP + 2),
+        protocol: Protocol::TCP,
+    };
+    let (conversation, direction) = conversations.intern(&key);
+    let ip_len = u32::from(u16_at(headers, 2));
+    let words = headers[TCP + 12] >> 4;
+    TcpPacket {
+        at: place.at,
+        number: place.number,
+        conversation,
+        seq: u32_at(headers, TCP + 4),
+        ack: u32_at(headers, TCP + 8),
+        payload_len: ip_len - TCP as u32 - u32::from(words) * 4,
+        ip_len,
+        wire_len: place.wire_len,
+        timestamps: (words == 8).then(|| Timestamps {
+            value: u32_at(headers, TCP + 24),
+            echo: u32_at(headers, TCP + 28),
+        }),
+        sack: SackBlocks::NONE,
+        accecn: None,
+        interface: place.interface,
+        window: u16_at(headers, TCP + 14),
+        flags: TcpFlags(u16_at(headers, TCP + 12) & 0x1ff),
+        ip_id: Some(u16_at(headers, 4)),
+        syn: SynOptions::NONE,
+        ttl: headers[8],
+        dscp: Dscp::from_tos(headers[1]),
+        ecn: Ecn::from_tos(headers[1]),
+        direction,
+        marks: place.marks,
+    }
+}
+
+/// Where the TCP header stands in [`Headers`].
+const TCP: usize = 20;
+
+/// Two NOPs and the beginning of a timestamp option: the most frequent list by far (RFC 7323 appendix A).
+const TIMESTAMPS_ALONE: u32 = u32::from_be_bytes([kind::NOP, kind::NOP, kind::TIMESTAMPS, 10]);
+
+#[inline]
+fn u16_at(headers: &Headers, at: usize) -> u16 {
+    u16::from_be_bytes([headers[at], headers[at + 1]])
+}
+
+#[inline]
+fn u32_at(headers: &Headers, at: usize) -> u32 {
+    u32::from_be_bytes([headers[at], headers[at + 1], headers[at + 2], headers[at + 3]])
 }
 
 /// An IP packet with its true length.
@@ -221,13 +296,12 @@ fn more_options(tcp: &TcpView<'_>, packet: &mut TcpPacket) {
     }
 }
 
-/// Timestamps where there is nothing else but two NOPs, the most frequent list by far (RFC 7323 appendix A).
+/// Timestamps where there is nothing else but two NOPs.
 #[inline]
 fn timestamps_alone(options: &[u8]) -> Option<Timestamps> {
     let list: &[u8; 12] = options.try_into().ok()?;
     let word = |at: usize| u32::from_be_bytes([list[at], list[at + 1], list[at + 2], list[at + 3]]);
-    let first = u32::from_be_bytes([kind::NOP, kind::NOP, kind::TIMESTAMPS, 10]);
-    (word(0) == first).then(|| Timestamps {
+    (word(0) == TIMESTAMPS_ALONE).then(|| Timestamps {
         value: word(4),
         echo: word(8),
     })
