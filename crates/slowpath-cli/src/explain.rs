@@ -200,7 +200,11 @@ fn print(args: &ExplainArgs, run: &Analyzed, path: &Path) -> Result<u8, Failure>
             .map_err(|found| Failure::usage(format!("reading --system: {found}")))?;
         explain::in_language(&mut explanation, language);
     }
-    let asked = asked(args, &mut explanation)?;
+    // What a capture says is there at once, and stays when the answer to a question fails or is not waited for.
+    let (asked, failed) = match asked(args, &mut explanation)? {
+        Ok(asked) => (asked, None),
+        Err(failure) => (None, Some(failure)),
+    };
     let style = terminal::style();
     terminal::print(|out| match args.format {
         Format::Json if let Some((id, _, answers)) = &asked => {
@@ -232,7 +236,7 @@ fn print(args: &ExplainArgs, run: &Analyzed, path: &Path) -> Result<u8, Failure>
             Ok(())
         }
     })?;
-    Ok(exit::DONE)
+    failed.map_or(Ok(exit::DONE), Err)
 }
 
 fn no_rate(rate: &str, error: &ParseError) -> Failure {
@@ -394,17 +398,21 @@ fn is_json(path: &Path) -> bool {
     path.is_file() && first == Some(&b'{')
 }
 
-/// What the changes of `--what-if` would give to the connection with the most data, with its number and the fitted path.
+/// A connection's number, its fitted path, and what changes would give.
+type Asked = (u32, Fit, Vec<Answer>);
+
+/// What the changes of `--what-if` would give to the connection with the most data. A question that is not understood is an error;
+/// one that has no answer is told apart from that.
 fn asked(
     args: &ExplainArgs,
     explanation: &mut explain::Explanation,
-) -> Result<Option<(u32, Fit, Vec<Answer>)>, Failure> {
+) -> Result<Result<Option<Asked>, Failure>, Failure> {
     let Some(main) = explanation
         .connections
         .first_mut()
         .filter(|_| !args.what_if.is_empty())
     else {
-        return Ok(None);
+        return Ok(Ok(None));
     };
     if args.format == Format::Jsonl {
         return Err(Failure::usage(
@@ -412,8 +420,9 @@ fn asked(
                 .to_owned(),
         ));
     }
-    let (fitted, answers) = crate::fit::what_if(main, &args.what_if)?;
-    Ok(Some((main.connection.id, fitted, answers)))
+    let wanted = crate::fit::wanted(&args.what_if)?;
+    let answered = crate::fit::what_if(main, wanted);
+    Ok(answered.map(|(fitted, answers)| Some((main.connection.id, fitted, answers))))
 }
 
 /// Prints what was dropped inside the network of a run of ours.

@@ -69,21 +69,38 @@ fn writable(file: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Fits a connection and asks what changes would give: `usual` stands for those that make sense. The connection's remedies are
-/// predicted by the same path.
-pub(crate) fn what_if(
-    explained: &mut ExplainedConnection,
-    typed: &[String],
-) -> Result<(Fit, Vec<Answer>), Failure> {
-    let mut wanted = Vec::new();
-    let mut usual = false;
+/// Changes that are asked for.
+pub(crate) struct Wanted {
+    changes: Vec<fit::Changes>,
+    usual: bool,
+}
+
+/// Reads the changes as they were typed: `usual` stands for those that make sense.
+pub(crate) fn wanted(typed: &[String]) -> Result<Wanted, Failure> {
+    let mut wanted = Wanted {
+        changes: Vec::new(),
+        usual: false,
+    };
     for one in typed {
         if one == USUAL {
-            usual = true;
+            wanted.usual = true;
         } else {
-            wanted.push(fit::changes(one).map_err(|error| failed(&error))?);
+            let changes = fit::changes(one).map_err(|error| failed(&error))?;
+            wanted.changes.push(changes);
         }
     }
+    Ok(wanted)
+}
+
+/// Fits a connection and asks what changes would give. The connection's remedies are predicted by the same path.
+pub(crate) fn what_if(
+    explained: &mut ExplainedConnection,
+    wanted: Wanted,
+) -> Result<(Fit, Vec<Answer>), Failure> {
+    let Wanted {
+        changes: mut wanted,
+        usual,
+    } = wanted;
     shown(|simulator| {
         let fitted = fit::fit(&explained.connection, Effort::default(), simulator)?;
         if usual {

@@ -115,11 +115,14 @@ pub fn fit(connection: &Connection, effort: Effort, simulator: &OnAll<'_>) -> Re
     Ok(slowpath_fit::fit::fit(connection, simulator, effort)?)
 }
 
+/// Changes that are made together.
+pub type Changes = Vec<Intervention>;
+
 /// Reads changes as users type them: `KEY=VALUE`, several that are made together joined by `and`.
 ///
 /// # Errors
 /// [`FitError::NoChange`], [`FitError::Spelling`].
-pub fn changes(typed: &str) -> Result<Vec<Intervention>, FitError> {
+pub fn changes(typed: &str) -> Result<Changes, FitError> {
     typed
         .split(" and ")
         .map(|one| {

@@ -7,9 +7,13 @@ use crate::support::{Scratch, run, text};
 
 /// A transfer over a known path, captured beside its sender.
 pub(crate) fn captured(scratch: &Scratch) -> PathBuf {
+    captured_of(scratch, "4 MB")
+}
+
+fn captured_of(scratch: &Scratch, size: &str) -> PathBuf {
     let file = scratch.file(
         "known.toml",
-        "title = \"known\"\n[network]\nup = [{ rate = \"10 Mbit/s\", queue = \"60000 B\", layer = \"L2+FCS\" }, { delay = \"15 ms\" }]\ndown = [{ delay = \"15 ms\" }]\n[workload]\nkind = \"iperf3\"\nsize = \"4 MB\"\n[hosts.client]\nsystem = \"linux\"\ncongestion_control = \"reno\"\n",
+        &format!("title = \"known\"\n[network]\nup = [{{ rate = \"10 Mbit/s\", queue = \"60000 B\", layer = \"L2+FCS\" }}, {{ delay = \"15 ms\" }}]\ndown = [{{ delay = \"15 ms\" }}]\n[workload]\nkind = \"iperf3\"\nsize = \"{size}\"\n[hosts.client]\nsystem = \"linux\"\ncongestion_control = \"reno\"\n"),
     );
     let out = scratch.0.join("known");
     let output = run(&[
@@ -102,6 +106,21 @@ fn what_if_is_answered_or_refused_and_wrong_words_are_explained() {
     assert_eq!(output.status.code(), Some(2));
     assert!(
         text(&output.stderr).contains("no connection 99"),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+#[test]
+fn what_a_capture_says_is_there_also_without_an_answer_to_what_if() {
+    let scratch = Scratch::new("what-if-short");
+    let capture = captured_of(&scratch, "20 kB");
+    let output = run(&["explain", capture.to_str().unwrap(), "--what-if", "usual"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stdout);
+    assert!(said.contains("20,000 B"), "{said}");
+    assert!(
+        text(&output.stderr).contains("a fit needs"),
         "{}",
         text(&output.stderr)
     );

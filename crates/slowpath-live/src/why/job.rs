@@ -203,12 +203,22 @@ impl JobTrack {
             beyond
         });
         self.tell(told);
+        let slept = |task: &TaskSample| {
+            let old = before.get(&(task.process, task.thread));
+            old.is_some_and(|old| old.state != 'R') && ran + throttled + waited > 0.0
+        };
         match ready {
-            Some(task) if ran + throttled + waited == 0.0 => {
+            // Ready at both looks: what it did not run it waited for a processor, or was held back by a quota.
+            Some(task) if !slept(task) => {
                 self.untold += left.max(0.0);
                 self.add(JobPart::ProcessorQueue, Some(&task.name), left);
             }
-            _ => {
+            // It woke up and ran: before that it slept in what the last look saw.
+            Some(_) => {
+                let (part, program) = asleep(&last.tasks, receiving, last.visible);
+                self.add(part, program, left);
+            }
+            None => {
                 let (part, program) = asleep(&now.tasks, receiving, now.visible);
                 self.add(part, program, left);
             }
@@ -318,14 +328,14 @@ mod tests {
         let sum: f64 = JobPart::ALL.iter().map(|&part| job.seconds(part)).sum();
         assert!((sum - 1.0).abs() < 1e-9 && (job.total() - 1.0).abs() < 1e-9);
         let percent = |part| format!("{:.0}", job.seconds(part) * 100.0);
-        // Of 4 ms in 10 that were the program's: 1 throttled, 2 running, 1 unknown.
+        // Of 4 ms in 10 that were the program's: 1 throttled, 2 running, 1 ready without running.
         assert_eq!(
             [
                 percent(JobPart::Network),
                 percent(JobPart::Receiver),
                 percent(JobPart::Throttled),
                 percent(JobPart::Processor),
-                percent(JobPart::NotVisible)
+                percent(JobPart::ProcessorQueue)
             ],
             ["50", "10", "10", "20", "10"]
         );
@@ -373,6 +383,33 @@ mod tests {
         assert!(share(JobPart::Throttled) >= 70.0, "{}", share(JobPart::Throttled));
         let all: f64 = JobPart::ALL.iter().map(|&part| job.seconds(part)).sum();
         assert!((all - 1.0).abs() < 1e-9, "{all}");
+    }
+
+    #[test]
+    fn a_quota_that_ends_within_a_look_is_no_unseen_time() {
+        // 13 ms on a processor and 87 held back, over and over: one look in ten has both.
+        let mut job = JobTrack::default();
+        job.observe(look(0, 0, task('R', 0, Wait::Unknown)), PROGRAM);
+        for number in 1..=200_u64 {
+            let (period, step) = ((number - 1) / 10, (number - 1) % 10);
+            let ran = period * 13_000_000 + ((step + 1) * 10_000_000).min(13_000_000);
+            let mut now = task('R', ran, Wait::Unknown);
+            now.waited = period * 87_000_000;
+            job.observe(look(number, period * 87_000, now), PROGRAM);
+        }
+        let share = |part| job.seconds(part) / job.total();
+        assert!(share(JobPart::NotVisible) < 0.005, "{}", share(JobPart::NotVisible));
+        assert!((share(JobPart::Processor) - 0.13).abs() < 0.02, "{}", share(JobPart::Processor));
+        assert!((share(JobPart::Throttled) - 0.83).abs() < 0.03, "{}", share(JobPart::Throttled));
+    }
+
+    #[test]
+    fn a_thread_that_woke_up_had_slept_in_what_was_seen_before() {
+        let mut job = JobTrack::default();
+        job.observe(look(0, 0, task('S', 0, Wait::ReadPipe)), PROGRAM);
+        job.observe(look(1, 0, task('R', 2_000_000, Wait::Unknown)), PROGRAM);
+        assert!((job.seconds(JobPart::Source) - 0.008).abs() < 1e-9);
+        assert!((job.seconds(JobPart::Processor) - 0.002).abs() < 1e-9);
     }
 
     #[test]
