@@ -398,9 +398,21 @@ mod tests {
             job.observe(look(number, period * 87_000, now), PROGRAM);
         }
         let share = |part| job.seconds(part) / job.total();
-        assert!(share(JobPart::NotVisible) < 0.005, "{}", share(JobPart::NotVisible));
-        assert!((share(JobPart::Processor) - 0.13).abs() < 0.02, "{}", share(JobPart::Processor));
-        assert!((share(JobPart::Throttled) - 0.83).abs() < 0.03, "{}", share(JobPart::Throttled));
+        assert!(
+            share(JobPart::NotVisible) < 0.005,
+            "{}",
+            share(JobPart::NotVisible)
+        );
+        assert!(
+            (share(JobPart::Processor) - 0.13).abs() < 0.02,
+            "{}",
+            share(JobPart::Processor)
+        );
+        assert!(
+            (share(JobPart::Throttled) - 0.83).abs() < 0.03,
+            "{}",
+            share(JobPart::Throttled)
+        );
     }
 
     #[test]
