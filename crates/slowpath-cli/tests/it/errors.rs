@@ -310,6 +310,31 @@ fn every_error_says_what_was_done_on_what_what_was_found_and_what_to_do() {
     compared(&page, lab && other.is_some());
 }
 
+/// The first process of a machine is root's: an ordinary user is told so, and what to do instead, in both languages.
+#[test]
+fn connections_of_another_users_process_are_not_shown() {
+    let place = Place::named("errors-other-user");
+    let Some(prefix) = place.as_other() else {
+        eprintln!(
+            "skipped: connections_of_another_users_process_are_not_shown: no command as another user (setpriv)"
+        );
+        return;
+    };
+    for (language, parts) in [
+        ("en", ["belongs to another user", "--port N", "--to HOST[:PORT]"]),
+        ("ja", ["別のユーザー", "--port N", "--to HOST[:PORT]"]),
+    ] {
+        let command = format!("slowpath --lang {language} why --pid 1 --for 1");
+        let output = place.run(&command, Some(prefix));
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
+        for part in parts {
+            assert!(said.contains(part), "{command}: does not say {part:?}: {said}");
+        }
+    }
+}
+
 /// Compares the page of all messages with the one that is kept, or writes it.
 fn compared(page: &str, whole: bool) {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/errors.md");
@@ -355,7 +380,11 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
-        let scratch = Scratch::new("errors");
+        Self::named("errors")
+    }
+
+    fn named(name: &str) -> Self {
+        let scratch = Scratch::new(name);
         let folder = scratch.0.clone();
         fs::create_dir(folder.join("bin")).unwrap();
         symlink(env!("CARGO_BIN_EXE_slowpath"), folder.join("bin/slowpath")).unwrap();
