@@ -303,22 +303,26 @@ fn help_names_every_tool_and_fits_the_terminal() {
 }
 
 /// Each path with what must be said of it: the verdict, and what four connections at once do to it.
+/// How much more than one connection four are worth under random loss depends on where the dice put the
+/// losses of a few seconds (5.3 to 7.6 times in three runs); that they are worth more does not.
 #[test]
 fn a_live_path_is_diagnosed_from_one_end() {
     let binary = env!("CARGO_BIN_EXE_slowpath");
     let far = format!("{binary} serve --address $SLOWPATH_FAR --max-tests 1");
-    for (path, limits, ratio) in [
+    for (path, limits, link_mbit_s, ratio) in [
         // A link of 20 Mbit/s carries no more for four connections.
         (
             "rate 20 Mbit/s, delay 5 ms",
             ["bottleneck-bandwidth", "shared-bottleneck"],
+            20.0,
             0.8..1.2,
         ),
         // Random loss holds each connection alone.
         (
             "rate 200 Mbit/s, delay 25 ms, loss 0.5 %",
             ["random-loss", "random-loss"],
-            2.0..8.0,
+            200.0,
+            2.0..f64::INFINITY,
         ),
     ] {
         // CUBIC, whatever this machine's usual one is: a path is judged by what a sender makes of it.
@@ -345,6 +349,8 @@ fn a_live_path_is_diagnosed_from_one_end() {
             .unwrap();
         let gain = four["comparison"]["ratio"].as_f64().unwrap();
         assert!(ratio.contains(&gain), "{path}: {gain}: {out:#}");
+        let most = four["comparison"]["b"]["max"].as_f64().unwrap();
+        assert!(most * 8.0 < link_mbit_s * 1e6, "{path}: {most} B/s: {out:#}");
         assert_eq!(out["support"], "supported", "{path}: {out:#}");
     }
 }
