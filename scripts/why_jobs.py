@@ -3,7 +3,7 @@
 A job of `--jobs` works in turns: it is held up for some milliseconds, hands a block to its socket, and goes on once all of the block is
 sent (SIOCOUTQNSD is 0). It keeps the time of both, which is the truth: data wait in the socket exactly while it waits for that.
 """
-import fcntl, json, math, os, re, socket, statistics, struct, subprocess, sys, tempfile, threading, time, zlib
+import fcntl, hashlib, json, math, os, random, re, socket, statistics, struct, subprocess, sys, tempfile, threading, time, zlib
 
 PORT = 5001
 UNSENT = 0x894B
@@ -15,6 +15,8 @@ def job(words):
     host, o = words[0], dict(word.split("=") for word in words[1:])
     stream = socket.socket()
     stream.setsockopt(socket.IPPROTO_TCP, 13, b"cubic")
+    if "nodelay" in o:
+        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     for _ in range(100):
         try:
             stream.connect((host, PORT))
@@ -24,6 +26,10 @@ def job(words):
     kind, hold, block = o["kind"], float(o["hold"]) / 1e3, int(o["block"])
     data, spent = os.urandom(block), {"held": 0.0, "network": 0.0, "waiting": 0.0}
     source = open(o["fifo"], "rb", buffering=0) if "fifo" in o else None
+    other = helper(kind, hold, source) if kind in ("packer", "fetcher") else None
+    for _ in range(int(o.get("threads", 0))):
+        # Threads with nothing to do, as most programs have.
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
     begin = time.time()
     while time.time() < begin + float(o["seconds"]):
         at, computed = time.monotonic(), time.process_time()
@@ -31,11 +37,16 @@ def job(words):
             time.sleep(hold if kind == "pause" else 0)
         elif kind == "disk":
             source.read(1)
+        elif other:
+            used = other()
         else:
             while time.process_time() < computed + hold:
                 zlib.compress(data[:20_000])
         after = time.monotonic()
-        if kind in ("quota", "cipher"):
+        if kind == "packer":
+            spent["waiting"] += max(after - at - used, 0.0)
+            spent["held"] += used
+        elif kind in ("quota", "cipher"):
             spent["waiting"] += max(after - at - (time.process_time() - computed), 0.0)
             spent["held"] += time.process_time() - computed
         else:
@@ -46,6 +57,29 @@ def job(words):
         spent["network"] += time.monotonic() - after
     with open(o["truth"], "w") as file:
         json.dump(spent, file)
+
+
+def helper(kind, hold, source):
+    """Another program of the same job, that computes or reads the slow disk when asked to; its call gives the processor time used."""
+    ask, answer = os.pipe(), os.pipe()
+    if os.fork() == 0:
+        os.close(ask[1])
+        data = os.urandom(20_000)
+        while os.read(ask[0], 1):
+            begin = time.process_time()
+            if kind == "fetcher":
+                source.read(1)
+            while kind == "packer" and time.process_time() < begin + hold:
+                zlib.compress(data)
+            os.write(answer[1], struct.pack("d", time.process_time() - begin))
+        os._exit(0)
+    os.close(ask[0])
+
+    def call():
+        os.write(ask[1], b"x")
+        return struct.unpack("d", os.read(answer[0], 8))[0]
+
+    return call
 
 
 def feed(words):
@@ -72,17 +106,33 @@ def jobs():
             yield f"reader-{rate // 1000}-{delay}", "reader", 0, 65536, f"rate 100 Mbit/s, delay {delay} ms", rate
 
 
-PARTS = {"disk": "source", "cipher": "processor", "pause": "pause", "quota": "throttled", "reader": "receiver"}
+def drawn_jobs(seed, count=60):
+    """The same drawn: holds from 3 ms on, one program or two, with threads that do nothing; bytes go out at once (TCP_NODELAY)."""
+    kinds = ("disk", "fetcher", "cipher", "packer", "pause", "quota", "reader")
+    for number in range(count):
+        dice = random.Random(hashlib.sha256(f"{seed}/{number}".encode()).digest())
+        kind = kinds[number % len(kinds)]
+        hold = round(3 * (400 / 3) ** dice.random())
+        block = round(20_000 * 15 ** dice.random())
+        mbit_s, delay = round(5 * 10 ** dice.random()), dice.randint(2, 30)
+        rate = round(100_000 * 8 ** dice.random()) if kind == "reader" else 0
+        path = f"rate {100 if rate else mbit_s} Mbit/s, delay {delay} ms"
+        yield f"{kind}-{number}", kind, 0 if rate else hold, 65536 if rate else block, path, rate, dice.choice((0, 0, 2, 8))
+
+
+PARTS = {"disk": "source", "fetcher": "source", "cipher": "processor", "pause": "pause", "quota": "throttled", "reader": "receiver"}
 
 
 def run_job(binary, me, case):
-    name, kind, hold, block, path, rate = case
+    name, kind, hold, block, path, rate, *more = case
     if kind == "quota" and not os.access(GROUPS + "/cgroup.procs", os.W_OK):
         return name, None, "skipped: no control group may be made here"
     folder = tempfile.mkdtemp(prefix="why-jobs-")
     truth, before, group = f"{folder}/truth", "", f"{GROUPS}/why-{os.getpid()}-{name}"
     words = f"kind={kind} hold={hold} block={block} seconds=9 truth={truth}"
-    if kind == "disk":
+    if more:
+        words += f" nodelay=1 threads={more[0]}"
+    if kind in ("disk", "fetcher"):
         os.mkfifo(f"{folder}/fifo")
         words += f" fifo={folder}/fifo"
         before = f"python3 {me} feed {folder}/fifo {hold} & "
@@ -122,7 +172,7 @@ def run_job(binary, me, case):
         # The group's own counter tells it from waiting for others.
         held_back = int(counted["throttled_time"]) / 1e9
         right = {"throttled": held_back / whole, "processor": spent["held"] / whole, "network": spent["network"] / whole}
-    elif kind == "cipher":
+    elif kind in ("cipher", "packer"):
         # Others may have the processors meanwhile.
         right = {"processor": spent["held"] / whole, "processor-queue": spent["waiting"] / whole, "network": spent["network"] / whole}
     else:

@@ -80,6 +80,47 @@ fn slow_reader_is_named(address: &str) {
     writer.join().unwrap();
 }
 
+/// A program at the far end that has stopped reading, long before anybody looks: nothing moves, and that is what is asked.
+#[test]
+fn a_transfer_that_stands_still_is_told() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let local = listener.local_addr().unwrap();
+    let mut writer = TcpStream::connect(local).unwrap();
+    let (reader, _) = listener.accept().unwrap();
+    writer.set_nonblocking(true).unwrap();
+    let begin = Instant::now();
+    let mut newest = begin;
+    while newest.elapsed() < Duration::from_millis(500) && begin.elapsed() < Duration::from_secs(20) {
+        if writer.write(&[7; 65_536]).is_ok() {
+            newest = Instant::now();
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let spec = spec(Target::Port(local.port()), 2);
+    let outcome = why::watch(&spec, &AtomicBool::new(false), &mut |_| ()).unwrap();
+    let answer = why::answer(&spec.target, &outcome);
+    assert_eq!(answer.connections.len(), 2, "both ends: {answer:?}");
+    for connection in &answer.connections {
+        assert_eq!(
+            connection.verdict.limit,
+            Limit::ReceiverApplication,
+            "{connection:?}"
+        );
+        assert!(
+            connection.verdict.sentence.starts_with("Nothing moves"),
+            "{connection:?}"
+        );
+    }
+    assert!(answer.notes.is_empty(), "{:?}", answer.notes);
+    let listed = why::busiest(Duration::from_millis(200)).unwrap();
+    let stands = |transfer: &&why::busiest::Transfer| {
+        (transfer.local.port() == local.port() || transfer.remote.port() == local.port())
+            && transfer.waiting_bytes > 0
+    };
+    assert_eq!(listed.iter().filter(stands).count(), 2, "{listed:?}");
+    drop(reader);
+}
+
 #[test]
 fn strange_cases_are_told() {
     let stop = AtomicBool::new(false);

@@ -253,6 +253,13 @@ fn single_losses_at_any_rate_are_chance_and_bursts_at_one_rate_a_policer() {
         Limit::RandomLoss
     );
     assert_eq!(verdict(&losses(12, |_| 10_000)).0, Limit::Policed);
+    // So is one at a time, if nine times the window is the same; three times it may be either.
+    assert_eq!(verdict(&losses(1, |_| 10_000)).0, Limit::Policed);
+    let few = watch(sender(), 400, |look, now| {
+        now.info.ca_state = if look % 100 < 5 { 3 } else { 0 };
+        now.info.total_retrans += u32::from(look % 100 == 0);
+    });
+    assert_eq!(verdict(&few).0, Limit::Unknown);
     let once = watch(sender(), 300, |look, now| {
         now.info.total_retrans += u32::from(look == 150);
     });
@@ -357,4 +364,78 @@ fn a_long_watch_stays_small() {
     let sum: u64 = track.stretches().map(|stretch| stretch.sent).sum();
     assert_eq!(sum, track.sent());
     assert!((track.times().total() - 1_200.0).abs() < 1e-6);
+}
+
+#[test]
+fn the_slow_start_threshold_remembers_the_window_of_the_loss_before_the_watch() {
+    let begin = |threshold: u32| {
+        let mut sample = sender();
+        sample.info.snd_ssthresh = threshold;
+        sample
+    };
+    let seen = |threshold: u32, again: u32| {
+        let mut sample = begin(threshold);
+        let mut track = Track::new(sample.clone()).under("cubic");
+        for look in 1..=300 {
+            sample.at += 10_000_000;
+            sample.info.busy_time += 10_000;
+            sample.info.bytes_acked += 10_000;
+            sample.info.data_segs_out += 10;
+            sample.info.total_retrans += if look == 150 { again } else { 0 };
+            track.observe(sample.clone());
+        }
+        verdict(&track).0
+    };
+    // A window of 100 segments, 70 after its reduction: lost at the same size as now, several at a time.
+    assert_eq!(seen(70, 6), Limit::Policed);
+    assert_eq!(seen(35, 6), Limit::Unknown, "at half the window of now");
+    assert_eq!(seen(70, 1), Limit::Unknown, "one alone");
+}
+
+#[test]
+fn a_connection_on_which_nothing_moves_is_told_with_what_it_waits_for() {
+    let still = |change: fn(&mut ConnectionSample)| {
+        let mut begin = sender();
+        begin.info.bytes_acked = 3_000;
+        change(&mut begin);
+        watch(begin, 400, |_, now| {
+            now.info.bytes_acked = now.info.bytes_acked.saturating_sub(10_000);
+        })
+    };
+    let unanswered = still(|sample| {
+        sample.info.retransmits = 5;
+        sample.info.ca_state = 4;
+    });
+    assert_eq!(verdict(&unanswered).0, Limit::MtuBlackHole);
+    let later = still(|sample| {
+        sample.info.retransmits = 5;
+        sample.info.ca_state = 4;
+        sample.info.bytes_acked = 3_000_000;
+    });
+    assert_eq!(
+        verdict(&later).0,
+        Limit::Unknown,
+        "full segments came through once"
+    );
+    let (found, ..) = judge(&facts(&later), ProgramView::default());
+    assert!(found.sentence.contains("5 retransmissions"), "{}", found.sentence);
+    let closed = still(|sample| sample.info.snd_wnd = 0);
+    assert_eq!(verdict(&closed).0, Limit::ReceiverApplication);
+    let unread = still(|sample| {
+        sample.send_queue = 0;
+        sample.info.unacked = 0;
+        sample.info.notsent_bytes = 0;
+        sample.receive_queue = 60_000;
+        sample.info.rcv_wnd = 0;
+        sample.info.rcv_mss = 1_000;
+    });
+    assert_eq!(verdict(&unread).0, Limit::ReceiverApplication);
+    // Nothing waits: a program that pauses.
+    let idle = still(|sample| {
+        sample.send_queue = 0;
+        sample.info.unacked = 0;
+        sample.info.notsent_bytes = 0;
+    });
+    assert_eq!(verdict(&idle).0, Limit::Unknown);
+    assert!(!idle.stands_still());
 }

@@ -3,6 +3,8 @@
 use serde::Serialize;
 use slowpath_verdict::{Interval, Judged, Limit, Verdict};
 
+use slowpath_report::quantity;
+
 use super::facts::{Facts, facts};
 use super::host::HostDrops;
 use super::job::{JobPart, JobTrack};
@@ -179,7 +181,7 @@ pub fn answer(target: &Target, outcome: &Outcome) -> Answer {
         .as_ref()
         .filter(|job| matches!(target, Target::Command(_) | Target::Process(_)) && job.total() > 0.0);
     let programs = job.map_or_else(ProgramView::default, program_view);
-    let moved = |one: &&Watched| one.track.sent() + one.track.received() > 0;
+    let moved = |one: &&Watched| one.has_moved() || one.track.stands_still() && !one.ended;
     let connections: Vec<ConnectionAnswer> = outcome
         .connections
         .iter()
@@ -312,6 +314,15 @@ fn notes(target: &Target, outcome: &Outcome, nothing: bool) -> Vec<String> {
     }
     if nothing && outcome.udp_peers.is_empty() && outcome.udp_without_peer {
         notes.push(english_word!("why-answer-has-udp-sockets-without-peer").to_owned());
+    }
+    for one in &outcome.connections {
+        if let Some(seconds) = one.track.unanswered_request_s().filter(|_| !one.ended) {
+            notes.push(english!(
+                "why-answer-request-connect-not-answered",
+                remote = one.remote,
+                seconds = quantity::seconds(seconds)
+            ));
+        }
     }
     if outcome.small.0 > 0 {
         notes.push(english!(

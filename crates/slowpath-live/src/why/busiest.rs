@@ -1,5 +1,6 @@
 //! Which transfers are under way on this machine.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use slowpath_sys::sock_diag::{SockDiag, TcpSocket};
 
 use super::error::WhyError;
 
-/// One transfer under way.
+/// One transfer under way, or one that stands still with something waiting.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Transfer {
     /// This end.
@@ -20,6 +21,8 @@ pub struct Transfer {
     /// Payload bytes per second, both directions.
     #[serde(rename = "byte_per_s")]
     pub rate: f64,
+    /// Bytes that wait to be acknowledged, or to be read here, while nothing moves; 0 of a transfer that moves.
+    pub waiting_bytes: u32,
     /// Whether more comes in than goes out.
     pub receiving: bool,
     /// The program, if it is this user's own.
@@ -28,7 +31,7 @@ pub struct Transfer {
     pub process: Option<u32>,
 }
 
-/// Looks twice, `span` apart, and lists what moved data in between, the busiest first.
+/// Looks twice, `span` apart, and lists what moved data in between, the busiest first, then what stood still although something waited.
 ///
 /// # Errors
 /// [`WhyError::Diagnostics`].
@@ -49,17 +52,30 @@ pub fn busiest(span: Duration) -> Result<Vec<Transfer>, WhyError> {
             let sent = grown(info.bytes_acked, old.map(|old| old.bytes_acked));
             let received = grown(info.bytes_received, old.map(|old| old.bytes_received));
             let owner = owners.get(&socket.inode);
-            (sent + received > 1.0).then(|| Transfer {
+            let moves = sent + received > 1.0;
+            let waits = |queue: fn(&TcpSocket) -> u32| {
+                before
+                    .get(&socket.cookie)
+                    .map_or(0, |old| queue(old).min(queue(socket)))
+            };
+            let (unsent, unread) = (waits(|one| one.send_queue), waits(|one| one.receive_queue));
+            let stands = !moves && info.state != SYN_SENT && unsent.max(unread) > 0;
+            (moves || stands).then(|| Transfer {
+                waiting_bytes: if stands { unsent.max(unread) } else { 0 },
                 local: socket.local,
                 remote: socket.remote,
                 rate: (sent + received) / span.as_secs_f64(),
-                receiving: received > sent,
+                receiving: if stands { unread > unsent } else { received > sent },
                 program: owner.map(|(_, name)| name.clone()),
                 process: owner.map(|(pid, _)| *pid),
             })
         })
         .collect();
-    transfers.sort_by(|a, b| b.rate.total_cmp(&a.rate));
+    transfers.sort_by(|a, b| {
+        (b.rate, b.waiting_bytes)
+            .partial_cmp(&(a.rate, a.waiting_bytes))
+            .unwrap_or(Ordering::Equal)
+    });
     Ok(transfers)
 }
 
@@ -82,3 +98,6 @@ pub(super) fn owners() -> HashMap<u32, (u32, String)> {
     }
     owners
 }
+
+/// `TCP_SYN_SENT` of `include/net/tcp_states.h`: what waits is the request to connect.
+const SYN_SENT: u8 = 2;

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use slowpath_units::Time;
+
 use super::sample::ConnectionSample;
 use super::track::{State, Stretch, Times, Track, has_queue_at};
 
@@ -14,6 +16,12 @@ pub struct Facts {
     pub seconds: f64,
     /// Payload bytes that arrived at their receiver meanwhile.
     pub bytes: u64,
+    /// Whether something waited all the time and nothing of it moved.
+    pub stands_still: bool,
+    /// Payload bytes acknowledged since the connection began.
+    pub lifetime_bytes: u64,
+    /// Unanswered retransmissions of the first segment outstanding, at the newest look.
+    pub unanswered: u64,
     /// Least round-trip time known, seconds; 0 if none.
     pub least_rtt_s: f64,
     /// Mean round-trip time, weighted with the time, seconds.
@@ -43,6 +51,13 @@ pub struct Facts {
     pub segments_per_episode: f64,
     /// Spread of the rate before the repairs: standard deviation over mean; none below three repairs.
     pub rate_spread_at_loss: Option<f64>,
+    /// Spread of the congestion window before the repairs, with the one that the slow-start threshold remembers from before
+    /// the watch: standard deviation over mean; none below two.
+    pub window_spread_at_loss: Option<f64>,
+    /// How many windows that is.
+    pub windows_at_loss: usize,
+    /// Probability that chance loses as many segments at a time, if it loses each with the share that was lost; 1 without a repair.
+    pub burst_chance: f64,
     /// Mean rate before the repairs, bytes per second.
     pub rate_at_loss: f64,
     /// How the rate goes with the bytes in flight: 1 in proportion, 0 not at all; none where the flight hardly changes.
@@ -85,7 +100,9 @@ pub struct Facts {
 /// Takes the figures from what was tracked.
 pub fn facts(track: &Track) -> Facts {
     let (first, last) = (&track.first().info, &track.last().info);
-    let receiving = track.received() > track.sent();
+    let stands_still = track.stands_still();
+    let unread_only = stands_still && track.last().send_queue == 0;
+    let receiving = track.received() > track.sent() || unread_only;
     let stretches: Vec<Stretch> = track.stretches().copied().collect();
     let least = track.least_rtt();
     let grown = |later: u32, earlier: u32| u64::from(later.wrapping_sub(earlier));
@@ -101,6 +118,9 @@ pub fn facts(track: &Track) -> Facts {
         receiving,
         seconds: track.seconds(),
         bytes: if receiving { track.received() } else { track.sent() },
+        stands_still,
+        lifetime_bytes: last.bytes_acked,
+        unanswered: u64::from(last.retransmits),
         least_rtt_s: if least.is_finite() { least } else { 0.0 },
         mean_rtt_s: mean(&|one| {
             if receiving && one.receiver_rtt > 0.0 {
@@ -137,6 +157,7 @@ pub fn facts(track: &Track) -> Facts {
         ..Facts::default()
     };
     episodes(track, least, &mut facts);
+    bursts(track, &mut facts);
     let full = track.full_window();
     facts.window_shrank = full.shrank as f64 / full.looks.max(1) as f64;
     facts.window_silent = full.silent as f64 / full.expectant.max(1) as f64;
@@ -156,8 +177,13 @@ pub fn facts(track: &Track) -> Facts {
 fn receiver_times(stretches: &[Stretch], least_rtt: f64) -> (Times, Vec<(Stretch, State)>) {
     let mut times = Times::default();
     let mut course = Vec::new();
+    let full_link = full_link_rate(stretches, least_rtt);
     for stretch in stretches {
-        let state = receiver_state(stretch, least_rtt);
+        let mut state = receiver_state(stretch, least_rtt);
+        // As fast as when packets queue: the link is full then, too, its queue is only short.
+        if state == State::Growth && full_link.is_some_and(|rate| stretch.rate() >= LINK_RATE * rate) {
+            state = State::Queue;
+        }
         // A program that reads in jerks: its time is that in which bytes wait, and no more.
         let unread = stretch.unread_s.min(stretch.seconds());
         times.add(State::WindowShrunk, unread);
@@ -170,6 +196,21 @@ fn receiver_times(stretches: &[Stretch], least_rtt: f64) -> (Times, Vec<(Stretch
         course.push((*stretch, most));
     }
     (times, course)
+}
+
+/// Rate of the stretches in which packets queue, where these are a good part of all.
+fn full_link_rate(stretches: &[Stretch], least_rtt: f64) -> Option<f64> {
+    let queued = |one: &&Stretch| receiver_state(one, least_rtt) == State::Queue;
+    let seconds: f64 = stretches.iter().filter(queued).map(Stretch::seconds).sum();
+    let all: f64 = stretches.iter().map(Stretch::seconds).sum();
+    (seconds >= GOOD_PART * all && seconds > 0.0).then(|| {
+        weighted(
+            stretches
+                .iter()
+                .filter(queued)
+                .map(|one| (one.rate(), one.seconds())),
+        )
+    })
 }
 
 /// What the rest of a stretch was, in which the program read what came.
@@ -209,6 +250,58 @@ fn episodes(track: &Track, least: f64, facts: &mut Facts) {
         .collect();
     facts.rate_at_loss = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
     facts.rate_spread_at_loss = (rates.len() >= 3).then(|| deviation(&rates)).flatten();
+}
+
+/// Whether what is lost together is more than chance makes it, and whether the window was the same each time.
+fn bursts(track: &Track, facts: &mut Facts) {
+    let share = facts.segments.1 as f64 / facts.segments.0.max(1) as f64;
+    let first = &track.first().info;
+    // What the window was reduced to at the last loss before the watch (RFC 9438, section 4.6; RFC 5681, section 3.1).
+    let left = match track.congestion_control() {
+        "cubic" => Some(0.7),
+        "reno" => Some(0.5),
+        _ => None,
+    };
+    let mut windows: Vec<f64> = left
+        .filter(|_| first.snd_ssthresh < UNSET)
+        .map(|left| f64::from(first.snd_ssthresh) / left)
+        .into_iter()
+        .collect();
+    let (mut together, mut expected) = (0, 0.0);
+    let mut before: Option<Time> = None;
+    for one in track.episodes() {
+        let round_trips = before.map_or(f64::INFINITY, |before| {
+            one.at.since(before).seconds() / facts.mean_rtt_s.max(1e-4)
+        });
+        before = Some(one.at);
+        // What follows upon a repair at once is its own.
+        if round_trips < SETTLED {
+            continue;
+        }
+        if !one.starting {
+            windows.push(f64::from(one.window_before));
+        }
+        let more = share
+            * f64::from(
+                one.window_before
+                    .max(u32::try_from(one.segments).unwrap_or(u32::MAX)),
+            );
+        together += one.segments.saturating_sub(1);
+        expected += more;
+    }
+    facts.burst_chance = at_least(together, expected);
+    facts.windows_at_loss = windows.len();
+    facts.window_spread_at_loss = (windows.len() >= 2).then(|| deviation(&windows)).flatten();
+}
+
+/// Probability that something of which `mean` are expected happens `count` times or more (Poisson).
+fn at_least(count: u64, mean: f64) -> f64 {
+    let (mut term, mut below) = ((-mean).exp(), 0.0);
+    for number in 0..count {
+        below += term;
+        term *= mean / (number + 1) as f64;
+    }
+    (1.0 - below).max(1e-12)
 }
 
 /// Of the stretches in which the window was full: how much of it went through each round trip, and how large it was.
@@ -327,6 +420,14 @@ fn spread(values: &[f64]) -> Option<f64> {
 const KERNEL_REMEMBERS: u64 = 300_000_000;
 /// A window is full when this share of it goes through each round trip; automatic growth keeps it at half.
 const FULL: f64 = 0.75;
+/// A link that is full delivers no less than this share of its rate ...
+const LINK_RATE: f64 = 0.9;
+/// ... which is known where packets queue for this share of the time.
+const GOOD_PART: f64 = 0.25;
+/// A slow-start threshold that no loss has set (`TCP_INFINITE_SSTHRESH` of `include/net/tcp.h`).
+const UNSET: u32 = 0x7fff_ffff;
+/// Round trips after which a repair has nothing to do with the one before.
+const SETTLED: f64 = 8.0;
 /// The receiver's own estimate of the round trip is coarser than the sender's.
 const RECEIVER_QUEUE_RATIO: f64 = 1.3;
 const RECEIVER_QUEUE_NOISE: f64 = 0.005;

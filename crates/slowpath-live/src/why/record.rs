@@ -11,11 +11,7 @@ use super::watch::{Outcome, Watched};
 
 /// Makes the record: each connection is a transfer, its course a few time series.
 pub fn record(name: &str, outcome: &Outcome, answer: &Answer) -> RunRecord {
-    let moved: Vec<&Watched> = outcome
-        .connections
-        .iter()
-        .filter(|one| one.track.sent() + one.track.received() > 0)
-        .collect();
+    let moved: Vec<&Watched> = outcome.connections.iter().filter(|one| one.has_moved()).collect();
     RunRecord {
         variant: name.to_owned(),
         environment: Some(Environment {

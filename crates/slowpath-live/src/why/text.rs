@@ -123,9 +123,14 @@ pub fn write_busiest(transfers: &[Transfer], style: Style, out: &mut dyn Write) 
         // The kernel's own limit for a program's name is 15 characters.
         let program = transfer.program.as_deref().unwrap_or("-");
         let arrow = if transfer.receiving { "<-" } else { "->" };
+        let rate = if transfer.waiting_bytes > 0 {
+            word!("why-text-stands-still").to_owned()
+        } else {
+            quantity::byte_rate(transfer.rate)
+        };
         let line = format!(
             "{}  {} {} {arrow} {}",
-            right(&quantity::byte_rate(transfer.rate), 12),
+            right(&rate, 12),
             left(program, 15),
             transfer.local,
             transfer.remote

@@ -231,6 +231,10 @@ pub struct Episode {
     pub flight_before: f64,
     /// Steady round-trip time before it, seconds.
     pub rtt_before: f64,
+    /// Congestion window before it, segments.
+    pub window_before: u32,
+    /// Whether the window grew from its start before it.
+    pub starting: bool,
     /// Segments sent again.
     pub segments: u64,
 }
@@ -255,6 +259,7 @@ pub struct Track {
     greatest_peer_window: u64,
     looks: u64,
     newest: Times,
+    congestion_control: String,
 }
 
 /// Time that a counter of the kernel has added in one step and that belongs to earlier looks.
@@ -312,10 +317,23 @@ impl Track {
             greatest_peer_window: u64::from(first.info.snd_wnd),
             looks: 1,
             newest: Times::default(),
+            congestion_control: String::new(),
             first,
         };
         track.remember_least(&track.first.clone());
         track
+    }
+
+    /// The same of a connection with this congestion control.
+    #[must_use]
+    pub fn under(mut self, congestion_control: &str) -> Self {
+        congestion_control.clone_into(&mut self.congestion_control);
+        self
+    }
+
+    /// The congestion control at the first look; empty if not known.
+    pub fn congestion_control(&self) -> &str {
+        &self.congestion_control
     }
 
     /// Takes the next look; one that is not later than the last is ignored.
@@ -416,6 +434,20 @@ impl Track {
             .saturating_sub(self.first.info.bytes_received)
     }
 
+    /// Whether something has waited to be acknowledged, or to be read here, from the first look to the newest, and nothing of it moved.
+    pub fn stands_still(&self) -> bool {
+        let waits = |at: fn(&ConnectionSample) -> u32| at(&self.first) > 0 && at(&self.last) > 0;
+        self.sent() + self.received() == 0
+            && self.last.info.state != SYN_SENT
+            && self.seconds() >= STILL
+            && (waits(|sample| sample.send_queue) || waits(|sample| sample.receive_queue))
+    }
+
+    /// For how long the other end has not answered the request to connect, seconds; `None` once it has.
+    pub fn unanswered_request_s(&self) -> Option<f64> {
+        (self.last.info.state == SYN_SENT).then(|| self.seconds())
+    }
+
     /// The peer's greatest window so far, bytes.
     pub const fn greatest_peer_window(&self) -> u64 {
         self.greatest_peer_window
@@ -490,6 +522,8 @@ impl Track {
                 rate_before: self.recent.rate(),
                 flight_before: flight(&self.last),
                 rtt_before: steady_rtt(&self.last),
+                window_before: self.last.info.snd_cwnd,
+                starting: self.last.info.snd_cwnd < self.last.info.snd_ssthresh,
                 segments: retransmitted,
             });
         } else if let Some(episode) = self.episodes.last_mut() {
@@ -668,6 +702,10 @@ const LOSS: u8 = 4;
 const FULL_BUFFER: u64 = 64;
 /// A jiffy at 100 Hz, the slowest clock of a kernel's counters, seconds.
 const JIFFY: f64 = 0.01;
+/// TCP_SYN_SENT of `include/net/tcp_states.h`.
+const SYN_SENT: u8 = 2;
+/// A connection stands still when nothing moves for this long, seconds.
+const STILL: f64 = 1.0;
 /// Shortest stretch, seconds.
 const STRETCH: f64 = 0.1;
 /// Most stretches; then every two become one.

@@ -69,11 +69,16 @@ impl Watched {
             program,
             congestion_control: socket.congestion_control.clone(),
             cookie: socket.cookie,
-            track: Track::new(sample),
+            track: Track::new(sample).under(&socket.congestion_control),
             from_birth,
             ended: false,
             socket,
         })
+    }
+
+    /// Whether any payload moved while it was watched.
+    pub const fn has_moved(&self) -> bool {
+        moved(self) > 0
     }
 
     /// Looks at it again; `begin` is when the watch began, on the monotonic clock.

@@ -12,6 +12,9 @@ pub(super) fn sentence(limit: Limit, facts: &Facts, share: f64, too_little: bool
     if too_little {
         return english_word!("why-words-too-little-transferred-while-i").to_owned();
     }
+    if facts.stands_still {
+        return standstill(limit, facts);
+    }
     let share = percent(share);
     let rate = quantity::byte_rate(facts.bytes as f64 / facts.seconds.max(1e-9));
     let rtt = quantity::seconds(facts.mean_rtt_s);
@@ -100,9 +103,31 @@ pub(super) fn sentence(limit: Limit, facts: &Facts, share: f64, too_little: bool
     }
 }
 
+/// Why nothing moves at all.
+fn standstill(limit: Limit, facts: &Facts) -> String {
+    let seconds = quantity::seconds(facts.seconds);
+    match limit {
+        Limit::ReceiverApplication if facts.receiving => {
+            english!("why-words-nothing-read-here", seconds = seconds)
+        }
+        Limit::ReceiverApplication => english!("why-words-window-closed", seconds = seconds),
+        Limit::MtuBlackHole => english!(
+            "why-words-nothing-acknowledged-large-packets-seem",
+            longest_stall_s = seconds
+        ),
+        _ => english!(
+            "why-words-nothing-comes-back",
+            seconds = seconds,
+            unanswered = facts.unanswered
+        ),
+    }
+}
+
 /// What to do when nothing could be said.
 pub(super) fn next_step(facts: &Facts, too_little: bool) -> String {
-    if too_little {
+    if facts.stands_still {
+        english_word!("why-words-see-whether-other-end-answers").to_owned()
+    } else if too_little {
         english_word!("why-words-watch-longer-transfer-longer").to_owned()
     } else if facts.receiving {
         english_word!("why-words-run-slowpath-why-sending-end").to_owned()
