@@ -91,7 +91,7 @@ fn a_transfer_that_stands_still_is_told() {
     let begin = Instant::now();
     let mut newest = begin;
     while newest.elapsed() < Duration::from_millis(500) && begin.elapsed() < Duration::from_secs(20) {
-        if writer.write(&[7; 65_536]).is_ok() {
+        if writer.write(&[7; 16_384]).is_ok() {
             newest = Instant::now();
         }
         std::thread::sleep(Duration::from_millis(1));
