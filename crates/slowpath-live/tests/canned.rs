@@ -253,6 +253,19 @@ fn single_losses_at_any_rate_are_chance_and_bursts_at_one_rate_a_policer() {
         Limit::RandomLoss
     );
     assert_eq!(verdict(&losses(12, |_| 10_000)).0, Limit::Policed);
+    // Rates before losses are known badly; bursts at rates that are far apart are neither.
+    let apart = |step: u64| losses(12, move |look| 11_000 - 2 * step + look / 100 % 5 * step);
+    assert_eq!(verdict(&apart(1_800)).0, Limit::Policed);
+    assert_eq!(verdict(&apart(3_000)).0, Limit::Unknown);
+    // The first loss, before the watch, found the bucket full.
+    let mut begin = sender();
+    (begin.info.snd_cwnd, begin.info.snd_ssthresh) = (250, 200);
+    let full = watch(begin, 400, |look, now| {
+        (now.info.snd_cwnd, now.info.snd_ssthresh) = (100, 50);
+        now.info.ca_state = if look % 100 < 5 { 3 } else { 0 };
+        now.info.total_retrans += if look % 100 == 0 { 12 } else { 0 };
+    });
+    assert_eq!(verdict(&full).0, Limit::Policed);
     // So is one at a time, if nine times the window is the same; three times it may be either.
     assert_eq!(verdict(&losses(1, |_| 10_000)).0, Limit::Policed);
     let few = watch(sender(), 400, |look, now| {

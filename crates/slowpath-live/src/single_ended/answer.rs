@@ -52,7 +52,7 @@ pub struct Diagnosis {
 pub struct Way {
     /// Bytes that arrived, byte/s, over all tests.
     pub goodput: Summary,
-    /// The connection of the first test: round trips, verdict, ledger.
+    /// The connection of the first test that came to what most of them came to: round trips, verdict, ledger.
     pub connection: ConnectionAnswer,
 }
 

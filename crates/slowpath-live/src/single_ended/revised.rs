@@ -6,49 +6,114 @@ use slowpath_words::english;
 
 use super::answer::Trial;
 use super::change::Change;
+use crate::why::answer::ConnectionAnswer;
 
-/// Revises a verdict of random loss where the changes speak against it.
+/// The connection whose verdict most of the tests came to, the first of these; one that says nothing counts where all are so.
+pub(super) fn most(connections: Vec<ConnectionAnswer>) -> Option<ConnectionAnswer> {
+    let limit = |one: &ConnectionAnswer| one.verdict.limit;
+    let weight = |one: &ConnectionAnswer| {
+        let alike = connections.iter().filter(|other| limit(other) == limit(one));
+        if limit(one) == Limit::Unknown {
+            0
+        } else {
+            alike.count()
+        }
+    };
+    // Of equals the last is the greatest, so they are asked from behind.
+    let (place, _) = connections
+        .iter()
+        .map(weight)
+        .enumerate()
+        .rev()
+        .max_by_key(|(_, weight)| *weight)?;
+    connections.into_iter().nth(place)
+}
+
+/// Revises a verdict on losses, or one that was left open beside losses, by what more connections carry; `lost` is the share
+/// of the segments that one connection sent again.
 ///
 /// Chance takes its share from each connection alone, so more of them carry more, until they fill a link and a queue builds.
 /// Where several carry no more than one and no queue builds either, the losses belong to a rate: a policer drops them, or a
 /// link with hardly any queue.
-pub(super) fn by(trials: &[Trial], verdict: &mut Verdict) {
-    let limit = verdict.limit;
-    if limit != Limit::RandomLoss {
+pub(super) fn by(trials: &[Trial], lost: f64, verdict: &mut Verdict) {
+    if !matches!(verdict.limit, Limit::RandomLoss | Limit::Policed | Limit::Unknown) {
         return;
     }
-    let told = trials.iter().find(|trial| {
-        matches!(trial.change, Change::Streams(_))
-            && trial.agrees(limit) == Some(false)
-            && matches!(trial.limit, Some(Limit::RandomLoss | Limit::Policed))
+    let told = trials.iter().find_map(|trial| {
+        let limit = if matches!(trial.change, Change::Streams(_)) {
+            told_by(trial, lost)?
+        } else {
+            return None;
+        };
+        Some((trial, limit))
     });
-    let Some(told) = told else { return };
+    if let Some((trial, limit)) = told
+        && limit != verdict.limit
+    {
+        revise(trial, limit, verdict);
+    }
+}
+
+/// What the rate of more connections says of the losses; `None` where it says nothing.
+fn told_by(trial: &Trial, lost: f64) -> Option<Limit> {
+    let no_queue = matches!(
+        trial.limit,
+        Some(Limit::RandomLoss | Limit::Policed | Limit::Unknown)
+    );
+    if lost.max(trial.sent_again.unwrap_or(0.0)) < LOSSY {
+        None
+    } else if no_queue && trial.agrees(Limit::RandomLoss) == Some(false) {
+        Some(Limit::Policed)
+    } else if trial.agrees(Limit::RandomLoss) == Some(true) && trial.comparison.ratio > SHARED {
+        Some(Limit::RandomLoss)
+    } else {
+        None
+    }
+}
+
+fn revise(told: &Trial, limit: Limit, verdict: &mut Verdict) {
+    let before = verdict.limit;
     let ratio = told.comparison.ratio;
     let more = told.change.words();
-    verdict.limit = Limit::Policed;
-    verdict.sentence = english!(
-        "path-losses-of-a-rate",
-        rate = quantity::bit_rate(told.comparison.a.mean * 8.0),
-        more = more
-    );
-    verdict.rejected.retain(|one| one.limit != Limit::Policed);
-    verdict.rejected.push(Rejected {
-        limit,
-        reason: Reason::LossesFollowLoad,
-        text: english!("path-losses-shared", more = more),
-    });
+    let rate = quantity::bit_rate(told.comparison.a.mean * 8.0);
+    let times = format!("{ratio:.2}");
+    verdict.limit = limit;
+    verdict.rejected.retain(|one| one.limit != limit);
+    let (reason, text, evidence) = if limit == Limit::Policed {
+        verdict.sentence = english!("path-losses-of-a-rate", rate = rate, more = more);
+        (
+            Reason::LossesFollowLoad,
+            english!("path-losses-shared", more = more),
+            english!("path-losses-carried", more = more, ratio = times),
+        )
+    } else {
+        verdict.sentence = english!("path-losses-by-chance", rate = rate, more = more, ratio = times);
+        (
+            Reason::LossesIgnoreLoad,
+            english!("path-losses-not-of-a-rate", more = more),
+            english!("path-more-carried", more = more, ratio = times),
+        )
+    };
+    if before != Limit::Unknown {
+        verdict.rejected.push(Rejected {
+            limit: before,
+            reason,
+            text,
+        });
+    }
     verdict.evidence.push(Evidence {
         fact: "trials.streams".to_owned(),
-        text: english!(
-            "path-losses-carried",
-            more = more,
-            ratio = format_args!("{ratio:.2}")
-        ),
+        text: evidence,
         value: ratio,
         unit: String::new(),
         packets: Vec::new(),
     });
 }
+
+/// Segments sent again below which losses do not hold a transfer.
+const LOSSY: f64 = 5e-4;
+/// What a policer takes from the bursts of one connection it may leave to several; not so much.
+const SHARED: f64 = 2.5;
 
 #[cfg(test)]
 mod tests {
@@ -82,7 +147,11 @@ mod tests {
     #[test]
     fn losses_that_more_connections_do_not_outrun_are_a_policers() {
         let mut found = verdict(Limit::RandomLoss);
-        by(&[four(&[1e6, 1.01e6, 1.0e6], Limit::RandomLoss)], &mut found);
+        by(
+            &[four(&[1e6, 1.01e6, 1.0e6], Limit::RandomLoss)],
+            0.01,
+            &mut found,
+        );
         assert_eq!(found.limit, Limit::Policed);
         assert!(found.sentence.contains("8.0"), "{}", found.sentence);
         assert!(found.rejected.iter().any(|one| one.limit == Limit::RandomLoss));
@@ -96,14 +165,57 @@ mod tests {
             four(&[0.5e6, 3e6, 1.0e6], Limit::RandomLoss),
         ] {
             let mut found = verdict(Limit::RandomLoss);
-            by(&[trial], &mut found);
+            by(&[trial], 0.01, &mut found);
             assert_eq!(
                 (found.limit, found.sentence.as_str()),
                 (Limit::RandomLoss, "before")
             );
         }
         let mut window = verdict(Limit::ReceiverWindow);
-        by(&[four(&[1e6, 1.01e6, 1.0e6], Limit::RandomLoss)], &mut window);
+        by(
+            &[four(&[1e6, 1.01e6, 1.0e6], Limit::RandomLoss)],
+            0.01,
+            &mut window,
+        );
         assert_eq!(window.limit, Limit::ReceiverWindow);
+    }
+
+    #[test]
+    fn what_one_connection_leaves_open_more_of_them_decide() {
+        let (same, more) = (&[1e6, 1.01e6, 1.0e6], &[3.9e6, 4.1e6, 4.0e6]);
+        let after = |trial: Trial, lost: f64, limit: Limit| {
+            let mut found = verdict(limit);
+            by(&[trial], lost, &mut found);
+            found
+        };
+        let open = after(four(same, Limit::Unknown), 0.001, Limit::Unknown);
+        assert_eq!(open.limit, Limit::Policed);
+        assert!(open.rejected.is_empty());
+        assert_eq!(
+            after(four(more, Limit::RandomLoss), 0.001, Limit::Unknown).limit,
+            Limit::RandomLoss
+        );
+        let chance = after(four(more, Limit::RandomLoss), 0.001, Limit::Policed);
+        assert_eq!(chance.limit, Limit::RandomLoss);
+        assert!(
+            chance.sentence.contains("3.99") || chance.sentence.contains("4.0"),
+            "{}",
+            chance.sentence
+        );
+        assert_eq!(chance.rejected[0].limit, Limit::Policed);
+        // Without losses, with a queue, or where the gain may be a policer's.
+        assert_eq!(
+            after(four(same, Limit::Unknown), 0.0, Limit::Unknown).limit,
+            Limit::Unknown
+        );
+        assert_eq!(
+            after(four(same, Limit::BottleneckBandwidth), 0.01, Limit::Unknown).limit,
+            Limit::Unknown
+        );
+        let some = &[1.9e6, 2.0e6, 1.95e6];
+        assert_eq!(
+            after(four(some, Limit::Policed), 0.01, Limit::Policed).limit,
+            Limit::Policed
+        );
     }
 }

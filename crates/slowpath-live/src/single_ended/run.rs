@@ -18,6 +18,7 @@ use super::services::{self, Services};
 use super::spec::{Spec, Stage};
 use super::waterfall;
 use crate::measure::{Guard, MeasureError};
+use crate::why::answer::ConnectionAnswer;
 
 /// Tests a path from one end, one layer or change at a time; `tell` hears each test before it begins.
 ///
@@ -56,7 +57,7 @@ pub fn diagnose(spec: &Spec, guard: &Guard, tell: &mut dyn FnMut(&Stage)) -> Res
         tell,
     };
     let first = bench.run(lowest, None, reverse)?;
-    let Some(mut connection) = first.connection else {
+    let Some(connection) = first.connection else {
         let problem = format!(
             "the test against {} ran, but its connection could not be watched ({}): is it carried by a proxy or another namespace?",
             spec.targets.join(" "),
@@ -102,7 +103,13 @@ pub fn diagnose(spec: &Spec, guard: &Guard, tell: &mut dyn FnMut(&Stage)) -> Res
     let asked = candidates.len();
     candidates.extend(worth.into_iter().map(Candidate::change));
     prune(&mut bench, &mut candidates, asked);
-    let base = rounds(&mut bench, lowest, &layers, &mut candidates, reverse);
+    let Base {
+        rates: base,
+        connections,
+    } = rounds(&mut bench, lowest, &layers, &mut candidates, reverse);
+    // Each test of the rounds tells what limits as well as the first one does.
+    let mut connection =
+        revised::most(std::iter::once(connection.clone()).chain(connections).collect()).unwrap_or(connection);
     if base.is_empty() && !candidates.is_empty() {
         bench.notes.push(english_word!("path-nothing-left").to_owned());
     }
@@ -132,7 +139,12 @@ pub fn diagnose(spec: &Spec, guard: &Guard, tell: &mut dyn FnMut(&Stage)) -> Res
             }
         }
     }
-    revised::by(&trials, &mut connection.verdict);
+    let (sent, again) = connection.facts.segments;
+    revised::by(
+        &trials,
+        again as f64 / sent.max(1) as f64,
+        &mut connection.verdict,
+    );
     let limit = connection.verdict.limit;
     let answers: Vec<LayerAnswer> = waterfall::answers(&carried, &connection, tested);
     let waterfall = waterfall::waterfall(&answers);
@@ -246,6 +258,13 @@ impl Candidate {
     }
 }
 
+/// As it is, once in each round.
+#[derive(Default)]
+struct Base {
+    rates: Vec<f64>,
+    connections: Vec<ConnectionAnswer>,
+}
+
 /// Lets all candidates take turns with as it is, until all that can tell has told, or the time is over. What tells whether the
 /// verdict holds comes first; how the rate goes with more connections takes the time that is left.
 fn rounds(
@@ -254,13 +273,13 @@ fn rounds(
     layers: &[Layer],
     candidates: &mut [Candidate],
     reverse: bool,
-) -> Vec<f64> {
-    let mut base: Vec<f64> = Vec::new();
+) -> Base {
+    let mut base = Base::default();
     for further in [false, true] {
         let turns: Vec<usize> = (0..candidates.len())
             .filter(|&index| candidates[index].is_further() == further)
             .collect();
-        if !turns.is_empty() || base.is_empty() {
+        if !turns.is_empty() || base.rates.is_empty() {
             take_turns(bench, lowest, layers, candidates, &turns, reverse, &mut base);
         }
     }
@@ -284,17 +303,20 @@ fn take_turns(
     candidates: &mut [Candidate],
     turns: &[usize],
     reverse: bool,
-    base: &mut Vec<f64>,
+    base: &mut Base,
 ) {
     for round in 0..MOST_ROUNDS {
-        let open: Vec<usize> = (open(base, layers, candidates).into_iter())
+        let open: Vec<usize> = (open(&base.rates, layers, candidates).into_iter())
             .filter(|index| turns.contains(index))
             .collect();
         if round >= ROUNDS && open.is_empty() {
             return;
         }
         match bench.try_run(lowest, None, reverse) {
-            Some(test) => base.push(test.goodput),
+            Some(test) => {
+                base.rates.push(test.goodput);
+                base.connections.extend(test.connection);
+            }
             None => return,
         }
         for &index in turns {

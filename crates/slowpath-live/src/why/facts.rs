@@ -262,11 +262,10 @@ fn bursts(track: &Track, facts: &mut Facts) {
         "reno" => Some(0.5),
         _ => None,
     };
-    let mut windows: Vec<f64> = left
+    let remembered = left
         .filter(|_| first.snd_ssthresh < UNSET)
-        .map(|left| f64::from(first.snd_ssthresh) / left)
-        .into_iter()
-        .collect();
+        .map(|left| f64::from(first.snd_ssthresh) / left);
+    let mut windows: Vec<f64> = Vec::new();
     let (mut together, mut expected) = (0, 0.0);
     let mut before: Option<Time> = None;
     for one in track.episodes() {
@@ -290,9 +289,23 @@ fn bursts(track: &Track, facts: &mut Facts) {
         expected += more;
     }
     facts.burst_chance = at_least(together, expected);
+    // A first loss that finds a bucket full comes at a larger window than all that follow.
+    let alike = |windows: &[f64]| deviation(windows).is_some_and(|spread| spread <= ONE_WINDOW);
+    if let Some(window) = remembered {
+        windows.push(window);
+        let without = &windows[..windows.len() - 1];
+        if facts.burst_chance < BY_DESIGN && without.len() > 1 && !alike(&windows) && alike(without) {
+            windows.pop();
+        }
+    }
     facts.windows_at_loss = windows.len();
     facts.window_spread_at_loss = (windows.len() >= 2).then(|| deviation(&windows)).flatten();
 }
+
+/// Greatest spread of the window at losses in front of a bucket, which has one rate.
+pub(super) const ONE_WINDOW: f64 = 0.2;
+/// Chance does not lose so many at a time.
+pub(super) const BY_DESIGN: f64 = 1e-3;
 
 /// Probability that something of which `mean` are expected happens `count` times or more (Poisson).
 fn at_least(count: u64, mean: f64) -> f64 {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use slowpath_verdict::ledger::CapacityIs;
 use slowpath_verdict::{Evidence, Flag, Interval, Limit, Parameters, Reason, Rejected, Verdict};
 
-use super::facts::Facts;
+use super::facts::{BY_DESIGN, Facts, ONE_WINDOW};
 use super::track::State;
 use super::words;
 use slowpath_words::{english, english_word};
@@ -365,12 +365,18 @@ fn loss_cause(facts: &Facts) -> (Limit, Reason) {
         .window_spread_at_loss
         .is_some_and(|spread| spread <= ONE_WINDOW);
     let many = facts.windows_at_loss >= MANY;
-    let any_rate = facts.rate_spread_at_loss.is_some_and(|spread| spread >= ANY_RATE);
+    let by_design = facts.burst_chance < BY_DESIGN;
+    let noise = if near && many && by_design {
+        NOISY_RATE
+    } else {
+        ANY_RATE
+    };
+    let any_rate = facts.rate_spread_at_loss.is_some_and(|spread| spread >= noise);
     if near && !any_rate && facts.burst_chance * same < BY_DESIGN {
         return (Limit::Policed, Reason::DelayIgnoresLoad);
     }
     match facts.rate_spread_at_loss {
-        Some(_) if any_rate => (Limit::RandomLoss, Reason::LossesIgnoreLoad),
+        Some(_) if any_rate && !by_design => (Limit::RandomLoss, Reason::LossesIgnoreLoad),
         // A slow bucket drops one at a time, too, and a few windows may be alike by chance.
         Some(_) if facts.burst_chance >= BY_CHANCE && (!near || many && same >= OFTEN) => {
             (Limit::RandomLoss, Reason::LossesIgnoreLoad)
@@ -583,8 +589,6 @@ const BUSY: f64 = 0.8;
 const ANSWERED: f64 = 0.6;
 /// Part of the path's time with a queue that makes its losses overflows.
 const QUEUED: f64 = 0.25;
-/// Greatest spread of the window at losses in front of a bucket, which has one rate.
-const ONE_WINDOW: f64 = 0.2;
 /// Windows are whole segments: some tens of them differ by no less.
 const WHOLE_SEGMENTS: f64 = 0.03;
 /// So many windows at losses that chance shows in them.
@@ -594,9 +598,9 @@ const MANY: usize = 6;
 const CHANCE_SPREAD: f64 = 0.15;
 /// Spread of the rate at losses that no bucket has.
 const ANY_RATE: f64 = 0.2;
-/// Chance does not lose so many at a time ...
-const BY_DESIGN: f64 = 1e-3;
-/// ... and may do it like this.
+/// The same where six windows and more were alike: over short round trips the rates before losses are known that badly.
+const NOISY_RATE: f64 = 0.35;
+/// Chance may lose so many at a time.
 const BY_CHANCE: f64 = 1e-2;
 /// Windows at losses by chance are as near to each other not more seldom than this.
 const OFTEN: f64 = 0.2;

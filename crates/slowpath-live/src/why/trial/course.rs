@@ -251,7 +251,10 @@ impl Course {
             drop(self.guardian.take());
             return;
         };
-        let plan = plan(&change, seen);
+        let mut plan = plan(&change, seen);
+        if !self.waiting.is_empty() {
+            plan = plan.short();
+        }
         self.state = State::Running(Box::new(Running {
             turns: Turns::new(plan, at),
             plan,

@@ -159,6 +159,7 @@ mod tests {
             settle: 100_000_000,
             measure: 1_000_000_000,
             blocks: rates.len(),
+            most: rates.len(),
             once: false,
         };
         let mut turns = Turns::new(plan, 0);

@@ -14,6 +14,8 @@ pub struct Plan {
     pub measure: u64,
     /// Number of blocks; in turns odd: the first and the last are off.
     pub blocks: usize,
+    /// So many where the effect is not told to a tenth before.
+    pub most: usize,
     /// Whether the change is turned on once, for the second half of the blocks, because it is not given back whole.
     pub once: bool,
 }
@@ -29,7 +31,17 @@ impl Plan {
             settle: (settle * 1e9) as u64,
             measure: ((settle * MEASURED).max(LEAST_MEASURED_S) * 1e9) as u64,
             blocks: BLOCKS,
+            most: BLOCKS_MOST,
             once: false,
+        }
+    }
+
+    /// No more blocks than are made of each change, since others wait.
+    #[must_use]
+    pub const fn short(self) -> Self {
+        Self {
+            most: self.blocks,
+            ..self
         }
     }
 
@@ -38,6 +50,7 @@ impl Plan {
     pub const fn once(self) -> Self {
         Self {
             blocks: BLOCKS_ONCE,
+            most: BLOCKS_ONCE,
             once: true,
             ..self
         }
@@ -134,7 +147,7 @@ impl Turns {
             to: at,
             bytes: bytes.saturating_sub(before),
         });
-        if self.blocks.len() >= self.plan.blocks {
+        if self.is_enough() {
             return Step::Done;
         }
         let on = self.plan.is_on(self.blocks.len());
@@ -146,6 +159,16 @@ impl Turns {
         (self.begin, self.counted, self.on) = (at, None, on);
         self.settle = (self.plan.settle + DRAINS * queued).min(self.plan.settle.max((MOST_S * 1e9) as u64));
         if self.on { Step::On } else { Step::Off }
+    }
+
+    /// Whether all blocks are there. How wide the interval is ends it, never what it says: a trial of nothing that went on until
+    /// something was shown would always show it.
+    fn is_enough(&self) -> bool {
+        let is_narrow = || {
+            self.effect()
+                .is_none_or(|effect| effect.high95 <= NARROW * effect.ratio)
+        };
+        self.blocks.len() >= self.plan.most || (self.blocks.len() >= self.plan.blocks && is_narrow())
     }
 
     /// The blocks so far.
@@ -179,6 +202,9 @@ const MOST_S: f64 = 8.0;
 const LEAST_MEASURED_S: f64 = 0.6;
 /// Blocks of each change: seven without, six with it.
 const BLOCKS: usize = 13;
+/// Blocks where the effect is not told before, and how far the end of its interval may be from it then.
+const BLOCKS_MOST: usize = 61;
+const NARROW: f64 = 1.1;
 /// Blocks of one that is made once: half of them before it.
 const BLOCKS_ONCE: usize = 12;
 
@@ -213,6 +239,7 @@ mod tests {
             settle: 100_000_000,
             measure: 200_000_000,
             blocks: 5,
+            most: 5,
             once: false,
         };
         let (turns, steps) = run(plan, 1_000, 3_000, 1_000);
@@ -234,6 +261,7 @@ mod tests {
             settle: 100_000_000,
             measure: 200_000_000,
             blocks: 6,
+            most: 6,
             once: true,
         };
         let (turns, steps) = run(plan, 1_000, 3_000, 1_000);
@@ -249,6 +277,7 @@ mod tests {
             settle: 100_000_000,
             measure: 200_000_000,
             blocks: 5,
+            most: 5,
             once: false,
         };
         let mut turns = Turns::new(plan, 0);
@@ -269,11 +298,55 @@ mod tests {
     }
 
     #[test]
+    fn blocks_go_on_until_the_effect_is_told_to_a_tenth() {
+        let plan = Plan {
+            settle: 100_000_000,
+            measure: 200_000_000,
+            blocks: 5,
+            most: 21,
+            once: false,
+        };
+        // Twice as fast when on; every block gives or takes as much as `noise` says.
+        let blocks = |noise: f64| {
+            let mut turns = Turns::new(plan, 0);
+            let mut bytes = 0.0;
+            let mut is_on = false;
+            for look in 1.. {
+                let sign = if (turns.blocks().len() / 2).is_multiple_of(2) {
+                    1.0
+                } else {
+                    -1.0
+                };
+                bytes += 1e5 * if is_on { 2.0 } else { 1.0 } * (noise * sign).exp();
+                match turns.step(look * 10_000_000, bytes as u64, 0) {
+                    Step::Stay => {}
+                    Step::On => is_on = true,
+                    Step::Off => is_on = false,
+                    Step::Done => break,
+                }
+            }
+            turns
+        };
+        assert_eq!(blocks(0.0).blocks().len(), 5);
+        let some = blocks(0.08);
+        assert!((6..21).contains(&some.blocks().len()), "{}", some.blocks().len());
+        let effect = some.effect().unwrap();
+        assert!(
+            effect.high95 <= 1.1 * effect.ratio && effect.low95 < 2.0 && effect.high95 > 2.0,
+            "{effect:?}"
+        );
+        assert_eq!(blocks(1.0).blocks().len(), 21);
+        let waits = Plan::new(0.02, None).short();
+        assert_eq!((waits.blocks, waits.most), (13, 13));
+    }
+
+    #[test]
     fn a_transfer_that_ends_early_leaves_its_whole_blocks() {
         let plan = Plan {
             settle: 100_000_000,
             measure: 200_000_000,
             blocks: 5,
+            most: 5,
             once: false,
         };
         let (turns, _) = run(plan, 1_000, 3_000, 100);
