@@ -68,6 +68,8 @@ impl Change {
     pub fn expected(&self, limit: Limit) -> Expected {
         use Expected::{Faster, Open, Same, Slower};
         match (self, limit) {
+            // Only a control that does not slow down for losses outruns them.
+            (Self::CongestionControl(name), Limit::RandomLoss) if name != "bbr" => Open,
             // What each connection is held by alone, more of them share.
             (
                 Self::Streams(_),
@@ -171,6 +173,11 @@ mod tests {
             assert_eq!(streams.expected(limit), Expected::Same, "{limit}");
         }
         assert_eq!(streams.expected(Limit::SharedBottleneck), Expected::Open);
+        let control = |name: &str| Change::CongestionControl(name.to_owned()).expected(Limit::RandomLoss);
+        assert_eq!(
+            (control("bbr"), control("reno")),
+            (Expected::Faster, Expected::Open)
+        );
     }
 
     #[test]

@@ -29,49 +29,56 @@ pub(super) fn most(connections: Vec<ConnectionAnswer>) -> Option<ConnectionAnswe
     connections.into_iter().nth(place)
 }
 
-/// Revises a verdict on losses, or one that was left open beside losses, by what more connections carry; `lost` is the share
-/// of the segments that one connection sent again.
+/// Revises a verdict on losses, or one that was left open beside losses, by what the changes carry; `lost` is the share
+/// of the segments that one connection sent again as it is.
 ///
-/// Chance takes its share from each connection alone, so more of them carry more, until they fill a link and a queue builds.
-/// Where several carry no more than one and no queue builds either, the losses belong to a rate: a policer drops them, or a
-/// link with hardly any queue.
+/// * Chance takes its share from each connection alone, so more of them carry more, until they fill a link and a queue builds.
+///   Where several carry no more than one and no queue builds either, the losses belong to a rate: a policer drops them, or a
+///   link with hardly any queue.
+/// * Chance takes the same share from BBR, which does not slow down for it. A policer takes all that is above its rate.
 pub(super) fn by(trials: &[Trial], lost: f64, verdict: &mut Verdict) {
     if !matches!(verdict.limit, Limit::RandomLoss | Limit::Policed | Limit::Unknown) {
         return;
     }
-    let told = trials.iter().find_map(|trial| {
-        let limit = if matches!(trial.change, Change::Streams(_)) {
-            told_by(trial, lost)?
-        } else {
-            return None;
-        };
-        Some((trial, limit))
-    });
+    let told = trials
+        .iter()
+        .find_map(|trial| Some((trial, told_by(trial, lost)?)));
     if let Some((trial, limit)) = told
         && limit != verdict.limit
     {
-        revise(trial, limit, verdict);
+        revise(trial, lost, limit, verdict);
     }
 }
 
-/// What the rate of more connections says of the losses; `None` where it says nothing.
+/// What a change says of the losses; `None` where it says nothing.
 fn told_by(trial: &Trial, lost: f64) -> Option<Limit> {
     let no_queue = matches!(
         trial.limit,
         Some(Limit::RandomLoss | Limit::Policed | Limit::Unknown)
     );
-    if lost.max(trial.sent_again.unwrap_or(0.0)) < LOSSY {
-        None
-    } else if no_queue && trial.agrees(Limit::RandomLoss) == Some(false) {
-        Some(Limit::Policed)
-    } else if trial.agrees(Limit::RandomLoss) == Some(true) && trial.comparison.ratio > SHARED {
-        Some(Limit::RandomLoss)
-    } else {
-        None
+    let again = trial.sent_again.unwrap_or(0.0);
+    let c = &trial.comparison;
+    match &trial.change {
+        Change::Streams(_) if lost.max(again) >= LOSSY => {
+            let most = c.high95.map_or(f64::INFINITY, |high| 1.0 + high / c.a.mean);
+            if no_queue && most < CARRIES_MORE {
+                Some(Limit::Policed)
+            } else if trial.is_faster() && c.ratio > SHARED {
+                Some(Limit::RandomLoss)
+            } else {
+                None
+            }
+        }
+        Change::CongestionControl(name)
+            if name == "bbr" && trial.limit == Some(Limit::Policed) && again >= MORE_LOST * lost =>
+        {
+            Some(Limit::Policed)
+        }
+        _ => None,
     }
 }
 
-fn revise(told: &Trial, limit: Limit, verdict: &mut Verdict) {
+fn revise(told: &Trial, lost: f64, limit: Limit, verdict: &mut Verdict) {
     let before = verdict.limit;
     let ratio = told.comparison.ratio;
     let more = told.change.words();
@@ -79,19 +86,34 @@ fn revise(told: &Trial, limit: Limit, verdict: &mut Verdict) {
     let times = format!("{ratio:.2}");
     verdict.limit = limit;
     verdict.rejected.retain(|one| one.limit != limit);
-    let (reason, text, evidence) = if limit == Limit::Policed {
+    let (reason, text, fact, evidence, value) = if matches!(told.change, Change::CongestionControl(_)) {
+        let again = told.sent_again.unwrap_or(0.0);
+        let (share, one) = (quantity::loss(again), quantity::loss(lost));
+        verdict.sentence = english!("path-losses-above-a-rate", rate = rate, more = more);
+        (
+            Reason::LossesFollowLoad,
+            english!("path-losses-same-share", more = more),
+            "trials.sent-again",
+            english!("path-more-lost", more = more, share = share, lost = one),
+            again,
+        )
+    } else if limit == Limit::Policed {
         verdict.sentence = english!("path-losses-of-a-rate", rate = rate, more = more);
         (
             Reason::LossesFollowLoad,
             english!("path-losses-shared", more = more),
+            "trials.streams",
             english!("path-losses-carried", more = more, ratio = times),
+            ratio,
         )
     } else {
         verdict.sentence = english!("path-losses-by-chance", rate = rate, more = more, ratio = times);
         (
             Reason::LossesIgnoreLoad,
             english!("path-losses-not-of-a-rate", more = more),
+            "trials.streams",
             english!("path-more-carried", more = more, ratio = times),
+            ratio,
         )
     };
     if before != Limit::Unknown {
@@ -102,9 +124,9 @@ fn revise(told: &Trial, limit: Limit, verdict: &mut Verdict) {
         });
     }
     verdict.evidence.push(Evidence {
-        fact: "trials.streams".to_owned(),
+        fact: fact.to_owned(),
         text: evidence,
-        value: ratio,
+        value,
         unit: String::new(),
         packets: Vec::new(),
     });
@@ -112,6 +134,10 @@ fn revise(told: &Trial, limit: Limit, verdict: &mut Verdict) {
 
 /// Segments sent again below which losses do not hold a transfer.
 const LOSSY: f64 = 5e-4;
+/// Four connections that chance holds one by one carry four times as much, until a queue builds: not less than this.
+const CARRIES_MORE: f64 = 2.0;
+/// BBR loses so many times as much before a policer.
+const MORE_LOST: f64 = 2.0;
 /// What a policer takes from the bursts of one connection it may leave to several; not so much.
 const SHARED: f64 = 2.5;
 
@@ -178,6 +204,26 @@ mod tests {
             &mut window,
         );
         assert_eq!(window.limit, Limit::ReceiverWindow);
+    }
+
+    #[test]
+    fn what_bbr_loses_more_of_is_not_lost_by_chance() {
+        let bbr = |again: f64| Trial {
+            change: Change::CongestionControl("bbr".to_owned()),
+            comparison: Comparison::of_rates(&[1e6, 1.02e6, 0.99e6], &[1.3e6, 1.31e6, 1.3e6]).unwrap(),
+            limit: Some(Limit::Policed),
+            sent_again: Some(again),
+        };
+        let after = |again: f64| {
+            let mut found = verdict(Limit::RandomLoss);
+            by(&[bbr(again)], 0.03, &mut found);
+            found
+        };
+        let policed = after(0.16);
+        assert_eq!(policed.limit, Limit::Policed);
+        assert_eq!(policed.rejected[0].limit, Limit::RandomLoss);
+        assert!(policed.evidence[0].text.contains("16"), "{:?}", policed.evidence);
+        assert_eq!(after(0.04).limit, Limit::RandomLoss);
     }
 
     #[test]
