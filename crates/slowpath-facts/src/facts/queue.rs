@@ -157,8 +157,7 @@ fn fit_losses(items: &[Item], few: &[Item], mean: f64, rtt: f64, out: &mut Queue
         rates = most_likely(few, &rates);
     }
     let mut levels = Levels::<LANES>::default();
-    levels.each(items, &rates, |_, rate, levels, lane| {
-        let (error, size) = levels.separate(lane);
+    levels.each(items, &rates, |_, rate, (error, size), _| {
         if error < best.0 {
             best = (error, rate, size, error);
         }
@@ -170,9 +169,8 @@ fn fit_losses(items: &[Item], few: &[Item], mean: f64, rtt: f64, out: &mut Queue
         let around: Vec<f64> = (-10..=10)
             .map(|step| coarse * (1.0 + width * f64::from(step)))
             .collect();
-        levels.each(items, &around, |_, rate, levels, lane| {
-            let (error, size) = levels.separate(lane);
-            let cost = error + 0.2 * levels.loss_spread(lane).min(1.0);
+        levels.each(items, &around, |_, rate, (error, size), spread| {
+            let cost = error + 0.2 * spread().min(1.0);
             if cost < best.0 {
                 best = (cost, rate, size, error);
             }
@@ -212,8 +210,8 @@ fn fit_losses(items: &[Item], few: &[Item], mean: f64, rtt: f64, out: &mut Queue
 /// Those of `rates` that separate losses from deliveries best, in their order.
 fn most_likely(items: &[Item], rates: &[f64]) -> Vec<f64> {
     let mut scored: Vec<(f64, usize, f64)> = Vec::with_capacity(rates.len());
-    Levels::<LANES>::default().each(items, rates, |place, rate, levels, lane| {
-        scored.push((levels.separate(lane).0, place, rate));
+    Levels::<LANES>::default().each(items, rates, |place, rate, (error, _), _| {
+        scored.push((error, place, rate));
     });
     scored.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     scored.truncate(LIKELY);
@@ -292,6 +290,9 @@ fn between_losses(items: &[Item]) -> Vec<f64> {
 struct Levels<const N: usize> {
     at_loss: Vec<[f64; N]>,
     at_pass: Vec<[f64; N]>,
+    /// How many of them are in each bin of backlog.
+    losses: Vec<[i32; N]>,
+    passes: Vec<[i32; N]>,
 }
 
 impl<const N: usize> Default for Levels<N> {
@@ -299,6 +300,8 @@ impl<const N: usize> Default for Levels<N> {
         Self {
             at_loss: Vec::new(),
             at_pass: Vec::new(),
+            losses: Vec::new(),
+            passes: Vec::new(),
         }
     }
 }
@@ -323,46 +326,55 @@ impl<const N: usize> Levels<N> {
         }
     }
 
-    /// Runs a queue at every rate over the items, and hands out each in the order of the rates with its place and lane.
-    fn each(&mut self, items: &[Item], rates: &[f64], mut take: impl FnMut(usize, f64, &Self, usize)) {
+    /// Runs a queue at every rate over the items, and hands out each in the order of the rates: its place, the rate, the
+    /// error and size that separate losses from deliveries best, and what gives the spread of the backlog at losses.
+    fn each(
+        &mut self,
+        items: &[Item],
+        rates: &[f64],
+        mut take: impl FnMut(usize, f64, (f64, f64), &dyn Fn() -> f64),
+    ) {
         let mut place = 0;
         for some in rates.chunks(N) {
             self.run(items, in_lanes(some));
-            for (lane, &rate) in some.iter().enumerate() {
-                take(place, rate, self, lane);
+            let separated = self.separate();
+            for (lane, (&rate, found)) in some.iter().zip(separated).enumerate() {
+                take(place, rate, found, &|| self.loss_spread(lane));
                 place += 1;
             }
         }
     }
 
-    /// The backlog that separates losses from deliveries best, and the error it makes.
-    fn separate(&self, lane: usize) -> (f64, f64) {
-        let top = self.at_loss.iter().map(|levels| levels[lane]).fold(0.0, f64::max) * 1.02 + 1.0;
-        let mut losses = [0_u32; BINS];
-        let mut passes = [0_u32; BINS];
-        let scale = BINS as f64 / top;
-        // A number of 32 bits is what a processor makes of a fraction in one step.
-        let bin = |levels: &[f64; N]| ((levels[lane] * scale) as u32 as usize).min(BINS - 1);
+    /// In each lane the error that the backlog makes which separates losses from deliveries best, and that backlog.
+    fn separate(&mut self) -> [(f64, f64); N] {
+        let mut top = [0.0_f64; N];
         for levels in &self.at_loss {
-            losses[bin(levels)] += 1;
-        }
-        for levels in &self.at_pass {
-            passes[bin(levels)] += 1;
-        }
-        let (all_losses, all_passes) = (self.at_loss.len().max(1) as u64, self.at_pass.len().max(1) as u64);
-        // Shares with one denominator, so that equal ones are equal.
-        let (mut below, mut above) = (0, all_passes);
-        let mut best = (all_losses * all_passes, 0);
-        for (index, (lost, passed)) in losses.iter().zip(&passes).enumerate() {
-            let error = below * all_passes + above * all_losses;
-            if error < best.0 {
-                best = (error, index);
+            for (top, level) in top.iter_mut().zip(levels) {
+                *top = top.max(*level);
             }
-            below += u64::from(*lost);
-            above = above.saturating_sub(u64::from(*passed));
         }
-        let error = best.0 as f64 / (all_losses * all_passes) as f64;
-        (error, best.1 as f64 * top / BINS as f64)
+        let top = top.map(|top| top * 1.02 + 1.0);
+        let scale = top.map(|top| BINS as f64 / top);
+        count(&self.at_loss, &scale, &mut self.losses);
+        count(&self.at_pass, &scale, &mut self.passes);
+        let (all_losses, all_passes) = (self.at_loss.len().max(1) as f64, self.at_pass.len().max(1) as f64);
+        // Shares with one denominator, whole numbers far below 2^53, so that equal ones are equal.
+        let (mut below, mut above) = ([0.0; N], [all_passes; N]);
+        let mut best = [(all_losses * all_passes, 0.0); N];
+        for (index, (losses, passes)) in self.losses.iter().zip(&self.passes).enumerate() {
+            for lane in 0..N {
+                let error = below[lane] * all_passes + above[lane] * all_losses;
+                if error < best[lane].0 {
+                    best[lane] = (error, index as f64);
+                }
+                below[lane] += f64::from(losses[lane]);
+                above[lane] = (above[lane] - f64::from(passes[lane])).max(0.0);
+            }
+        }
+        std::array::from_fn(|lane| {
+            let (error, index) = best[lane];
+            (error / (all_losses * all_passes), index * top[lane] / BINS as f64)
+        })
     }
 
     fn loss_spread(&self, lane: usize) -> f64 {
@@ -374,6 +386,19 @@ impl<const N: usize> Levels<N> {
             quantile(&at_loss, 0.75),
         );
         if middle > 0.0 { (high - low) / middle } else { 1.0 }
+    }
+}
+
+/// Counts levels by bins, in all lanes side by side: one after the other, each would wait for the last one's number in the same bin.
+fn count<const N: usize>(levels: &[[f64; N]], scale: &[f64; N], bins: &mut Vec<[i32; N]>) {
+    bins.clear();
+    bins.resize(BINS, [0; N]);
+    for levels in levels {
+        for lane in 0..N {
+            // A number of 32 bits is what a processor makes of a fraction in one step.
+            let bin = ((levels[lane] * scale[lane]) as u32 as usize).min(BINS - 1);
+            bins[bin][lane] += 1;
+        }
     }
 }
 
