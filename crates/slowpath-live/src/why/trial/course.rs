@@ -458,13 +458,15 @@ fn made_of_it(change: &Change, socket: &std::os::fd::OwnedFd, one: &Seen<'_>) ->
     })
 }
 
-/// Payload bytes that reached their receiver so far, of all connections.
+/// Payload bytes that reached their receiver so far, of all connections; with those that wait there for a lost one, as far as
+/// its reports tell: while a repair lasts nothing else moves.
 fn moved(seen: &[Seen<'_>], receiving: bool) -> u64 {
     let bytes = |one: &Seen<'_>| {
         if receiving {
             one.track.received()
         } else {
-            one.track.sent()
+            let info = &one.track.last().info;
+            one.track.sent() + u64::from(info.sacked) * u64::from(info.snd_mss)
         }
     };
     seen.iter().map(bytes).sum()

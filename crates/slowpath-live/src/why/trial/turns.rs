@@ -103,12 +103,50 @@ pub enum Step {
     Done,
 }
 
+/// Whether a queue gets shorter.
+#[derive(Debug, Clone, Copy)]
+struct Queue {
+    each: u64,
+    /// What it was at the begin: what is done now shows behind it only.
+    first: u64,
+    before: Option<(u64, u64)>,
+    is_draining: bool,
+}
+
+impl Queue {
+    fn new(settle: u64, first: u64) -> Self {
+        Self {
+            each: (settle / LOOKS_AGAIN).max(LEAST_LOOK),
+            first,
+            before: None,
+            is_draining: false,
+        }
+    }
+
+    /// Takes its length at a look, nanoseconds.
+    fn is_draining(&mut self, at: u64, queued: u64) -> bool {
+        match self.before {
+            Some((since, _)) if at < since + self.each => {}
+            Some((_, before)) => {
+                self.is_draining = queued + NOISE.max(before / 20) < before;
+                self.before = Some((at, queued));
+            }
+            // Before it is known, one that is there may be.
+            None => {
+                self.is_draining = queued > NOISE;
+                self.before = Some((at, queued));
+            }
+        }
+        self.is_draining
+    }
+}
+
 /// Follows the blocks of one change.
 #[derive(Debug, Clone)]
 pub struct Turns {
     plan: Plan,
     begin: u64,
-    settle: u64,
+    queue: Queue,
     counted: Option<(u64, u64)>,
     on: bool,
     blocks: Vec<Block>,
@@ -116,11 +154,11 @@ pub struct Turns {
 
 impl Turns {
     /// Begins with a block without the change, at `at` nanoseconds.
-    pub const fn new(plan: Plan, at: u64) -> Self {
+    pub fn new(plan: Plan, at: u64) -> Self {
         Self {
             plan,
             begin: at,
-            settle: plan.settle,
+            queue: Queue::new(plan.settle, 0),
             counted: None,
             on: false,
             blocks: Vec::new(),
@@ -131,9 +169,13 @@ impl Turns {
     ///
     /// A queue that a block leaves behind is still being delivered in the next one: while it drains, nothing counts.
     pub fn step(&mut self, at: u64, bytes: u64, queued: u64) -> Step {
-        let age = at.saturating_sub(self.begin);
-        if age >= self.settle && self.counted.is_none() {
-            self.counted = Some((at, bytes));
+        if self.counted.is_none() {
+            let age = at.saturating_sub(self.begin);
+            let longest = self.plan.settle.max((MOST_S * 1e9) as u64);
+            let is_draining = self.queue.is_draining(at, queued);
+            if age >= self.plan.settle + self.queue.first && !is_draining || age >= longest {
+                self.counted = Some((at, bytes));
+            }
         }
         let Some((from, before)) = self.counted else {
             return Step::Stay;
@@ -157,7 +199,7 @@ impl Turns {
             return Step::Stay;
         }
         (self.begin, self.counted, self.on) = (at, None, on);
-        self.settle = (self.plan.settle + DRAINS * queued).min(self.plan.settle.max((MOST_S * 1e9) as u64));
+        self.queue = Queue::new(self.plan.settle, queued);
         if self.on { Step::On } else { Step::Off }
     }
 
@@ -187,8 +229,11 @@ impl Turns {
     }
 }
 
-/// A queue drains in twice its own length where a change halves what comes in.
-const DRAINS: u64 = 2;
+/// A queue is looked at again after this part of the begin of a block that does not count, nanoseconds at least.
+const LOOKS_AGAIN: u64 = 4;
+const LEAST_LOOK: u64 = 100_000_000;
+/// It drains while it gets shorter by more than this, nanoseconds: round trips vary.
+const NOISE: u64 = 2_000_000;
 /// Round trips in which a change takes hold.
 const ROUND_TRIPS: f64 = 16.0;
 /// Losses after which a window that they make is what they make it: each takes three tenths of what is too much.
@@ -283,18 +328,24 @@ mod tests {
         let mut turns = Turns::new(plan, 0);
         let step =
             |turns: &mut Turns, at: u64, queued: u64| turns.step(at * 1_000_000, at, queued * 1_000_000);
-        assert_eq!(step(&mut turns, 100, 300), Step::Stay);
-        assert_eq!(step(&mut turns, 300, 150), Step::On);
-        // 100 ms and twice 150.
-        assert_eq!(step(&mut turns, 690, 0), Step::Stay);
-        assert_eq!(step(&mut turns, 700, 0), Step::Stay);
-        assert_eq!(step(&mut turns, 900, 0), Step::Off);
+        // It gets shorter by 30 ms in 100 ms, until 400 ms.
+        let left = |at: u64| 120_u64.saturating_sub(at * 3 / 10);
+        let steps: Vec<(u64, Step)> = (1..=130)
+            .map(|look| look * 10)
+            .map(|at| (at, step(&mut turns, at, left(at))))
+            .filter(|(_, step)| *step != Step::Stay)
+            .collect();
+        // Then it is empty, which the next look back shows.
+        assert_eq!(steps, [(710, Step::On), (1_010, Step::Off)]);
         let counted: Vec<(u64, u64)> = turns
             .blocks()
             .iter()
             .map(|block| (block.from, block.to))
             .collect();
-        assert_eq!(counted, [(100_000_000, 300_000_000), (700_000_000, 900_000_000)]);
+        assert_eq!(
+            counted,
+            [(510_000_000, 710_000_000), (810_000_000, 1_010_000_000)]
+        );
     }
 
     #[test]
