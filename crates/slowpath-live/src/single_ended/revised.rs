@@ -59,7 +59,7 @@ fn told_by(trial: &Trial, lost: f64) -> Option<Limit> {
     let again = trial.sent_again.unwrap_or(0.0);
     let c = &trial.comparison;
     match &trial.change {
-        Change::Streams(_) if lost.max(again) >= LOSSY => {
+        Change::Streams(count) if *count >= SEVERAL && lost.max(again) >= LOSSY => {
             let most = c.high95.map_or(f64::INFINITY, |high| 1.0 + high / c.a.mean);
             if no_queue && most < CARRIES_MORE {
                 Some(Limit::Policed)
@@ -134,6 +134,8 @@ fn revise(told: &Trial, lost: f64, limit: Limit, verdict: &mut Verdict) {
 
 /// Segments sent again below which losses do not hold a transfer.
 const LOSSY: f64 = 5e-4;
+/// Fewer connections do not tell sharing from carrying more.
+const SEVERAL: u32 = 4;
 /// Four connections that chance holds one by one carry four times as much, until a queue builds: not less than this.
 const CARRIES_MORE: f64 = 2.0;
 /// BBR loses so many times as much before a policer.
@@ -258,6 +260,11 @@ mod tests {
             after(four(same, Limit::BottleneckBandwidth), 0.01, Limit::Unknown).limit,
             Limit::Unknown
         );
+        let two = Trial {
+            change: Change::Streams(2),
+            ..four(same, Limit::Unknown)
+        };
+        assert_eq!(after(two, 0.01, Limit::Unknown).limit, Limit::Unknown);
         let some = &[1.9e6, 2.0e6, 1.95e6];
         assert_eq!(
             after(four(some, Limit::Policed), 0.01, Limit::Policed).limit,
