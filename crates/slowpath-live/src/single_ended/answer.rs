@@ -5,7 +5,7 @@ use slowpath_diagnose::stats::{Comparison, Outcome, Summary};
 use slowpath_verdict::Limit;
 
 use super::change::{Change, Expected};
-use super::compare::{CLEAR_GAIN, NO_GAIN};
+use super::compare::{CLEAR_GAIN, NO_GAIN, ratios};
 use super::layer::Layer;
 use crate::why::answer::ConnectionAnswer;
 
@@ -177,8 +177,7 @@ impl Trial {
 
     /// Whether all that it may cost, by its interval, is less than a person would notice.
     fn costs_little(&self) -> bool {
-        let c = &self.comparison;
-        c.low95.is_some_and(|low| 1.0 + low / c.a.mean > 1.0 / NO_GAIN)
+        ratios(&self.comparison).is_some_and(|(low, _)| low > 1.0 / NO_GAIN)
     }
 
     /// Whether it was shown to be faster.
@@ -194,8 +193,7 @@ impl Trial {
 
 /// Whether all that a change may give, by its interval, is less than a limit's removal would.
 pub(super) fn gives_little(comparison: &Comparison) -> bool {
-    let most = comparison.high95.map(|high| 1.0 + high / comparison.a.mean);
-    most.is_some_and(|most| most < CLEAR_GAIN)
+    ratios(comparison).is_some_and(|(_, high)| high < CLEAR_GAIN)
 }
 
 /// What the trials together say of a verdict.

@@ -43,8 +43,8 @@ impl Test {
     /// Share of the segments that this end sent again.
     pub(super) fn sent_again(&self) -> Option<f64> {
         let connection = self.connection.as_ref().filter(|one| one.direction == "out")?;
-        let (sent, again) = connection.facts.segments;
-        (sent > 0).then(|| again as f64 / sent as f64)
+        let facts = &connection.facts;
+        (facts.segments.0 > 0).then(|| facts.sent_again())
     }
 }
 

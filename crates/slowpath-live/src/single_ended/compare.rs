@@ -5,13 +5,16 @@ use slowpath_diagnose::stats::{Comparison, Outcome};
 /// Whether more rounds would tell no more: a difference is shown, or there is none worth speaking of.
 pub(super) fn is_decided(base: &[f64], with: &[f64], worth: f64) -> bool {
     compare(base, with).is_some_and(|c| {
-        let ends = c.low95.zip(c.high95).map(|(low, high)| {
-            let ratio = |end: f64| 1.0 + end / c.a.mean;
-            (ratio(low), ratio(high))
-        });
-        let too_little = ends.is_some_and(|(low, high)| high < worth && low > 1.0 / worth);
+        let too_little = ratios(&c).is_some_and(|(low, high)| high < worth && low > 1.0 / worth);
         matches!(c.outcome, Outcome::Higher | Outcome::Lower) || too_little
     })
+}
+
+/// The ends of the interval of the rate with, over the rate without.
+pub(super) fn ratios(comparison: &Comparison) -> Option<(f64, f64)> {
+    let ratio = |end: f64| 1.0 + end / comparison.a.mean;
+    let (low, high) = comparison.low95.zip(comparison.high95)?;
+    Some((ratio(low), ratio(high)))
 }
 
 /// Compares rates after each of several looks: a difference is shown where it would be at a level that leaves the chance of

@@ -6,27 +6,24 @@ use slowpath_words::english;
 
 use super::answer::Trial;
 use super::change::Change;
+use super::compare::ratios;
 use crate::why::answer::ConnectionAnswer;
 
 /// The connection whose verdict most of the tests came to, the first of these; one that says nothing counts where all are so.
-pub(super) fn most(connections: Vec<ConnectionAnswer>) -> Option<ConnectionAnswer> {
-    let limit = |one: &ConnectionAnswer| one.verdict.limit;
+pub(super) fn most(first: ConnectionAnswer, others: Vec<ConnectionAnswer>) -> ConnectionAnswer {
+    let mut all = vec![first];
+    all.extend(others);
     let weight = |one: &ConnectionAnswer| {
-        let alike = connections.iter().filter(|other| limit(other) == limit(one));
-        if limit(one) == Limit::Unknown {
-            0
-        } else {
-            alike.count()
-        }
+        let limit = one.verdict.limit;
+        let alike = all.iter().filter(|other| other.verdict.limit == limit);
+        if limit == Limit::Unknown { 0 } else { alike.count() }
     };
     // Of equals the last is the greatest, so they are asked from behind.
-    let (place, _) = connections
-        .iter()
-        .map(weight)
-        .enumerate()
+    let place = (0..all.len())
         .rev()
-        .max_by_key(|(_, weight)| *weight)?;
-    connections.into_iter().nth(place)
+        .max_by_key(|&place| weight(&all[place]))
+        .unwrap_or(0);
+    all.swap_remove(place)
 }
 
 /// Revises a verdict on losses, or one that was left open beside losses, by what the changes carry; `lost` is the share
@@ -60,8 +57,7 @@ fn told_by(trial: &Trial, lost: f64) -> Option<Limit> {
     let c = &trial.comparison;
     match &trial.change {
         Change::Streams(count) if *count >= SEVERAL && lost.max(again) >= LOSSY => {
-            let most = c.high95.map_or(f64::INFINITY, |high| 1.0 + high / c.a.mean);
-            if no_queue && most < CARRIES_MORE {
+            if no_queue && ratios(c).is_some_and(|(_, high)| high < CARRIES_MORE) {
                 Some(Limit::Policed)
             } else if trial.is_faster() && c.ratio > SHARED {
                 Some(Limit::RandomLoss)

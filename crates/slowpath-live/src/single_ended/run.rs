@@ -108,8 +108,7 @@ pub fn diagnose(spec: &Spec, guard: &Guard, tell: &mut dyn FnMut(&Stage)) -> Res
         connections,
     } = rounds(&mut bench, lowest, &layers, &mut candidates, reverse);
     // Each test of the rounds tells what limits as well as the first one does.
-    let mut connection =
-        revised::most(std::iter::once(connection.clone()).chain(connections).collect()).unwrap_or(connection);
+    let mut connection = revised::most(connection, connections);
     if base.is_empty() && !candidates.is_empty() {
         bench.notes.push(english_word!("path-nothing-left").to_owned());
     }
@@ -139,12 +138,7 @@ pub fn diagnose(spec: &Spec, guard: &Guard, tell: &mut dyn FnMut(&Stage)) -> Res
             }
         }
     }
-    let (sent, again) = connection.facts.segments;
-    revised::by(
-        &trials,
-        again as f64 / sent.max(1) as f64,
-        &mut connection.verdict,
-    );
+    revised::by(&trials, connection.facts.sent_again(), &mut connection.verdict);
     let limit = connection.verdict.limit;
     let answers: Vec<LayerAnswer> = waterfall::answers(&carried, &connection, tested);
     let waterfall = waterfall::waterfall(&answers);

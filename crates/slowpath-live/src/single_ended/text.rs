@@ -8,6 +8,7 @@ use slowpath_report::{quantity, verdict};
 
 use super::answer::{Diagnosis, LayerAnswer, Support, Trial, Waterfall, Way};
 use super::change::Change;
+use super::compare::ratios;
 use super::spec::Stage;
 use slowpath_words::{say, told, word};
 
@@ -318,11 +319,7 @@ fn said(trial: &Trial) -> String {
 
 /// What a change gave, with its interval where there is one: `3.9 times as fast (3.7 to 4.2)`.
 fn gave(comparison: &Comparison) -> String {
-    let range = comparison
-        .low95
-        .zip(comparison.high95)
-        .map(|(low, high)| [low, high].map(|end| 1.0 + end / comparison.a.mean));
-    match (comparison.outcome, range) {
+    match (comparison.outcome, ratios(comparison)) {
         (Outcome::Higher | Outcome::Lower, _) if (comparison.ratio - 1.0).abs() < SAME => {
             word!("single-ended-text-as-fast-as-before").to_owned()
         }
@@ -330,7 +327,7 @@ fn gave(comparison: &Comparison) -> String {
             "single-ended-text-times-as-fast-once",
             ratio = format_args!("{:.2}", comparison.ratio)
         ),
-        (Outcome::NotShown, Some([low, high])) => {
+        (Outcome::NotShown, Some((low, high))) => {
             say!(
                 "single-ended-text-no-difference-shown-times",
                 low = format_args!("{:.2}", low),
@@ -338,7 +335,7 @@ fn gave(comparison: &Comparison) -> String {
             )
         }
         (Outcome::NotShown, None) => word!("single-ended-text-no-difference-shown").to_owned(),
-        (_, Some([low, high])) => say!(
+        (_, Some((low, high))) => say!(
             "single-ended-text-times-as-fast",
             ratio = format_args!("{:.2}", comparison.ratio),
             low = format_args!("{:.2}", low),

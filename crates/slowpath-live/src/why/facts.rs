@@ -97,6 +97,14 @@ pub struct Facts {
     pub peer_window: (u64, u64),
 }
 
+impl Facts {
+    /// Share of the segments with data that were sent again; 0 where none was sent.
+    pub fn sent_again(&self) -> f64 {
+        let (sent, again) = self.segments;
+        again as f64 / sent.max(1) as f64
+    }
+}
+
 /// Takes the figures from what was tracked.
 pub fn facts(track: &Track) -> Facts {
     let (first, last) = (&track.first().info, &track.last().info);
@@ -254,7 +262,7 @@ fn episodes(track: &Track, least: f64, facts: &mut Facts) {
 
 /// Whether what is lost together is more than chance makes it, and whether the window was the same each time.
 fn bursts(track: &Track, facts: &mut Facts) {
-    let share = facts.segments.1 as f64 / facts.segments.0.max(1) as f64;
+    let share = facts.sent_again();
     let first = &track.first().info;
     // What the window was reduced to at the last loss before the watch (RFC 9438, section 4.6; RFC 5681, section 3.1).
     let left = match track.congestion_control() {
@@ -291,12 +299,10 @@ fn bursts(track: &Track, facts: &mut Facts) {
     facts.burst_chance = at_least(together, expected);
     // A first loss that finds a bucket full comes at a larger window than all that follow.
     let alike = |windows: &[f64]| deviation(windows).is_some_and(|spread| spread <= ONE_WINDOW);
-    if let Some(window) = remembered {
-        windows.push(window);
-        let without = &windows[..windows.len() - 1];
-        if facts.burst_chance < BY_DESIGN && without.len() > 1 && !alike(&windows) && alike(without) {
-            windows.pop();
-        }
+    let settled = facts.burst_chance < BY_DESIGN && windows.len() > 1 && alike(&windows);
+    windows.extend(remembered);
+    if settled && !alike(&windows) {
+        windows.pop();
     }
     facts.windows_at_loss = windows.len();
     facts.window_spread_at_loss = (windows.len() >= 2).then(|| deviation(&windows)).flatten();

@@ -430,8 +430,7 @@ fn parameters(limit: Limit, facts: &Facts) -> Parameters {
             parameters.queue_delay_s = Some((facts.mean_rtt_s - facts.least_rtt_s).max(0.0));
         }
         Limit::Policed | Limit::RandomLoss => {
-            let (segments, again) = facts.segments;
-            parameters.loss_fraction = Some(again as f64 / segments.max(1) as f64);
+            parameters.loss_fraction = Some(facts.sent_again());
         }
         Limit::EcnCongestion => {
             parameters.marked_fraction = Some(facts.marked as f64 / facts.segments.0.max(1) as f64);
@@ -465,7 +464,7 @@ fn evidence(limit: Limit, facts: &Facts) -> Vec<Evidence> {
         add("window.fill", words::fill(fill, facts.window_bytes), fill, "");
     }
     if facts.segments.1 > 0 && !facts.receiving {
-        let fraction = facts.segments.1 as f64 / facts.segments.0.max(1) as f64;
+        let fraction = facts.sent_again();
         add("loss.again", words::losses(facts, fraction), fraction, "");
     }
     if let Some(spread) = facts.rate_spread_at_loss

@@ -73,7 +73,7 @@ pub(super) fn sentence(limit: Limit, facts: &Facts, share: f64, too_little: bool
         ),
         Limit::RandomLoss => english!(
             "why-words-losses-transfer-does-not-cause",
-            max = percent(facts.segments.1 as f64 / facts.segments.0.max(1) as f64),
+            max = percent(facts.sent_again()),
             share = share
         ),
         Limit::EcnCongestion => english!(
