@@ -72,6 +72,8 @@ pub struct Info {
     pub unread: u64,
     /// Bytes written that are not acknowledged.
     pub queued: u64,
+    /// The program waits for room in the send buffer (Linux, `SOCK_NOSPACE`).
+    pub write_blocked: bool,
     /// The sending half's counters.
     pub sender: SenderCounters,
     /// The receiving half's counters.
@@ -286,6 +288,7 @@ impl Connection {
                 .saturating_sub(1 + u64::from(self.receiver.fin_received())),
             unread: self.receiver.unread,
             queued: sender.queued(),
+            write_blocked: self.write_blocked,
             sender: sender.counters,
             receiver: self.receiver.counters,
         }

@@ -1,6 +1,6 @@
 //! Scores the ledger on drawn transfers against what the model knows held them: `docs/validation/ledger.md`.
 //!
-//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|afresh|truth|paced|varying] [COUNT] [--only NUMBER]`
+//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|afresh|truth|paced|varying] [COUNT] [--only NUMBER | --no-removals]`
 //!
 //! The first thousand transfers are for development (even numbers) and held out (odd ones); `afresh` takes others, which tell
 //! whether what was tuned on the former holds for any.
@@ -126,9 +126,10 @@ fn attempt() -> Result<(), Box<dyn Error>> {
     let half = words.next().unwrap_or_else(|| "development".to_owned());
     let count: u64 = words.next().map_or(Ok(100), |word| word.parse())?;
     let rest: Vec<String> = words.collect();
-    let only: Option<u64> = match rest.as_slice() {
-        [flag, number] if flag == "--only" => Some(number.parse()?),
-        _ => None,
+    let (only, removes): (Option<u64>, bool) = match rest.as_slice() {
+        [flag, number] if flag == "--only" => (Some(number.parse()?), true),
+        [flag] if flag == "--no-removals" => (None, false),
+        _ => (None, true),
     };
     let (kind, step, odd) = match half.as_str() {
         "development" | "truth" => (Kind::Mixed, 2, 0),
@@ -154,7 +155,7 @@ fn attempt() -> Result<(), Box<dyn Error>> {
     }
     let results = of_all(&numbers, |number| {
         let drawn = draw::draw_of(kind, number);
-        let scored = score(&drawn);
+        let scored = score(&drawn, removes);
         (drawn, scored)
     })?;
     match kind {
@@ -285,12 +286,12 @@ fn simulate(drawn: &draw::Drawn) -> Result<(Truth, Watcher), String> {
     Ok((held, watcher))
 }
 
-fn score(drawn: &draw::Drawn) -> Scored {
+fn score(drawn: &draw::Drawn, removes: bool) -> Scored {
     let (held, watcher) = simulate(drawn)?;
     let sender = tap(&watcher.sender).ok_or_else(|| format!("{}: nothing at the sender", drawn.name))?;
     let receiver =
         tap(&watcher.receiver).ok_or_else(|| format!("{}: nothing at the receiver", drawn.name))?;
-    let removal = removed(drawn, &held, &sender);
+    let removal = removes.then(|| removed(drawn, &held, &sender)).flatten();
     let mut scores = [sender, receiver].map(|connection| compare(&connection, &held, &drawn.path));
     scores[0].removal = removal;
     Ok(scores)
@@ -413,8 +414,8 @@ fn events(connection: &Connection) -> String {
     let mut out = format!("{:?}\n{:?}\n", connection.basis, connection.ledger.entries);
     let _ = writeln!(
         out,
-        "trains {:?}\nqueue {:?}\nbehind {:?}",
-        line.train_rate, connection.facts.queue, connection.facts.queue_behind
+        "bursts {}, let go {}\ntrains {:?}\nqueue {:?}\nbehind {:?}",
+        line.bursts, line.let_go, line.train_rate, connection.facts.queue, connection.facts.queue_behind
     );
     let _ = writeln!(
         out,

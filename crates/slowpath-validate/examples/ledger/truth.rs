@@ -382,7 +382,7 @@ impl Past {
         }
         if info.queued < flight + mss {
             return Some(match path.buffer {
-                Some(buffer) if info.queued * 2 > buffer => Limit::SendBuffer,
+                Some(_) if info.write_blocked => Limit::SendBuffer,
                 _ if path.asks => Limit::ProtocolWindow,
                 _ => Limit::SenderApplication,
             });
@@ -401,7 +401,7 @@ impl Past {
         if path.bbr && flight + mss <= window {
             let most = window.min((PROBE * holds(path, info) * mss as f64) as u64);
             let buffer = path.buffer.unwrap_or(u64::MAX);
-            if info.queued * 2 > buffer && buffer <= most.min(info.peer_window) {
+            if info.write_blocked && buffer <= most.min(info.peer_window) {
                 return Some(Limit::SendBuffer);
             }
             if info.peer_window <= most {

@@ -131,13 +131,18 @@ fn plateau(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Option<(f64, 
     if longest < STAYS || (held().count() as f64) < OFTEN * free.len() as f64 {
         return None;
     }
-    // What a buffer holds follows an acknowledgement at once.
+    // What a buffer holds follows an acknowledgement at once; the program is woken only when a third of the buffer is free.
     let acks: u64 = held().map(|step| u64::from(step.acks)).sum();
     let followed: u64 = held().map(|step| u64::from(step.followed)).sum();
+    let clocked = if line.bursts >= BURSTS {
+        f64::from(line.let_go) >= LET_GO * f64::from(line.bursts)
+    } else {
+        followed as f64 >= FOLLOWS * acks as f64
+    };
     // Only the sender's tap tells that.
     let limit = if !hints.at_sender {
         Limit::Unknown
-    } else if followed as f64 >= FOLLOWS * acks as f64 {
+    } else if clocked {
         Limit::SendBuffer
     } else {
         Limit::SenderApplication
