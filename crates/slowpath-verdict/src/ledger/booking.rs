@@ -412,7 +412,9 @@ impl Booking<'_> {
             );
             return;
         }
-        let shares: Vec<(Debtor, f64)> = self.deficits.shares().collect();
+        // Less than half a segment is no deficit: the last event is what the window has just recovered from.
+        let paid = self.current.is_some() && self.deficits.total() < 0.5 * f64::from(self.hints.segment);
+        let shares: Vec<(Debtor, f64)> = self.deficits.shares().filter(|_| !paid).collect();
         if shares.is_empty() {
             let heading = if self.current.is_some() {
                 self.after_loss(State::Growth)
