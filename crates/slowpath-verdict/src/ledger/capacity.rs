@@ -78,7 +78,9 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
     let highest = highest(line, grain);
     // The rate of a policer is no capacity of the path.
     if hints.policed.is_some() {
-        return match line.train_rate {
+        // What stands before a link in front of it shows that link's rate all the same.
+        let by_delay = hints.delay_rate.filter(|rate| *rate >= highest);
+        return match line.train_rate.or(by_delay) {
             Some(rate) => constant(rate.max(highest), CapacityIs::Measured),
             None => constant(highest, CapacityIs::AtLeast),
         };
