@@ -59,13 +59,13 @@ pub fn book(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ledger {
     booking.finish()
 }
 
-/// What the path holds, bytes: capacity times the least round trip, or more than ever was in flight where the capacity is
-/// not known.
+/// What the path holds, bytes: capacity times the least round trip, or the most that ever was in flight where the capacity is
+/// not known: what the window lacked of that, something took from it.
 fn holds(line: &Timeline, capacity: &Capacity) -> f64 {
     if capacity.is_told() {
         return capacity.byte_per_s * line.least_rtt_s;
     }
-    2.0 * line.steps.iter().map(|step| step.flight).max().unwrap_or(0) as f64
+    line.steps.iter().map(|step| step.flight).max().unwrap_or(0) as f64
 }
 
 /// Steps in which the link was full: a queue stood before it, or it carried what it can.
