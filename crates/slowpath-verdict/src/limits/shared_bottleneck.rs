@@ -83,7 +83,7 @@ fn crowded(case: &Case) -> Result<Finding, No> {
     })?;
     // Where packets overtake each other their spacing tells nothing; a flow at one rate has the link for itself.
     require(
-        part_of_it && not_own && free && !own_losses && !case.alone_in_disorder(),
+        part_of_it && not_own && free && !own_losses && !case.disorderly(),
         Reason::DelayFollowsLoad,
         || Message::OwnLoadExplains {
             delay: explained,
