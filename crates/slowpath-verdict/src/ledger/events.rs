@@ -43,7 +43,7 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
 /// Says of a loss what caused it.
 fn of_loss(event: &Event, hints: &Hints, crowd: &Crowd) -> (Limit, Option<Flag>) {
     let bursts = hints.bursts && hints.policed.is_none() && event.segments as f64 >= BURST;
-    let link = if hints.shared && !crowd.alone(event) || crowd.part(event) {
+    let link = if hints.shared && !crowd.alone(event) && !crowd.in_first_burst(event) || crowd.part(event) {
         Limit::SharedBottleneck
     } else {
         Limit::BottleneckBandwidth
@@ -166,6 +166,11 @@ impl<'a> Crowd<'a> {
             .alone
             .get(near)
             .is_some_and(|near| near.contains(&true))
+    }
+
+    /// It was sent before anything was acknowledged: that burst overruns a short queue by itself.
+    fn in_first_burst(&self, event: &Event) -> bool {
+        event.at_s < self.line.from_s + self.line.least_rtt_s
     }
 
     /// The flow had only part of a full link just before.
