@@ -125,7 +125,7 @@ impl<'a> Crowd<'a> {
 
     /// A queue before the link was full when the loss happened.
     fn overflowed(&self, event: &Event) -> bool {
-        if self.too_few(event) || self.too_thin(event) {
+        if self.too_few(event) || self.too_thin(event) || self.too_early(event) {
             return false;
         }
         // Away from the sender round trips are put together from two ways, and pauses count as delay.
@@ -236,6 +236,19 @@ impl<'a> Crowd<'a> {
             && flight(place).max(flight(place - 1)) >= DOUBLES * flight(place - 2)
             && !self.several(event)
             && (event.segments as f64) < BURST.min(MANY * self.flight_at(event) / self.segment() as f64)
+    }
+
+    /// Packets passed a queue that was longer by more than a few segments: it was not full.
+    fn too_early(&self, event: &Event) -> bool {
+        let longest = self.line.delays_s.last().copied().unwrap_or(0.0);
+        let few = FEW * self.segment() as f64 / self.capacity.byte_per_s.max(1.0);
+        let sure = self.hints.at_sender
+            && self.capacity.is_told()
+            && !self.capacity.varies
+            && !self.hints.varies
+            && !self.hints.shared
+            && !self.hints.disorder;
+        sure && event.segments < SEVERAL && event.queue_s + few < PASSED * longest
     }
 
     /// Many segments were lost, but few of those that were sent meanwhile: no queue of one's own overran.
@@ -363,6 +376,10 @@ fn poisson(mean: f64, least: u64) -> f64 {
     (1.0 - below).max(0.0)
 }
 
+/// Share of the longest delay from which a queue may have been full.
+const PASSED: f64 = Timeline::FULL;
+/// Segments that may lie between a packet whose delay is known and the one that was lost.
+const FEW: f64 = 4.0;
 /// Chance that hardly ever happens.
 const HARDLY: f64 = 0.01;
 /// The same where one of many shares is picked.
