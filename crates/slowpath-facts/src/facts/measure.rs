@@ -13,6 +13,13 @@ use crate::track::{Conn, Half};
 
 /// Losses from which a second fit is tried.
 const FITTED: u64 = 10;
+/// Packets by whose delays a rate is refined.
+const REFINED_BY: usize = 50_000;
+/// How finely, as a share of it, and how many steps to either side.
+const REFINED_STEP: f64 = 0.001;
+const REFINED_STEPS: i32 = 5;
+/// Packets by which a queue may differ from what a delay says.
+const SLACK: i64 = 3;
 /// Share of that below which it hardly stands.
 const CALM: f64 = 0.2;
 /// Error of the first fit up to which it explains the losses.
@@ -145,11 +152,9 @@ fn behind_link(
         .train_rate
         .map(|rate| rate * frames / payload.max(1.0));
     let by_delay = (fit.delay.explained >= BY_DELAY).then_some(fit.delay.rate_bit_per_s / 8.0);
-    let rate = by_trains.or(by_delay).filter(|rate| *rate > 1.0)?;
+    let told = by_trains.into_iter().chain(by_delay).filter(|rate| *rate > 1.0);
     // On a full link nothing behind it shows.
-    if fit.mean_bit_per_s > 8.0 * rate {
-        return None;
-    }
+    let rate = refined(items, told).filter(|rate| fit.mean_bit_per_s <= 8.0 * rate)?;
     let all = fit_behind(items.iter(), rate, typical);
     if all.as_ref().is_some_and(|(fit, _)| fit.error <= EXPLAINED) {
         return all;
@@ -177,6 +182,30 @@ fn behind_link(
     if error(&calm) < error(&left) { calm } else { left }
 }
 
+/// The rate near one of these, frame bytes per second, whose queue comes closest to the delays: over a queue that stands for
+/// seconds a few thousandths more or less add up to what a bucket holds.
+fn refined(items: &[Item], rates: impl Iterator<Item = f64>) -> Option<f64> {
+    let items = &items[..items.len().min(REFINED_BY)];
+    let misses = |rate: f64| {
+        let (mut free, mut sum) = (i64::MIN, 0.0);
+        for item in items {
+            let begins = free.max(item.at);
+            free = begins.saturating_add(item.takes(rate));
+            if item.delay.is_finite() && item.passed > 0 {
+                let queue = begins.saturating_sub(item.at) as f64 / 1e9;
+                sum += (f64::from(item.delay) - queue).abs();
+            }
+        }
+        sum
+    };
+    let near = |rate: f64| {
+        let steps = -REFINED_STEPS..=REFINED_STEPS;
+        steps.map(move |step| rate * (1.0 + REFINED_STEP * f64::from(step)))
+    };
+    let tried = rates.flat_map(near).map(|rate| (misses(rate), rate));
+    tried.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, rate)| rate)
+}
+
 /// The fit to these items as a link of this rate, frame bytes per second, lets them go; and the backlog at each loss, with
 /// the time at which it was sent.
 fn fit_behind<'a>(
@@ -184,26 +213,50 @@ fn fit_behind<'a>(
     rate: f64,
     typical: f64,
 ) -> Option<(queue::QueueFit, Vec<(i64, f64)>)> {
-    let mut free = i64::MIN;
-    let left: Vec<Item> = items
-        .clone()
-        .map(|item| {
-            let bytes = f64::from(item.passed) + f64::from(item.lost);
-            let begins = free.max(item.at);
-            free = begins.saturating_add((bytes * 1e9 / rate) as i64);
-            Item {
-                at: free,
-                delay: item.delay - begins.saturating_sub(item.at) as f32 / 1e9,
-                ..*item
-            }
-        })
-        .collect();
+    let (left, sent) = through_link(items, rate);
     let fit = queue::fit(&left, typical)?;
-    let sent = items.filter(|item| item.lost > 0).map(|item| item.at);
     let backlogs = sent
+        .into_iter()
         .zip(queue::at_losses(&left, &fit))
         .map(|(at, (_, share))| (at, share));
     Some((fit, backlogs.collect()))
+}
+
+/// Items as a link of this rate, frame bytes per second, lets them go, and when those of them with losses were sent. What
+/// was lost while its queue was longer than any delay that a packet passed with never left it; and where delays
+/// contradict the queue by more than a few packets, they are right.
+fn through_link<'a>(items: impl Iterator<Item = &'a Item> + Clone, rate: f64) -> (Vec<Item>, Vec<i64>) {
+    let nanos = |seconds: f32| (f64::from(seconds) * 1e9) as i64;
+    let delays = items
+        .clone()
+        .filter(|item| item.passed > 0 && item.delay.is_finite());
+    let longest = delays.map(|item| nanos(item.delay)).max().unwrap_or(i64::MAX);
+    let slack = SLACK * items.clone().map(|item| item.takes(rate)).max().unwrap_or(0);
+    let (mut free, mut out) = (i64::MIN, i64::MIN);
+    let (mut left, mut sent) = (Vec::new(), Vec::new());
+    for item in items {
+        let mut begins = free.max(item.at);
+        if item.passed == 0 && begins - item.at > longest.saturating_add(item.takes(rate) / 2) {
+            continue;
+        }
+        if item.passed > 0 && item.delay.is_finite() {
+            let told = item.at + nanos(item.delay);
+            if (begins - told).abs() > slack {
+                begins = told.max(item.at);
+            }
+        }
+        free = begins.saturating_add(item.takes(rate));
+        out = out.max(free);
+        if item.lost > 0 {
+            sent.push(item.at);
+        }
+        left.push(Item {
+            at: out,
+            delay: item.delay - begins.saturating_sub(item.at) as f32 / 1e9,
+            ..*item
+        });
+    }
+    (left, sent)
 }
 
 /// The delays beside each item, seconds: the longer one of the last before it and the first after it; 0 for none.

@@ -80,6 +80,13 @@ pub(crate) struct Item {
     pub(crate) delay: f32,
 }
 
+impl Item {
+    /// How long a link of this rate, bytes per second, works for it, nanoseconds.
+    pub(crate) fn takes(&self, rate: f64) -> i64 {
+        ((f64::from(self.passed) + f64::from(self.lost)) * 1e9 / rate) as i64
+    }
+}
+
 /// Most items that a fit looks at; of a longer transfer it takes a [`STRETCH`] of it. Merging items instead would blur
 /// at which packet a bucket is empty.
 const ITEMS: usize = 45_000;
