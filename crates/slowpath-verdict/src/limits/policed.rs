@@ -129,7 +129,8 @@ pub(crate) fn among_others(case: &Case, fit: &QueueFit) -> Option<f64> {
     let bare = (losses / fit.losses.max(1) as f64) / (near.max(1.0) / deliveries);
     let drain = fit.size_bytes * 8.0 / fit.rate_bit_per_s.max(1.0);
     let shows = losses >= FIT_LOSSES.value
-        && (fit.full_episodes >= AGAIN as u64 || fit.losses >= MANY && fit.error <= CLEARLY)
+        && (fit.full_episodes >= AGAIN as u64 && (fit.losses >= SOME || fit.error <= PLAINLY)
+            || fit.losses >= MANY && fit.error <= CLEARLY)
         && bare >= MORE
         && fit.error <= MIXED
         && above <= BEYOND * deliveries
@@ -217,6 +218,10 @@ const MIXED: f64 = 0.45;
 const MANY: u64 = 30;
 /// Error of a fit that leaves no doubt of its losses.
 const CLEARLY: f64 = 0.1;
+/// Losses of which some rate explains half by chance, unless their fit errs by no more than [`PLAINLY`].
+const SOME: u64 = 20;
+/// Error of a fit to few losses that is no chance.
+const PLAINLY: f64 = 0.25;
 /// Share of the deliveries above the bucket's size, up to which the clock of the capture makes them.
 const BEYOND: f64 = 0.25;
 /// Slope of the delay over the backlog up to which it is no queue's: that has one.
