@@ -118,9 +118,6 @@ fn plateau(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Option<(f64, 
     if hints.window_known && level as f64 >= CONSTANT * window as f64 {
         return None;
     }
-    if capacity.is_told() && level as f64 >= NEARLY * capacity.byte_per_s * line.least_rtt_s {
-        return None;
-    }
     let at_level = |step: &&Step| step.flight + segment >= level && step.flight <= level + segment;
     let longest = free
         .split(|step| !at_level(step))
@@ -128,16 +125,18 @@ fn plateau(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Option<(f64, 
         .max()
         .unwrap_or(0);
     let held = || free.iter().filter(|step| at_level(step));
-    if longest < STAYS || (held().count() as f64) < OFTEN * free.len() as f64 {
+    let sum = |of: fn(&Step) -> u32| -> f64 { held().map(|step| f64::from(of(step))).sum() };
+    // A sender that fills the path follows acknowledgements; one that lets them pass is held by something else.
+    let lets_pass = hints.at_sender && sum(|step| step.unused) >= UNUSED * sum(|step| step.acks);
+    let fills = capacity.is_told() && level as f64 >= NEARLY * capacity.byte_per_s * line.least_rtt_s;
+    if fills && !lets_pass || longest < STAYS || (held().count() as f64) < OFTEN * free.len() as f64 {
         return None;
     }
     // What a buffer holds follows an acknowledgement at once; the program is woken only when a third of the buffer is free.
-    let acks: u64 = held().map(|step| u64::from(step.acks)).sum();
-    let followed: u64 = held().map(|step| u64::from(step.followed)).sum();
     let clocked = if line.bursts >= BURSTS {
         f64::from(line.let_go) >= LET_GO * f64::from(line.bursts)
     } else {
-        followed as f64 >= FOLLOWS * acks as f64
+        sum(|step| step.followed) >= FOLLOWS * sum(|step| step.acks)
     };
     // Only the sender's tap tells that.
     let limit = if !hints.at_sender {
