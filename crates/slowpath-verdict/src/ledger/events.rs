@@ -128,6 +128,12 @@ impl<'a> Crowd<'a> {
         if self.too_few(event) || self.too_thin(event) || self.too_early(event) {
             return false;
         }
+        // The first burst meets an empty queue; and where one size of a queue explains the losses, it explains those it was
+        // full at.
+        let explained = self.hints.losses_follow_load && self.hints.policed.is_none() && event.backlog >= FILLED;
+        if (explained || self.in_first_burst(event) && self.at_its_longest(event)) && self.queued(event) {
+            return true;
+        }
         // Away from the sender round trips are put together from two ways, and pauses count as delay.
         if !self.hints.at_sender && self.burst(event) {
             return true;
@@ -242,13 +248,15 @@ impl<'a> Crowd<'a> {
     fn too_early(&self, event: &Event) -> bool {
         let longest = self.line.delays_s.last().copied().unwrap_or(0.0);
         let few = FEW * self.segment() as f64 / self.capacity.byte_per_s.max(1.0);
+        // One segment of a doubling window is lost before many are only where the queue is full already.
+        let share = if self.several(event) && !self.dense(event) { NEARLY } else { PASSED };
         let sure = self.hints.at_sender
             && self.capacity.is_told()
             && !self.capacity.varies
             && !self.hints.varies
             && !self.hints.shared
             && !self.hints.disorder;
-        sure && event.segments < SEVERAL && event.queue_s + few < PASSED * longest
+        sure && event.segments < SEVERAL && event.queue_s + few < share * longest
     }
 
     /// Many segments were lost, but few of those that were sent meanwhile: no queue of one's own overran.
@@ -378,6 +386,10 @@ fn poisson(mean: f64, least: u64) -> f64 {
 
 /// Share of the longest delay from which a queue may have been full.
 const PASSED: f64 = Timeline::FULL;
+/// The same from which it was full.
+const NEARLY: f64 = 0.85;
+/// Backlog of a virtual queue, as a share of its size, with which it is full.
+const FILLED: f64 = 0.9;
 /// Segments that may lie between a packet whose delay is known and the one that was lost.
 const FEW: f64 = 4.0;
 /// Chance that hardly ever happens.
