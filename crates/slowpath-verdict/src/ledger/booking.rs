@@ -128,8 +128,7 @@ fn plateau(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Option<(f64, 
     let sum = |of: fn(&Step) -> u32| -> f64 { held().map(|step| f64::from(of(step))).sum() };
     // A sender that fills the path follows acknowledgements; one that lets them pass is held by something else.
     let mostly = held().count() * 2 >= free.len() && line.bursts as usize * 2 >= free.len();
-    let lets_pass =
-        hints.at_sender && (mostly || sum(|step| step.unused) >= UNUSED * sum(|step| step.acks));
+    let lets_pass = hints.at_sender && (mostly || sum(|step| step.unused) >= UNUSED * sum(|step| step.acks));
     let fills = capacity.is_told() && level as f64 >= NEARLY * capacity.byte_per_s * line.least_rtt_s;
     if fills && !lets_pass || longest < STAYS || (held().count() as f64) < OFTEN * free.len() as f64 {
         return None;

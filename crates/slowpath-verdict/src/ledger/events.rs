@@ -15,6 +15,7 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
         .find(|event| event.kind == Happening::Loss && !hints.disorder)
         .map(|event| of_loss(event, hints, &crowd));
     let gap = crowd.usual_gap();
+    let emptied = crowd.emptied_by_others();
     let mut last: Option<(f64, (Limit, Option<Flag>))> = None;
     line.events
         .iter()
@@ -23,6 +24,9 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
             Happening::Needless => near.unwrap_or((Limit::Reordering, None)),
             Happening::Loss => {
                 let mut cause = of_loss(event, hints, &crowd);
+                if cause.0 == Limit::RandomLoss && emptied.is_some_and(|since| event.at_s >= since) {
+                    cause = (Limit::Policed, None);
+                }
                 // So soon behind another loss chance hardly strikes again: what took that one took this one, too.
                 if cause.0 == Limit::RandomLoss
                     && let Some((at_s, before)) = last
@@ -130,7 +134,8 @@ impl<'a> Crowd<'a> {
         }
         // The first burst meets an empty queue; and where one size of a queue explains the losses, it explains those it was
         // full at.
-        let explained = self.hints.losses_follow_load && self.hints.policed.is_none() && event.backlog >= FILLED;
+        let explained =
+            self.hints.losses_follow_load && self.hints.policed.is_none() && event.backlog >= FILLED;
         if (explained || self.in_first_burst(event) && self.at_its_longest(event)) && self.queued(event) {
             return true;
         }
@@ -249,7 +254,11 @@ impl<'a> Crowd<'a> {
         let longest = self.line.delays_s.last().copied().unwrap_or(0.0);
         let few = FEW * self.segment() as f64 / self.capacity.byte_per_s.max(1.0);
         // One segment of a doubling window is lost before many are only where the queue is full already.
-        let share = if self.several(event) && !self.dense(event) { NEARLY } else { PASSED };
+        let share = if self.several(event) && !self.dense(event) {
+            NEARLY
+        } else {
+            PASSED
+        };
         let sure = self.hints.at_sender
             && self.capacity.is_told()
             && !self.capacity.varies
@@ -263,6 +272,36 @@ impl<'a> Crowd<'a> {
     fn too_thin(&self, event: &Event) -> bool {
         let span = event.span as f64 / f64::from(self.hints.segment.max(1));
         event.segments as f64 >= BURST && (event.segments as f64) < THIN * span && !self.hints.shared
+    }
+
+    /// Since when others empty the bucket of a policer that had explained every loss until then: far more is lost from then on
+    /// than chance, which took nothing before, would take.
+    fn emptied_by_others(&self) -> Option<f64> {
+        self.hints.policed?;
+        let losses = self
+            .line
+            .events
+            .iter()
+            .filter(|event| event.kind == Happening::Loss);
+        let mut explained = losses
+            .clone()
+            .map(|event| (event, of_loss(event, self.hints, self)));
+        let by_bucket = explained
+            .clone()
+            .take_while(|(_, cause)| cause.0 != Limit::RandomLoss);
+        let before = by_bucket.filter(|(_, cause)| cause.0 == Limit::Policed).count();
+        let (first, _) = explained.find(|(_, cause)| cause.0 == Limit::RandomLoss)?;
+        let since = first.at_s;
+        let lost: f64 = (losses.filter(|event| event.at_s >= since))
+            .filter(|event| of_loss(event, self.hints, self).0 == Limit::RandomLoss)
+            .map(|event| event.segments as f64)
+            .sum();
+        let (calm, among) = (
+            self.arrived(self.line.from_s, since),
+            self.arrived(since, self.line.to_s) + lost,
+        );
+        let often = lost / among.max(1.0);
+        (before >= AGAIN && often >= STARVES && -(calm * often) <= NEVER.ln()).then_some(since)
     }
 
     /// Segments that are known to have arrived between two moments.
@@ -384,6 +423,10 @@ fn poisson(mean: f64, least: u64) -> f64 {
     (1.0 - below).max(0.0)
 }
 
+/// Losses that come so by more than chance.
+const AGAIN: usize = 3;
+/// Share of the segments that are lost where others leave a flow next to nothing.
+const STARVES: f64 = 0.03;
 /// Share of the longest delay from which a queue may have been full.
 const PASSED: f64 = Timeline::FULL;
 /// The same from which it was full.
