@@ -213,7 +213,7 @@ fn evidence(case: &Case) -> Vec<Evidence> {
 /// How many times as often as a delivery a loss finds the bucket empty.
 const MORE: f64 = 3.0;
 /// Error of the fit of a bucket up to which half of the losses and more are its doing.
-const MIXED: f64 = 0.45;
+const MIXED: f64 = 0.55;
 /// Losses that need not come again and again where the fit errs by no more than [`CLEARLY`]: a queue of that size would show.
 const MANY: u64 = 30;
 /// Error of a fit that leaves no doubt of its losses.
