@@ -366,7 +366,7 @@ impl Booking<'_> {
         }
         if let Some(limit) = self.hints.constant {
             let amount = self.hints.constant_bytes as f64;
-            if flight >= CONSTANT * amount {
+            if flight >= CONSTANT * amount && !(limit == Limit::SendBuffer && self.exceeds(amount)) {
                 let state = match limit {
                     Limit::SenderApplication => State::Pace,
                     Limit::ProtocolWindow if amount <= 0.0 => State::Answer,
@@ -428,6 +428,13 @@ impl Booking<'_> {
             let heading = self.whole(self.growth(debtor));
             self.account.book(heading, time * share, lost * share);
         }
+    }
+
+    /// More than a buffer of this size holds has been in flight, and no burst followed the room that it makes: it is none.
+    fn exceeds(&self, amount: f64) -> bool {
+        let most = ABOVE * amount + 2.0 * f64::from(self.hints.segment);
+        let above = self.line.steps.iter().filter(|step| step.flight as f64 > most);
+        self.hints.at_sender && self.line.bursts < BURSTS && above.count() >= 2
     }
 
     /// Most acknowledgements around this step made room that nothing was sent into: the program gives data when it likes.
@@ -757,6 +764,8 @@ const HALF: f64 = 0.5;
 const FULL: f64 = 0.95;
 /// Share of a full link from which others have it.
 const OTHERS: f64 = 0.1;
+/// A buffer's size times this is more than it holds.
+const ABOVE: f64 = 1.1;
 /// Share of a constant flight from which it is that.
 const CONSTANT: f64 = 0.75;
 /// Bursts of data from which it can be told whether acknowledgements let them go.
