@@ -16,10 +16,12 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
         .map(|event| of_loss(event, hints, &crowd));
     let gap = crowd.usual_gap();
     let emptied = crowd.emptied_by_others();
+    let marked_for_others = crowd.marked_for_others();
     let mut last: Option<(f64, (Limit, Option<Flag>))> = None;
     line.events
         .iter()
         .map(|event| match event.kind {
+            Happening::Mark if marked_for_others => (Limit::SharedBottleneck, None),
             Happening::Mark => (Limit::EcnCongestion, None),
             Happening::Needless => near.unwrap_or((Limit::Reordering, None)),
             Happening::Loss => {
@@ -182,6 +184,29 @@ impl<'a> Crowd<'a> {
     /// It was sent before anything was acknowledged: that burst overruns a short queue by itself.
     fn in_first_burst(&self, event: &Event) -> bool {
         event.at_s < self.line.from_s + self.line.least_rtt_s
+    }
+
+    /// A queue is marked after it has stood for a while; what the flow itself had of the link meanwhile left room for others, at
+    /// most marks.
+    fn marked_for_others(&self) -> bool {
+        if !self.hints.at_sender || !self.capacity.is_told() || self.capacity.varies {
+            return false;
+        }
+        let marks = self
+            .line
+            .events
+            .iter()
+            .filter(|event| event.kind == Happening::Mark);
+        let (mut beside, mut all) = (0, 0);
+        for mark in marks.skip(1) {
+            let from = (mark.at_s - STOOD_S).max(self.line.from_s);
+            let full = self.capacity.byte_per_s / self.segment() as f64 * (mark.at_s - from);
+            if full >= SOME {
+                all += 1;
+                beside += usize::from(self.arrived(from, mark.at_s) < PART * full);
+            }
+        }
+        all >= AGAIN && beside as f64 >= MOSTLY_SO * all as f64
     }
 
     /// The flow had only part of a full link just before.
@@ -423,6 +448,14 @@ fn poisson(mean: f64, least: u64) -> f64 {
     (1.0 - below).max(0.0)
 }
 
+/// For how long a queue stands before it is marked (CoDel's interval, RFC 8289), seconds.
+const STOOD_S: f64 = 0.1;
+/// Segments that the link carries in a time whose share can be told.
+const SOME: f64 = 10.0;
+/// Share of the marks that are most of them.
+const MOSTLY_SO: f64 = 0.75;
+/// Share of the link below which others have the rest.
+const PART: f64 = 0.8;
 /// Losses that come so by more than chance.
 const AGAIN: usize = 3;
 /// Share of the segments that are lost where others leave a flow next to nothing.
