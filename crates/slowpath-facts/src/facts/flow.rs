@@ -74,6 +74,10 @@ pub struct FlowFacts {
     /// a policer behind that link sees it; `None` where neither is known or the fit of [`Self::queue`] explains the losses.
     #[serde(skip)]
     pub queue_behind: Option<QueueFit>,
+    /// Beside the receiver, share of the variance of the one-way delays that a queue explains which this flow fills alone; 0
+    /// where that cannot be told.
+    #[serde(skip)]
+    pub own_load_explains: f64,
 }
 
 /// How the time from the first data to the last acknowledgement was spent, in seconds.

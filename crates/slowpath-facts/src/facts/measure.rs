@@ -112,6 +112,11 @@ pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -
         (origin, conn.span.0),
         one_way.as_ref(),
     );
+    if let Some(one_way) = &one_way {
+        let arrives = facts.arrival_peak_bit_per_s / 8.0;
+        let rates = facts.timeline.train_rate.into_iter().chain([arrives]);
+        facts.own_load_explains = one_way.explained_by_own_load(half, rates);
+    }
     let own = facts.queue.filter(|fit| fit.losses > 0);
     let mut backlogs = own.map(|fit| queue::at_losses(&items, &fit)).unwrap_or_default();
     if let Some((fit, behind)) = behind_link(&items, &facts, typical) {

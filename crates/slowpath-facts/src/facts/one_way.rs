@@ -60,6 +60,53 @@ pub(super) fn delays(half: &Half) -> Option<OneWay> {
     Some(OneWay { delays, unit_s })
 }
 
+impl OneWay {
+    /// Share of the variance of these delays that a queue explains which nothing but this flow fills, before a link of a rate
+    /// near one of these, payload bytes per second; 0 where that cannot be told. What was lost filled no queue.
+    pub(super) fn explained_by_own_load(&self, half: &Half, rates: impl Iterator<Item = f64>) -> f64 {
+        let stamped = half
+            .tx
+            .entries()
+            .iter()
+            .filter(|tx| tx.seen() && tx.flags.has(TxFlags::STAMPED));
+        let sent: Vec<(f64, f64, f64)> = stamped
+            .zip(&self.delays)
+            .take(LOOKED_AT)
+            .map(|(tx, (at, delay))| (*at as f64 / 1e9 - delay, f64::from(tx.len), *delay))
+            .collect();
+        let count = sent.len() as f64;
+        let mean = sent.iter().map(|(_, _, delay)| delay).sum::<f64>() / count.max(1.0);
+        let varies: f64 = sent.iter().map(|(_, _, delay)| (delay - mean).powi(2)).sum();
+        // The unit of the clock is noise of its own.
+        if sent.is_empty() || varies <= 4.0 * count * self.unit_s.powi(2) / 12.0 {
+            return 0.0;
+        }
+        let left = |rate: f64| {
+            let (mut free, mut sum, mut squares) = (f64::NEG_INFINITY, 0.0, 0.0);
+            for (at, bytes, delay) in &sent {
+                let begins = free.max(*at);
+                free = begins + bytes / rate;
+                let off = delay - (begins - at);
+                sum += off;
+                squares += off * off;
+            }
+            squares - sum * sum / count
+        };
+        let near =
+            rates.flat_map(|rate| (-NEARBY..=NEARBY).map(move |step| rate * (1.0 + STEP * f64::from(step))));
+        let least = near
+            .filter(|rate| *rate > 1.0)
+            .map(left)
+            .fold(f64::INFINITY, f64::min);
+        (1.0 - least / varies).max(0.0)
+    }
+}
+
+/// Segments whose delays are laid beside a queue.
+const LOOKED_AT: usize = 50_000;
+/// Rates that are tried to either side of one, and how far apart they are, as a share of it.
+const NEARBY: i32 = 8;
+const STEP: f64 = 0.01;
 /// Units in which systems count timestamps, seconds: Linux's and most others', older ones', and that of
 /// `tcp_usec_ts` (Linux 6.7).
 const UNITS: [f64; 4] = [0.001, 0.004, 0.01, 0.000_001];

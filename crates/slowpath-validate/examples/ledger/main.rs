@@ -414,8 +414,13 @@ fn events(connection: &Connection) -> String {
     let mut out = format!("{:?}\n{:?}\n", connection.basis, connection.ledger.entries);
     let _ = writeln!(
         out,
-        "bursts {}, let go {}\ntrains {:?}\nqueue {:?}\nbehind {:?}",
-        line.bursts, line.let_go, line.train_rate, connection.facts.queue, connection.facts.queue_behind
+        "bursts {}, let go {}, own load explains {:.2}\ntrains {:?}\nqueue {:?}\nbehind {:?}",
+        line.bursts,
+        line.let_go,
+        connection.facts.own_load_explains,
+        line.train_rate,
+        connection.facts.queue,
+        connection.facts.queue_behind
     );
     let _ = writeln!(
         out,

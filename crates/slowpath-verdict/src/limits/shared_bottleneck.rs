@@ -25,6 +25,8 @@ cuts! {
     DELAYED: 1.5 between 1.45, 1.60;
     /// How far the low round trips rise above the least, over how far the high ones do, from which a queue never empties.
     NEVER_EMPTIES: 0.4 between 0.0, 0.969;
+    /// Share of the one-way delays' variance that the flow's own load explains from which others' does not matter.
+    OWN_LOAD: 0.6 between NONE, NONE;
     /// The lowest rate over the highest below which somebody changes it.
     CHANGED: 0.6 between NONE, NONE;
 }
@@ -73,7 +75,8 @@ fn crowded(case: &Case) -> Result<Finding, No> {
     let part_of_it = facts.arrival_busy > 0.0 && case.below(WHOLE_LINK, facts.arrival_busy);
     let not_own = [&fit, &own]
         .iter()
-        .all(|fit| !case.fills(fit) && case.below(OWN_QUEUE, fit.delay.explained));
+        .all(|fit| !case.fills(fit) && case.below(OWN_QUEUE, fit.delay.explained))
+        && case.below(OWN_LOAD, facts.own_load_explains);
     let free = case.below(HELD, case.held()) && case.below(IDLE_SHARE_ALONE, case.share(facts.time.idle_s));
     // Losses at one backlog of its own are the flow's own doing.
     let own_losses = case.losses_follow_load(&fit) && case.reaches(EXPLAINED, fit.delay_correlation);
