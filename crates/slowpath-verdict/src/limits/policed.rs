@@ -23,6 +23,8 @@ cuts! {
     ARRIVES: 1.1 between 1.00, 1.15;
     /// Share of the losses with the delay at its longest from which a queue drops them.
     AT_FULL_QUEUE: 0.67 between 0.188, NONE;
+    /// Deliveries that found the bucket empty over losses that did, up to which clocks and others' packets make them.
+    LET_THROUGH: 10.0 between NONE, NONE;
     /// Episodes of losses that leave no doubt.
     EPISODES: 3.0 between 1.00, 4.00;
 }
@@ -150,6 +152,16 @@ fn no_queue(case: &Case, fit: &QueueFit) -> Result<(), No> {
         Reason::QueueNotBucket,
         || Message::ArrivesAtItsRate {
             rate: Rate(fit.rate_bit_per_s),
+        },
+    )?;
+    // An empty bucket lets nothing through.
+    let [lost, _, above] = fit.at_full;
+    require(
+        case.within_times(LET_THROUGH, above, lost),
+        Reason::LossesIgnoreLoad,
+        || Message::NoBucketExplains {
+            error: Ratio(fit.error),
+            spread: Ratio(fit.spread),
         },
     )?;
     let drain = fit.size_bytes * 8.0 / fit.rate_bit_per_s.max(1.0);
