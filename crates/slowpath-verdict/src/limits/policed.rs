@@ -130,8 +130,9 @@ pub(crate) fn among_others(case: &Case, fit: &QueueFit) -> Option<f64> {
     let deliveries = fit.deliveries.max(1) as f64;
     let bare = (losses / fit.losses.max(1) as f64) / (near.max(1.0) / deliveries);
     let drain = fit.size_bytes * 8.0 / fit.rate_bit_per_s.max(1.0);
+    let again = fit.full_episodes >= AGAIN as u64 && fit.full_episodes as f64 >= OFTEN * fit.episodes as f64;
     let shows = losses >= FIT_LOSSES.value
-        && (fit.full_episodes >= AGAIN as u64 && (fit.losses >= SOME || fit.error <= PLAINLY)
+        && (again && (fit.losses >= SOME || fit.error <= PLAINLY)
             || fit.losses >= MANY && fit.error <= CLEARLY)
         && bare >= MORE
         && fit.error <= MIXED
@@ -234,6 +235,8 @@ const CLEARLY: f64 = 0.1;
 const SOME: u64 = 20;
 /// Error of a fit to few losses that is no chance.
 const PLAINLY: f64 = 0.25;
+/// Share of the episodes of losses in which the bucket must have been empty.
+const OFTEN: f64 = 0.15;
 /// Share of the deliveries above the bucket's size, up to which the clock of the capture makes them.
 const BEYOND: f64 = 0.25;
 /// Slope of the delay over the backlog up to which it is no queue's: that has one.
