@@ -134,14 +134,17 @@ impl<'a> Crowd<'a> {
 
     /// A queue before the link was full when the loss happened.
     fn overflowed(&self, event: &Event) -> bool {
+        // Where one size of a queue explains the losses, it explains those it was full at.
+        let explained = self.hints.losses_follow_load && self.hints.policed.is_none();
+        let filled = explained && event.backlog >= FILLED && self.queued(event);
+        if filled && self.ranks.len() >= MANY_LOSSES {
+            return true;
+        }
         if self.too_few(event) || self.too_thin(event) || self.too_early(event) {
             return false;
         }
-        // The first burst meets an empty queue; and where one size of a queue explains the losses, it explains those it was
-        // full at.
-        let explained =
-            self.hints.losses_follow_load && self.hints.policed.is_none() && event.backlog >= FILLED;
-        if (explained || self.in_first_burst(event) && self.at_its_longest(event)) && self.queued(event) {
+        // The first burst meets an empty queue.
+        if filled || self.in_first_burst(event) && self.at_its_longest(event) {
             return true;
         }
         // Away from the sender round trips are put together from two ways, and pauses count as delay.
@@ -489,6 +492,8 @@ const STARVES: f64 = 0.03;
 const PASSED: f64 = Timeline::FULL;
 /// The same from which it was full.
 const NEARLY: f64 = 0.85;
+/// Events of loss that no size of a queue explains by chance.
+const MANY_LOSSES: usize = 10;
 /// Backlog of a virtual queue, as a share of its size, with which it is full.
 const FILLED: f64 = 0.9;
 /// Segments that may lie between a packet whose delay is known and the one that was lost.
