@@ -1,9 +1,11 @@
 //! Scores the ledger on drawn transfers against what the model knows held them: `docs/validation/ledger.md`.
 //!
-//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|afresh|truth|paced|varying] [COUNT] [--only NUMBER | --no-removals]`
+//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2|afresh|truth|paced|varying] [COUNT] [--only NUMBER |
+//! --no-removals | --documents]`
 //!
 //! The first thousand transfers are for development (even numbers) and held out (odd ones); `afresh` takes others, which tell
-//! whether what was tuned on the former holds for any.
+//! whether what was tuned on the former holds for any; `held-out-2` is a second list, scored once. `--documents` prints the
+//! experiments and scores nothing, so that a list can be fixed by its digest.
 //! `truth` checks the truth itself: each drawn cause is taken away and the transfer simulated again.
 //! `paced` and `varying` score verdicts alone, on programs with a pace of their own and links whose rate varies.
 
@@ -134,19 +136,27 @@ fn attempt() -> Result<(), Box<dyn Error>> {
     let (kind, step, odd) = match half.as_str() {
         "development" | "truth" => (Kind::Mixed, 2, 0),
         "held-out" => (Kind::Mixed, 2, 1),
+        "held-out-2" => (Kind::Mixed, 2, 200_001),
         "afresh" => (Kind::Mixed, 2, 1_000),
         "paced" => (Kind::Paced, 1, 0),
         "varying" => (Kind::Varying, 1, 0),
         other => {
-            return Err(
-                format!("{other}: write development, held-out, afresh, truth, paced or varying").into(),
-            );
+            return Err(format!(
+                "{other}: write development, held-out, held-out-2, afresh, truth, paced or varying"
+            )
+            .into());
         }
     };
     let numbers: Vec<u64> = match only {
         Some(number) => vec![number],
         None => (0..count).map(|index| step * index + odd).collect(),
     };
+    if rest.iter().any(|word| word == "--documents") {
+        for number in numbers {
+            println!("{}", draw::draw_of(kind, number).document);
+        }
+        return Ok(());
+    }
     if half == "truth" {
         check::report(&of_all(&numbers, |number| {
             check::check(&draw::draw_of(kind, number))
