@@ -60,10 +60,7 @@ fn of_loss(event: &Event, hints: &Hints, crowd: &Crowd) -> (Limit, Option<Flag>)
             || (event.backlog.is_nan() || crowd.at_once(event)) && !crowd.with_full_queue(event)
     };
     // Where a bucket explains every loss no queue is needed, however long the delay before one happens to be.
-    let in_queue = || {
-        crowd.capped(event)
-            || !hints.policer_took_all && crowd.at_its_longest(event) && crowd.overflowed(event)
-    };
+    let in_queue = || !hints.policer_took_all && crowd.at_its_longest(event) && crowd.overflowed(event);
     if hints.policed.is_some() && bucket_empty() && !in_queue() {
         (Limit::Policed, None)
     } else if bursts {
@@ -175,26 +172,6 @@ impl<'a> Crowd<'a> {
     fn at_its_longest(&self, event: &Event) -> bool {
         let longest = self.line.delays_s.last().copied().unwrap_or(0.0);
         longest > 0.0 && self.queued(event) && event.queue_s >= LONGEST * longest
-    }
-
-    /// The first loss comes as the queue stops growing: behind a link a policer's losses stop nothing, and a window that doubles
-    /// goes on to fill its queue.
-    fn capped(&self, event: &Event) -> bool {
-        let mut losses = self
-            .line
-            .events
-            .iter()
-            .filter(|event| event.kind == Happening::Loss);
-        let first = losses
-            .next()
-            .is_some_and(|first| first.at_s.to_bits() == event.at_s.to_bits());
-        let longest = self.line.delays_s.last().copied().unwrap_or(0.0);
-        let few = 2.0 * self.segment() as f64 / self.capacity.byte_per_s.max(1.0);
-        first
-            && self.hints.at_sender
-            && self.capacity.is_told()
-            && self.queued(event)
-            && event.queue_s + few >= CAPPED * longest
     }
 
     /// The flow had the link for itself just before: what the queue held then is acknowledged up to some round trips later.
@@ -482,8 +459,6 @@ const SOME: f64 = 10.0;
 const MOSTLY_SO: f64 = 0.75;
 /// Share of the link below which others have the rest.
 const PART: f64 = 0.8;
-/// Share of the longest delay from which a queue does not grow any more.
-const CAPPED: f64 = 0.95;
 /// Losses that come so by more than chance.
 const AGAIN: usize = 3;
 /// Share of the segments that are lost where others leave a flow next to nothing.
