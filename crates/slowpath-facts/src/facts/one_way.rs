@@ -18,24 +18,24 @@ pub(crate) struct OneWay {
     pub(crate) unit_s: f64,
 }
 
+/// The segments of one side that arrived with a timestamp, in that order.
+fn stamped(half: &Half) -> impl DoubleEndedIterator<Item = &Tx> {
+    let entries = half.tx.entries().iter();
+    entries.filter(|tx| tx.seen() && tx.flags.has(TxFlags::STAMPED))
+}
+
 /// The delays of the segments that one side sent, as they arrived; `None` where its timestamps tell no time.
 pub(super) fn delays(half: &Half) -> Option<OneWay> {
-    let stamped = || {
-        half.tx
-            .entries()
-            .iter()
-            .filter(|tx| tx.seen() && tx.flags.has(TxFlags::STAMPED))
-    };
-    let (first, last) = (stamped().next()?, stamped().next_back()?);
+    let (first, last) = (stamped(half).next()?, stamped(half).next_back()?);
     let ticks = |tx: &Tx| f64::from(Seq32(tx.stamp).distance(Seq32(first.stamp)));
     let span = (last.at - first.at) as f64 / 1e9;
-    if stamped().count() < SEGMENTS || span < SPAN || ticks(last) < TICKS {
+    if stamped(half).count() < SEGMENTS || span < SPAN || ticks(last) < TICKS {
         return None;
     }
     let unit_s = UNITS
         .into_iter()
         .find(|unit| (span / ticks(last) / unit - 1.0).abs() <= NEAR)?;
-    let mut delays: Vec<(i64, f64)> = stamped()
+    let mut delays: Vec<(i64, f64)> = stamped(half)
         .map(|tx| (tx.at, (tx.at - first.at) as f64 / 1e9 - ticks(tx) * unit_s))
         .collect();
     // The two clocks drift apart a little; a queue that grows does so faster.
@@ -64,12 +64,7 @@ impl OneWay {
     /// Share of the variance of these delays that a queue explains which nothing but this flow fills, before a link of a rate
     /// near one of these, payload bytes per second; 0 where that cannot be told. What was lost filled no queue.
     pub(super) fn explained_by_own_load(&self, half: &Half, rates: impl Iterator<Item = f64>) -> f64 {
-        let stamped = half
-            .tx
-            .entries()
-            .iter()
-            .filter(|tx| tx.seen() && tx.flags.has(TxFlags::STAMPED));
-        let sent: Vec<(f64, f64, f64)> = stamped
+        let sent: Vec<(f64, f64, f64)> = stamped(half)
             .zip(&self.delays)
             .take(LOOKED_AT)
             .map(|(tx, (at, delay))| (*at as f64 / 1e9 - delay, f64::from(tx.len), *delay))

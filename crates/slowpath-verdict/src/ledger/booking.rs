@@ -134,11 +134,8 @@ fn plateau(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Option<(f64, 
         return None;
     }
     // What a buffer holds follows an acknowledgement at once; the program is woken only when a third of the buffer is free.
-    let clocked = if line.bursts >= BURSTS {
-        f64::from(line.let_go) >= LET_GO * f64::from(line.bursts)
-    } else {
-        sum(|step| step.followed) >= FOLLOWS * sum(|step| step.acks)
-    };
+    let clocked =
+        let_go(line).unwrap_or_else(|| sum(|step| step.followed) >= FOLLOWS * sum(|step| step.acks));
     // Only the sender's tap tells that.
     let limit = if !hints.at_sender {
         Limit::Unknown
@@ -148,6 +145,11 @@ fn plateau(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Option<(f64, 
         Limit::SenderApplication
     };
     Some((level as f64, limit))
+}
+
+/// Whether acknowledgements let go the bursts that came after several of them; `None` for too few to tell.
+fn let_go(line: &Timeline) -> Option<bool> {
+    (line.bursts >= BURSTS).then(|| f64::from(line.let_go) >= LET_GO * f64::from(line.bursts))
 }
 
 struct Booking<'a> {
@@ -440,7 +442,7 @@ impl Booking<'_> {
     /// Most acknowledgements around this step made room that nothing was sent into: the program gives data when it likes.
     fn own_pace(&self, place: usize) -> bool {
         let line = self.line;
-        let as_it_likes = line.bursts >= BURSTS && f64::from(line.let_go) < LET_GO * f64::from(line.bursts);
+        let as_it_likes = let_go(line) == Some(false);
         if !self.hints.at_sender || self.hints.answered || !as_it_likes {
             return false;
         }

@@ -5,19 +5,27 @@ use super::hints::Hints;
 use crate::limit::{Flag, Limit};
 use slowpath_facts::{Event, Happening, Timeline};
 
+/// A cause, and what is said beside it.
+type Cause = (Limit, Option<Flag>);
+
+/// The losses of a flow, in order.
+fn losses(line: &Timeline) -> impl Iterator<Item = &Event> + Clone {
+    let events = line.events.iter();
+    events.filter(|event| event.kind == Happening::Loss)
+}
+
 /// Says of each event of a flow what caused it.
-pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec<(Limit, Option<Flag>)> {
+pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec<Cause> {
     let crowd = Crowd::of(line, hints, capacity);
+    let told: Vec<(&Event, Cause)> =
+        (losses(line).map(|event| (event, of_loss(event, hints, &crowd)))).collect();
     // Where packets come in order, what was sent again without need was sent for a loss near it: the last one, or the first.
-    let mut near = line
-        .events
-        .iter()
-        .find(|event| event.kind == Happening::Loss && !hints.disorder)
-        .map(|event| of_loss(event, hints, &crowd));
+    let mut near = told.first().filter(|_| !hints.disorder).map(|(_, cause)| *cause);
     let gap = crowd.usual_gap();
-    let emptied = crowd.emptied_by_others();
+    let emptied = crowd.emptied_by_others(&told);
     let marked_for_others = crowd.marked_for_others();
-    let mut last: Option<(f64, (Limit, Option<Flag>))> = None;
+    let mut last: Option<(f64, Cause)> = None;
+    let mut told = told.iter().map(|(_, cause)| *cause);
     line.events
         .iter()
         .map(|event| match event.kind {
@@ -25,7 +33,7 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
             Happening::Mark => (Limit::EcnCongestion, None),
             Happening::Needless => near.unwrap_or((Limit::Reordering, None)),
             Happening::Loss => {
-                let mut cause = of_loss(event, hints, &crowd);
+                let mut cause = told.next().unwrap_or((Limit::Unknown, None));
                 if cause.0 == Limit::RandomLoss && emptied.is_some_and(|since| event.at_s >= since) {
                     cause = (Limit::Policed, None);
                 }
@@ -47,7 +55,7 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
 }
 
 /// Says of a loss what caused it.
-fn of_loss(event: &Event, hints: &Hints, crowd: &Crowd) -> (Limit, Option<Flag>) {
+fn of_loss(event: &Event, hints: &Hints, crowd: &Crowd) -> Cause {
     let bursts = hints.bursts && hints.policed.is_none() && event.segments as f64 >= BURST;
     let link = if hints.shared && !crowd.alone(event) && !crowd.in_first_burst(event) || crowd.part(event) {
         Limit::SharedBottleneck
@@ -96,15 +104,13 @@ struct Crowd<'a> {
 impl<'a> Crowd<'a> {
     fn of(line: &'a Timeline, hints: &'a Hints, capacity: &'a Capacity) -> Self {
         let full = Timeline::FULL * line.reached_s();
-        let losses = line.events.iter().filter(|event| event.kind == Happening::Loss);
-        let mut delays: Vec<f64> = losses
+        let mut delays: Vec<f64> = losses(line)
             .map(|event| event.queue_s)
             .filter(|delay| !delay.is_nan())
             .collect();
         delays.sort_unstable_by(f64::total_cmp);
         let below = delays.partition_point(|delay| *delay < full);
-        let losses = || line.events.iter().filter(|event| event.kind == Happening::Loss);
-        let mut ranks: Vec<f64> = losses()
+        let mut ranks: Vec<f64> = losses(line)
             .filter(|event| event.queue_s.is_finite())
             .map(|event| event.longer)
             .collect();
@@ -119,7 +125,7 @@ impl<'a> Crowd<'a> {
         Self {
             ranks,
             mostly_lost: hints.at_sender && needless > 0 && lost as f64 >= MOSTLY * needless as f64,
-            chance: losses().count() as f64 / segments.max(1.0),
+            chance: losses(line).count() as f64 / segments.max(1.0),
             line,
             hints,
             capacity,
@@ -168,9 +174,14 @@ impl<'a> Crowd<'a> {
         self.queued(event) && event.queue_s >= self.full && self.stands_out(event)
     }
 
+    /// The longest delay of any packet, seconds.
+    fn longest(&self) -> f64 {
+        self.line.delays_s.last().copied().unwrap_or(0.0)
+    }
+
     /// The delay just before was about the longest that there was.
     fn at_its_longest(&self, event: &Event) -> bool {
-        let longest = self.line.delays_s.last().copied().unwrap_or(0.0);
+        let longest = self.longest();
         longest > 0.0 && self.queued(event) && event.queue_s >= LONGEST * longest
     }
 
@@ -263,11 +274,7 @@ impl<'a> Crowd<'a> {
 
     /// A window that doubles overruns a queue by many segments, not by one.
     fn too_few(&self, event: &Event) -> bool {
-        let first = self
-            .line
-            .events
-            .iter()
-            .find(|event| event.kind == Happening::Loss);
+        let first = losses(self.line).next();
         let place = self.line.step_at(event.at_s);
         let flight = |place: usize| self.line.steps[place].flight as f64;
         first.is_some_and(|first| first.at_s.to_bits() == event.at_s.to_bits())
@@ -279,13 +286,12 @@ impl<'a> Crowd<'a> {
 
     /// Packets passed a queue that was longer by more than a few segments: it was not full.
     fn too_early(&self, event: &Event) -> bool {
-        let longest = self.line.delays_s.last().copied().unwrap_or(0.0);
         let few = FEW * self.segment() as f64 / self.capacity.byte_per_s.max(1.0);
         // One segment of a doubling window is lost before many are only where the queue is full already.
         let share = if self.several(event) && !self.dense(event) {
-            NEARLY
+            LONGEST
         } else {
-            PASSED
+            Timeline::FULL
         };
         let sure = self.hints.at_sender
             && self.capacity.is_told()
@@ -293,7 +299,7 @@ impl<'a> Crowd<'a> {
             && !self.hints.varies
             && !self.hints.shared
             && !self.hints.disorder;
-        sure && event.segments < SEVERAL && event.queue_s + few < share * longest
+        sure && event.segments < SEVERAL && event.queue_s + few < share * self.longest()
     }
 
     /// Many segments were lost, but few of those that were sent meanwhile: no queue of one's own overran.
@@ -304,26 +310,18 @@ impl<'a> Crowd<'a> {
 
     /// Since when others empty the bucket of a policer that had explained every loss until then: far more is lost from then on
     /// than chance, which took nothing before, would take.
-    fn emptied_by_others(&self) -> Option<f64> {
+    fn emptied_by_others(&self, told: &[(&Event, Cause)]) -> Option<f64> {
         self.hints.policed?;
-        let losses = self
-            .line
-            .events
+        let by_chance = |(_, cause): &&(&Event, Cause)| cause.0 == Limit::RandomLoss;
+        let first = told.iter().position(|loss| by_chance(&loss))?;
+        let (explained, rest) = told.split_at(first);
+        let before = explained
             .iter()
-            .filter(|event| event.kind == Happening::Loss);
-        let mut explained = losses
-            .clone()
-            .map(|event| (event, of_loss(event, self.hints, self)));
-        let by_bucket = explained
-            .clone()
-            .take_while(|(_, cause)| cause.0 != Limit::RandomLoss);
-        let before = by_bucket.filter(|(_, cause)| cause.0 == Limit::Policed).count();
-        let (first, _) = explained.find(|(_, cause)| cause.0 == Limit::RandomLoss)?;
-        let since = first.at_s;
-        let lost: f64 = (losses.filter(|event| event.at_s >= since))
-            .filter(|event| of_loss(event, self.hints, self).0 == Limit::RandomLoss)
-            .map(|event| event.segments as f64)
-            .sum();
+            .filter(|(_, cause)| cause.0 == Limit::Policed)
+            .count();
+        let since = rest[0].0.at_s;
+        let unexplained = rest.iter().filter(by_chance);
+        let lost: f64 = unexplained.map(|(event, _)| event.segments as f64).sum();
         let (calm, among) = (
             self.arrived(self.line.from_s, since),
             self.arrived(since, self.line.to_s) + lost,
@@ -364,12 +362,7 @@ impl<'a> Crowd<'a> {
 
     /// Segments that arrive between two losses as a rule.
     fn usual_gap(&self) -> f64 {
-        let losses = self
-            .line
-            .events
-            .iter()
-            .filter(|event| event.kind == Happening::Loss);
-        let times: Vec<f64> = losses.map(|event| event.at_s).collect();
+        let times: Vec<f64> = losses(self.line).map(|event| event.at_s).collect();
         let mut gaps: Vec<f64> = times
             .windows(2)
             .map(|pair| self.arrived(pair[0], pair[1]))
@@ -425,11 +418,8 @@ impl<'a> Crowd<'a> {
     fn burst(&self, event: &Event) -> bool {
         let flight = self.flight_at(event);
         let segment = f64::from(self.hints.segment.max(1));
-        let others: u64 = self
-            .line
-            .events
-            .iter()
-            .filter(|other| other.kind == Happening::Loss && other.at_s.to_bits() != event.at_s.to_bits())
+        let others: u64 = losses(self.line)
+            .filter(|other| other.at_s.to_bits() != event.at_s.to_bits())
             .map(|other| other.segments)
             .sum();
         let sent: u64 = self.line.steps.iter().map(|step| step.fresh + step.resent).sum();
@@ -463,10 +453,6 @@ const PART: f64 = 0.8;
 const AGAIN: usize = 3;
 /// Share of the segments that are lost where others leave a flow next to nothing.
 const STARVES: f64 = 0.03;
-/// Share of the longest delay from which a queue may have been full.
-const PASSED: f64 = Timeline::FULL;
-/// The same from which it was full.
-const NEARLY: f64 = 0.85;
 /// Events of loss that no size of a queue explains by chance.
 const MANY_LOSSES: usize = 10;
 /// Backlog of a virtual queue, as a share of its size, with which it is full.

@@ -254,19 +254,19 @@ fn a_queue_before_a_policer_is_no_full_link() {
 /// which overflowed; where it explains some, the longest delay tells the others.
 #[test]
 fn the_longest_delay_is_no_overflow_where_a_bucket_explains_every_loss() {
+    let mut kilobytes = vec![0, 10, 20, 40];
+    kilobytes.extend([30; 56]);
+    let mut line = flow(&kilobytes, false);
+    line.train_rate = Some(RATE);
+    line.delays_s = vec![0.0, 0.01];
+    line.events = vec![Event {
+        segments: 9,
+        span: 9_000,
+        longer: 0.01,
+        backlog: 1.0,
+        ..loss(line.start_of(3), 0.01)
+    }];
     let cause = |policer_took_all| {
-        let mut kilobytes = vec![0, 10, 20, 40];
-        kilobytes.extend([30; 56]);
-        let mut line = flow(&kilobytes, false);
-        line.train_rate = Some(RATE);
-        line.delays_s = vec![0.0, 0.04];
-        line.events = vec![Event {
-            segments: 9,
-            span: 9_000,
-            longer: 0.01,
-            backlog: 1.0,
-            ..loss(line.start_of(3), 0.035)
-        }];
         let hints = Hints {
             policed: Some(0.3 * RATE),
             policer_took_all,
