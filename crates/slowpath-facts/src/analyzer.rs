@@ -5,7 +5,8 @@ use slowpath_record::packets::{
 };
 
 use crate::capture::CaptureFacts;
-use crate::observe::{Part, Seen, observe};
+use crate::observe::{Seen, observe};
+use crate::spread::{self, Spread};
 use crate::track::{Clock, Conn};
 
 /// No connection for a conversation yet.
@@ -94,17 +95,15 @@ impl Analyzer {
 
     /// What the packets show.
     pub fn finish(self, conversations: &Conversations, summary: &CaptureSummary) -> CaptureFacts {
-        self.finish_spread(conversations, summary, |_, _| Vec::new())
+        self.finish_spread(conversations, summary, &spread::here)
     }
 
-    /// As [`finish`](Self::finish), with a part of the work on several threads if the caller has them: `spread` is to call
-    /// the function it gets with every number below the count it gets, in any order, and to return what it gave in the
-    /// order of the numbers. What `spread` leaves out at the end is done here; results are the same.
+    /// As [`finish`](Self::finish), with most of the work on several threads if the caller has them; results are the same.
     pub fn finish_spread(
         mut self,
         conversations: &Conversations,
         summary: &CaptureSummary,
-        spread: impl FnOnce(usize, &(dyn Fn(usize) -> Part + Sync)) -> Vec<Part>,
+        spread: Spread<'_>,
     ) -> CaptureFacts {
         for connection in self.connections.iter_mut().flatten() {
             connection.release_held();
@@ -114,14 +113,14 @@ impl Analyzer {
 
     /// What the packets show so far, for a capture that still grows.
     pub fn look(&self, conversations: &Conversations, summary: &CaptureSummary) -> CaptureFacts {
-        self.seen(conversations, summary, |_, _| Vec::new())
+        self.seen(conversations, summary, &spread::here)
     }
 
     fn seen(
         &self,
         conversations: &Conversations,
         summary: &CaptureSummary,
-        spread: impl FnOnce(usize, &(dyn Fn(usize) -> Part + Sync)) -> Vec<Part>,
+        spread: Spread<'_>,
     ) -> CaptureFacts {
         let mut connections: Vec<&Conn> = self.connections().collect();
         connections.sort_by_key(|connection| connection.id);

@@ -7,9 +7,10 @@ use slowpath_record::packets::{CaptureSummary, Conversations};
 use crate::capture::{Capture, CaptureFacts};
 use crate::connection::{self, Drawn};
 use crate::ends::Side;
-use crate::facts::{Measured, measure, policing};
+use crate::facts::{Measured, Policing, Queues, measure, policing};
 use crate::quality;
-use crate::surroundings::{Surroundings, shared_fits};
+use crate::spread::{self, Spread, gather};
+use crate::surroundings::{self, Shared, Surroundings};
 use crate::track::{Clock, Conn};
 
 /// What was seen of a capture.
@@ -26,18 +27,19 @@ pub(crate) struct Seen<'a> {
     pub(crate) graphs: bool,
 }
 
-/// The facts of one connection's data, on their way from whoever measured them.
-#[derive(Debug)]
-pub struct Part(Measured, Drawn);
+/// What explains losses: those of flows together, and those of one.
+enum Fitted {
+    Together(Shared),
+    Alone(Box<Queues>, Policing),
+}
 
-/// Measures everything. `spread` may do a part of the work on several threads; see
-/// [`Analyzer::finish_spread`](crate::Analyzer::finish_spread).
+/// Measures everything, as far as it is worth it with `spread`.
 pub(crate) fn observe(
     connections: &[&Conn],
     seen: &Seen<'_>,
     conversations: &Conversations,
     summary: &CaptureSummary,
-    spread: impl FnOnce(usize, &(dyn Fn(usize) -> Part + Sync)) -> Vec<Part>,
+    spread: Spread<'_>,
 ) -> CaptureFacts {
     let (clock, packets) = (seen.clock, seen.packets);
     let (start, end) = clock.span().unwrap_or((0, 0));
@@ -59,35 +61,52 @@ pub(crate) fn observe(
         } else {
             Drawn::default()
         };
-        Part(out, drawn)
+        (out, drawn)
     };
-    let worth = order
-        .iter()
-        .take(SPREAD)
-        .take_while(|(_, _, size)| *size >= WORTH_A_THREAD);
-    let ahead = spread(worth.count(), &one);
-    let mut measured: Vec<(usize, Measured)> = Vec::with_capacity(order.len());
-    let mut drawn: Vec<Drawn> = Vec::with_capacity(order.len());
-    let mut ahead = ahead.into_iter();
-    for (rank, (index, _, _)) in order.iter().enumerate() {
-        let Part(own, of_it) = ahead.next().unwrap_or_else(|| one(rank));
-        measured.push((*index, own));
-        drawn.push(of_it);
+    let size: u64 = order.iter().map(|&(_, _, size)| size).sum();
+    let spread: Spread<'_> = if size >= WORTH_A_THREAD {
+        spread
+    } else {
+        &spread::here
+    };
+    let (mut measured, drawn): (Vec<Measured>, Vec<Drawn>) =
+        gather(spread, order.len(), one).into_iter().unzip();
+    let index_of = |rank: usize| order[rank].0;
+    let groups = surroundings::groups(&measured, |rank| connections[index_of(rank)], conversations);
+    // The losses of flows together take longest: they begin first.
+    let fitted = gather(spread, groups.len() + measured.len(), |job| {
+        match job.checked_sub(groups.len()) {
+            None => Fitted::Together(groups[job].fit(&measured)),
+            Some(rank) => {
+                let flow = &measured[rank];
+                Fitted::Alone(Box::new(flow.queues()), policing::of_flow(flow))
+            }
+        }
+    });
+    let mut surroundings = vec![Surroundings::default(); measured.len()];
+    for (job, found) in fitted.into_iter().enumerate() {
+        match found {
+            Fitted::Together(fit) => groups[job].note(&fit, &measured, &mut surroundings),
+            Fitted::Alone(queues, policing) => {
+                let rank = job - groups.len();
+                measured[rank].note(&queues, start);
+                surroundings[rank].policing = policing;
+            }
+        }
     }
-    let shared = shared_fits(&measured, connections, conversations);
     let quality = quality::judge(&measured, connections, clock, packets, summary);
     let out = measured
         .into_iter()
-        .zip(shared)
+        .zip(surroundings)
         .zip(drawn)
-        .map(|(((index, measured), surroundings), drawn)| {
+        .zip(&order)
+        .map(|(((measured, surroundings), drawn), &(index, _, _))| {
             let conn = connections[index];
             let key = conversations.key(conn.conversation);
             let surroundings = Surroundings {
                 untimed: clock.untimed > 0 && clock.untimed * 2 > packets,
                 clock_s: clock.resolution_ns() as f64 / 1e9,
                 ssh: key.is_some_and(|key| key.src_port == 22 || key.dst_port == 22),
-                policing: policing::of_flow(&measured),
                 ..surroundings
             };
             connection::observed(conn, key, measured, surroundings, start, drawn)
@@ -122,7 +141,5 @@ pub(crate) fn observe(
 const WITH_GRAPHS: usize = 50;
 /// Connections with full facts; the rest is only counted.
 const WITH_FACTS: usize = 20_000;
-/// Most connections whose measuring is spread over threads: fewer than get graphs.
-const SPREAD: usize = 16;
-/// Payload bytes from which measuring takes longer than starting a thread.
+/// Payload bytes from which measuring takes longer than starting threads.
 const WORTH_A_THREAD: u64 = 1 << 20;

@@ -9,18 +9,15 @@ use crate::track::{Clock, Conn};
 
 /// Says how far a capture can be trusted.
 pub(crate) fn judge(
-    flows: &[(usize, Measured)],
+    flows: &[Measured],
     connections: &[&Conn],
     clock: &Clock,
     packets: u64,
     summary: &CaptureSummary,
 ) -> Quality {
     let duplicates: u64 = connections.iter().map(|conn| conn.duplicates).sum();
-    let missed: u64 = flows
-        .iter()
-        .map(|(_, flow)| flow.facts.capture_missed_bytes)
-        .sum();
-    let acknowledged: u64 = flows.iter().map(|(_, flow)| flow.facts.bytes).sum();
+    let missed: u64 = flows.iter().map(|flow| flow.facts.capture_missed_bytes).sum();
+    let acknowledged: u64 = flows.iter().map(|flow| flow.facts.bytes).sum();
     let fraction = if acknowledged > 0 {
         missed as f64 / acknowledged as f64
     } else {
@@ -134,11 +131,11 @@ pub(crate) fn judge(
 }
 
 /// Where the tap of the largest connection is.
-fn main_tap(flows: &[(usize, Measured)]) -> Tap {
-    flows.first().map_or(Tap::Unknown, |(_, flow)| flow.facts.tap)
+fn main_tap(flows: &[Measured]) -> Tap {
+    flows.first().map_or(Tap::Unknown, |flow| flow.facts.tap)
 }
 
 /// Facts of the largest flow.
-fn main_facts(flows: &[(usize, Measured)]) -> Option<&FlowFacts> {
-    flows.first().map(|(_, flow)| &flow.facts)
+fn main_facts(flows: &[Measured]) -> Option<&FlowFacts> {
+    flows.first().map(|flow| &flow.facts)
 }

@@ -31,66 +31,72 @@ pub struct Surroundings {
     pub shared_policing: Policing,
 }
 
-/// For each flow, what is known of the other flows between the same hosts in the same direction.
-pub(crate) fn shared_fits(
-    measured: &[(usize, Measured)],
-    connections: &[&Conn],
-    conversations: &Conversations,
-) -> Vec<Surroundings> {
-    let mut groups: BTreeMap<(IpAddr, IpAddr), Vec<usize>> = BTreeMap::new();
-    for (rank, (index, flow)) in measured.iter().enumerate() {
-        if flow.facts.bytes < 20_000 {
-            continue;
-        }
-        if let Some(hosts) = hosts(connections[*index], flow.facts.from, conversations) {
-            groups.entry(hosts).or_default().push(rank);
-        }
-    }
-    let mut out = vec![Surroundings::default(); measured.len()];
-    for members in groups.values().filter(|members| members.len() > 1) {
-        let largest = members
-            .iter()
-            .map(|&rank| measured[rank].1.facts.bytes)
-            .max()
-            .unwrap_or(0);
-        let big: Vec<usize> = members
-            .iter()
-            .copied()
-            .filter(|&rank| measured[rank].1.facts.bytes * 20 >= largest)
-            .collect();
-        if big.len() < 2 {
-            continue;
-        }
-        let (fit, policing) = together(members, measured);
-        for &rank in members {
-            out[rank].flows = big.len() as u32;
-            out[rank].shared = fit;
-            out[rank].shared_policing = policing;
-            out[rank].overlap = overlap(rank, &big, measured);
-        }
-    }
-    out
+/// Flows between the same hosts in the same direction, by rank.
+#[derive(Debug)]
+pub(crate) struct Group {
+    members: Vec<usize>,
+    /// Those that are not small beside the largest; at least two.
+    big: Vec<usize>,
 }
 
 /// What explains the losses of several flows taken as one.
-fn together(members: &[usize], measured: &[(usize, Measured)]) -> (Option<QueueFit>, Policing) {
-    let mut items: Vec<Item> = members
-        .iter()
-        .flat_map(|&rank| measured[rank].1.items.iter().copied())
-        .collect();
-    items.sort_by_key(|item| item.at);
-    let rtt = members
-        .iter()
-        .map(|&rank| measured[rank].1.facts.rtt.median)
-        .fold(0.0, f64::max);
-    let flows = members.iter().map(|&rank| &measured[rank].1);
-    (queue::fit(&items, rtt), policing::of_flows(&items, flows))
+#[derive(Debug)]
+pub(crate) struct Shared(Option<QueueFit>, Policing);
+
+/// The groups in which several flows are of some size.
+pub(crate) fn groups<'a>(
+    measured: &[Measured],
+    connection: impl Fn(usize) -> &'a Conn,
+    conversations: &Conversations,
+) -> Vec<Group> {
+    let mut by_hosts: BTreeMap<(IpAddr, IpAddr), Vec<usize>> = BTreeMap::new();
+    for (rank, flow) in measured.iter().enumerate() {
+        if flow.facts.bytes < 20_000 {
+            continue;
+        }
+        if let Some(hosts) = hosts(connection(rank), flow.facts.from, conversations) {
+            by_hosts.entry(hosts).or_default().push(rank);
+        }
+    }
+    let of = |members: Vec<usize>| {
+        let bytes = |rank: &usize| measured[*rank].facts.bytes;
+        let largest = members.iter().map(bytes).max().unwrap_or(0);
+        let big = members.iter().copied().filter(|rank| bytes(rank) * 20 >= largest);
+        let big: Vec<usize> = big.collect();
+        (big.len() > 1).then_some(Group { members, big })
+    };
+    by_hosts.into_values().filter_map(of).collect()
+}
+
+impl Group {
+    /// What explains the losses of its flows taken as one.
+    pub(crate) fn fit(&self, measured: &[Measured]) -> Shared {
+        let flows = || self.members.iter().map(|&rank| &measured[rank]);
+        let mut items: Vec<Item> = flows().flat_map(|flow| flow.items.iter().copied()).collect();
+        items.sort_by_key(|item| item.at);
+        let rtt = flows().map(|flow| flow.facts.rtt.median).fold(0.0, f64::max);
+        Shared(queue::fit(&items, rtt), policing::of_flows(&items, flows()))
+    }
+
+    /// Takes what was found to each of its flows.
+    pub(crate) fn note(&self, found: &Shared, measured: &[Measured], out: &mut [Surroundings]) {
+        for &rank in &self.members {
+            let Shared(shared, shared_policing) = *found;
+            out[rank] = Surroundings {
+                flows: self.big.len() as u32,
+                shared,
+                shared_policing,
+                overlap: overlap(rank, &self.big, measured),
+                ..out[rank]
+            };
+        }
+    }
 }
 
 /// Share of a flow's time during which another of `big` was active.
-fn overlap(rank: usize, big: &[usize], measured: &[(usize, Measured)]) -> f64 {
+fn overlap(rank: usize, big: &[usize], measured: &[Measured]) -> f64 {
     let span = |rank: usize| {
-        let rounds = &measured[rank].1.facts.rounds;
+        let rounds = &measured[rank].facts.rounds;
         (
             rounds.first().map_or(0.0, |round| round.from_s),
             rounds.last().map_or(0.0, |round| round.to_s),

@@ -336,7 +336,9 @@ impl ReadCapture {
         }
         let observed = if self.how.spread {
             self.analyzer
-                .finish_spread(conversations, &summary, processors::each)
+                .finish_spread(conversations, &summary, &|count, work| {
+                    processors::each(count, work);
+                })
         } else {
             self.analyzer.finish(conversations, &summary)
         };

@@ -122,7 +122,7 @@ pub(super) struct Taken {
 }
 
 /// Bytes read at once: enough that system calls do not count, small enough to stay in a processor's cache.
-const CAPACITY: usize = 256 * 1024;
+const CAPACITY: usize = 1024 * 1024;
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 use super::distribution::{Distribution, quantile};
 use super::flow::{EcnFacts, FlightFacts, FlowFacts, LossFacts, Round};
 use super::one_way;
-use super::queue::{self, Item};
+use super::queue::{self, Item, QueueFit};
 use super::tap::{self, Split};
 use super::timeline::Timeline;
 use super::walk::{self, Walked};
@@ -33,6 +33,8 @@ const FRAME: u32 = 18;
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub(crate) facts: FlowFacts,
+    /// Its usual round trip, seconds.
+    typical: f64,
     pub(crate) flight: Vec<(f64, u64)>,
     /// Transmissions for a fit together with other flows of the same hosts.
     pub(crate) items: Vec<Item>,
@@ -93,7 +95,6 @@ pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -
     (facts.arrival_peak_bit_per_s, facts.arrival_busy) =
         arrival(&items, facts.time.total_s - facts.time.idle_s);
     facts.arrival_local_bit_per_s = local_rate(&items);
-    facts.queue = queue::fit(&items, typical);
     facts.rounds = walked.rounds;
     // Beside the receiver the sender's own clock tells the delay of each segment.
     let one_way = (split.tap == Tap::Receiver)
@@ -117,20 +118,53 @@ pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -
         let rates = facts.timeline.train_rate.into_iter().chain([arrives]);
         facts.own_load_explains = one_way.explained_by_own_load(half, rates);
     }
-    let own = facts.queue.filter(|fit| fit.losses > 0);
-    let mut backlogs = own.map(|fit| queue::at_losses(&items, &fit)).unwrap_or_default();
-    if let Some((fit, behind)) = behind_link(&items, &facts, typical) {
-        facts.queue_behind = Some(fit);
-        if own.is_none_or(|own| fit.error < own.error) {
-            backlogs = behind;
-        }
-    }
-    facts.timeline.note_backlogs(&backlogs, origin);
     Measured {
         facts,
+        typical,
         flight: walked.flight,
         items,
         rtts,
+    }
+}
+
+/// What queues and buckets explain of a flow's losses.
+#[derive(Debug)]
+pub(crate) struct Queues {
+    own: Option<QueueFit>,
+    behind: Option<QueueFit>,
+    /// The backlog at each loss, as a share of the queue's size, with the time of the item.
+    backlogs: Vec<(i64, f64)>,
+}
+
+impl Measured {
+    /// Fits queues to its losses and delays: two fifths of what a long flow costs, so a step of its own.
+    pub(crate) fn queues(&self) -> Queues {
+        let own = queue::fit(&self.items, self.typical);
+        let mut out = Queues {
+            own,
+            behind: None,
+            backlogs: Vec::new(),
+        };
+        let own = own.filter(|fit| fit.losses > 0);
+        if let Some(fit) = own {
+            out.backlogs = queue::at_losses(&self.items, &fit);
+        }
+        if let Some((fit, behind)) =
+            own.and_then(|own| behind_link(&self.items, &self.facts, own, self.typical))
+        {
+            out.behind = Some(fit);
+            if own.is_none_or(|own| fit.error < own.error) {
+                out.backlogs = behind;
+            }
+        }
+        out
+    }
+
+    /// Takes what [`queues`](Self::queues) found to its facts. `origin` is the time of the capture's first packet.
+    pub(crate) fn note(&mut self, queues: &Queues, origin: i64) {
+        self.facts.queue = queues.own;
+        self.facts.queue_behind = queues.behind;
+        self.facts.timeline.note_backlogs(&queues.backlogs, origin);
     }
 }
 
@@ -139,14 +173,12 @@ pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -
 fn behind_link(
     items: &[Item],
     facts: &FlowFacts,
+    fit: QueueFit,
     typical: f64,
-) -> Option<(queue::QueueFit, Vec<(i64, f64)>)> {
-    if facts.tap != Tap::Sender {
+) -> Option<(QueueFit, Vec<(i64, f64)>)> {
+    if facts.tap != Tap::Sender || fit.losses < FITTED || fit.error <= EXPLAINED {
         return None;
     }
-    let fit = facts
-        .queue
-        .filter(|fit| fit.losses >= FITTED && fit.error > EXPLAINED)?;
     let frames: f64 = items
         .iter()
         .map(|item| f64::from(item.passed) + f64::from(item.lost))
@@ -181,9 +213,8 @@ fn behind_link(
     // Both may drop while that queue stands: what came without it tells them apart.
     let calm = of(&|_, beside| beside < CALM * queued);
     let calm = fit_behind(calm.iter(), rate, typical).filter(|(fit, _)| fit.losses >= FITTED);
-    let error = |fit: &Option<(queue::QueueFit, Vec<(i64, f64)>)>| {
-        fit.as_ref().map_or(f64::INFINITY, |(fit, _)| fit.error)
-    };
+    let error =
+        |fit: &Option<(QueueFit, Vec<(i64, f64)>)>| fit.as_ref().map_or(f64::INFINITY, |(fit, _)| fit.error);
     if error(&calm) < error(&left) { calm } else { left }
 }
 
@@ -217,7 +248,7 @@ fn fit_behind<'a>(
     items: impl Iterator<Item = &'a Item> + Clone,
     rate: f64,
     typical: f64,
-) -> Option<(queue::QueueFit, Vec<(i64, f64)>)> {
+) -> Option<(QueueFit, Vec<(i64, f64)>)> {
     let (left, sent) = through_link(items, rate);
     let fit = queue::fit(&left, typical)?;
     let backlogs = sent

@@ -19,7 +19,7 @@ mod walk;
 
 pub use distribution::Distribution;
 pub use flow::{Clocking, EcnFacts, FlightFacts, FlowFacts, LossFacts, Round, TimeUse, WindowFacts};
-pub(crate) use measure::{Measured, measure, split_of, window_shift};
+pub(crate) use measure::{Measured, Queues, measure, split_of, window_shift};
 pub use policing::Policing;
 pub use queue::{DelayFit, QueueFit};
 pub use timeline::{Event, Happening, Step, Timeline};
