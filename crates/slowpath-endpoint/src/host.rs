@@ -4,6 +4,7 @@ mod report;
 mod settings;
 
 use std::collections::VecDeque;
+use std::hint::cold_path;
 use std::net::SocketAddr;
 
 use slowpath_record::FlowResult;
@@ -88,6 +89,7 @@ impl Host {
         self.advance_before(now);
         self.now = now;
         if !self.sockets.config.addresses.contains(&header.dst) {
+            cold_path();
             return;
         }
         let Some(limit) = self.sockets.config.input else {
@@ -294,6 +296,7 @@ impl Host {
             self.sockets.touch(conn);
             return;
         }
+        cold_path();
         let opens = tcp.flags.has(Flags::SYN) && !tcp.flags.has(Flags::ACK);
         let listener = self.sockets.listeners.get(&tcp.dst_port).copied();
         if let (true, Some((app, keep_bytes))) = (opens, listener) {
@@ -329,6 +332,7 @@ impl Host {
                     None
                 };
                 if let Some(port) = accepted {
+                    cold_path();
                     self.call(now, app, |program, system| program.accepted(system, conn, port));
                 }
                 self.call(now, app, |program, system| {
@@ -351,6 +355,7 @@ impl Host {
                 self.sockets.dirty.pop();
             }
             if closed {
+                cold_path();
                 self.sockets.remove(conn);
             } else if let Some(at) = next {
                 self.timers.set(Timer::Connection(conn), at);

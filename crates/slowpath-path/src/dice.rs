@@ -28,6 +28,7 @@ impl Dice {
         Self(rng)
     }
 
+    #[inline(never)]
     pub(crate) fn roll(&mut self) -> u64 {
         self.0.next_u64()
     }

@@ -4,6 +4,7 @@
 //! in forty bytes, with addresses and ports of their flow kept once: with many packets on their way each is fetched from
 //! memory once, and memory is what a run then waits for.
 
+use std::hint::cold_path;
 use std::net::IpAddr;
 
 use slowpath_endpoint::wire::{Flags, Header, Options, OwnedPayload, TcpHeader, Transmit, Transport};
@@ -74,6 +75,7 @@ impl Freight {
         let item = if let Some(plain) = Plain::of(flow, &transmit.header, &transmit.payload) {
             Item::Plain(plain)
         } else {
+            cold_path();
             Item::Whole(self.load_whole(transmit))
         };
         let place = Place {
@@ -85,6 +87,7 @@ impl Freight {
             self.places[number as usize] = place;
             number
         } else {
+            cold_path();
             self.places.push(place);
             count(self.places.len() - 1)
         };
@@ -126,6 +129,7 @@ impl Freight {
                 act(&plain.header(&self.routes, packet), &payload)
             }
             Item::Whole(number) => {
+                cold_path();
                 let contents = &self.whole[*number as usize];
                 if is_edited(&contents.header, packet) {
                     act(&edited(&contents.header, packet), &contents.payload)

@@ -1,6 +1,7 @@
 //! The event loop.
 
 use std::collections::BTreeMap;
+use std::hint::cold_path;
 
 use slowpath_endpoint::app::Behaviour;
 use slowpath_endpoint::wire::{Flags as TcpFlags, Header, OwnedPayload, TooBig, Transmit, Transport};
@@ -150,6 +151,7 @@ impl Simulation {
         }
         for number in 0..self.hosts.len() {
             if self.hosts[number].edges.is_some() {
+                cold_path();
                 self.pass_edges(number, sink);
             }
             let station = &mut self.hosts[number];
@@ -252,6 +254,7 @@ impl Simulation {
     }
 
     /// Lets those packets go on that a host's edges have held up until now.
+    #[inline(never)]
     fn pass_edges<S: Sink>(&mut self, number: usize, sink: &mut S) {
         let now = self.now;
         while let Some(edges) = &mut self.hosts[number].edges
@@ -301,6 +304,7 @@ impl Simulation {
             Outcome::Dropped {
                 element, cause, at, ..
             } => {
+                cold_path();
                 self.notices.remove(&packet.id);
                 sink.dropped(packet.id, element, cause, at);
             }
@@ -352,6 +356,7 @@ impl Simulation {
         self.report.packets_delivered += 1;
         let point = Point::Received(number);
         if packet.flags.has(Flags::EMITTED) {
+            cold_path();
             if let Some(header) = self.notices.remove(&packet.id) {
                 let payload = OwnedPayload::Synthetic(0);
                 sink.seen(&Sighting {
@@ -382,6 +387,8 @@ impl Simulation {
     }
 
     /// A router's message about a packet that is too large; other messages concern no endpoint.
+    #[cold]
+    #[inline(never)]
     fn emit(&mut self, packet: &Packet, notice: Notice) {
         let Notice::FragmentationNeeded { from, mtu } = notice else {
             return;
@@ -440,6 +447,7 @@ impl Simulation {
             let data = !transmit.payload.is_empty() && matches!(transmit.header.transport, Transport::Tcp(_));
             report.data_packets += u64::from(data);
             if let Some(edges) = edges {
+                cold_path();
                 let at = edges.entry.pass(transmit.at);
                 if at > transmit.at || !edges.entering.is_empty() {
                     edges.entering.push_back((at, flow, transmit.clone()));
@@ -449,6 +457,7 @@ impl Simulation {
             way.send(flow, transmit, sink);
         });
         while let Some(report) = self.hosts[number].host.poll_report() {
+            cold_path();
             self.open -= usize::from(matches!(report, Report::Ended { .. }));
             self.report.reports.push((host_number, report));
         }

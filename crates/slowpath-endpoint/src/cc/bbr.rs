@@ -120,6 +120,7 @@ impl Bbr {
     /// An acknowledgement was processed (`bbr_main`); sets the window and the pacing rate.
     ///
     /// Returns whether data sent from now on must be marked application-limited (a probe of the round trip is on).
+    #[inline(never)]
     pub(crate) fn acknowledged(
         &mut self,
         view: &View,

@@ -2,6 +2,7 @@
 
 use slowpath_packet::Seq32;
 use slowpath_units::{Duration, Time};
+use std::hint::cold_path;
 
 use super::scoreboard::{Segment, before};
 use super::sender::Sender;
@@ -58,6 +59,7 @@ impl Sender {
     /// Takes an acknowledgement.
     pub(crate) fn on_ack(&mut self, now: Time, ack: &Ack<'_>) {
         if ack.offset > self.nxt {
+            cold_path();
             if ack.offset > self.highest_nxt {
                 return;
             }
@@ -70,6 +72,7 @@ impl Sender {
             ..Findings::default()
         };
         if ack.offset < self.una {
+            cold_path();
             if !self.sack || ack.sack.as_slice().is_empty() {
                 return;
             }
@@ -81,7 +84,8 @@ impl Sender {
         let prior_in_flight = self.in_flight();
         let had_flight = !self.board.is_empty();
         let prior_highest = self.sacks.highest().max(self.una);
-        if self.sack && had_flight {
+        if self.sack && had_flight && !ack.sack.as_slice().is_empty() {
+            cold_path();
             self.take_sack(now, ack, &mut found);
         }
         if ack.offset > self.una {
@@ -112,6 +116,7 @@ impl Sender {
             || found.dsack
             || self.state != State::Open;
         if unusual {
+            cold_path();
             let quiet =
                 found.advanced || found.carries_data || found.window_update || found.acked || found.dsack;
             found.duplicates = u32::from(!quiet);
@@ -149,6 +154,7 @@ impl Sender {
     }
 
     /// Marks what the SACK blocks report (`tcp_sacktag_write_queue`).
+    #[inline(never)]
     fn take_sack(&mut self, now: Time, ack: &Ack<'_>, found: &mut Findings) {
         let mut blocks = [(0_u64, 0_u64); 4];
         let mut count = 0;
@@ -277,6 +283,7 @@ impl Sender {
             acked += 1;
             found.acked = true;
             if segment.ever_retransmitted {
+                cold_path();
                 found.retransmission_acked |= segment.retransmitted || !segment.sacked;
             } else if !segment.sacked {
                 first_acked.get_or_insert(segment.sent);
@@ -299,6 +306,7 @@ impl Sender {
         }
         self.sacks.raise(self.una);
         if acked == 0 {
+            cold_path();
             let sack_rtt = found.last_sacked.map(|sent| now.since(sent));
             if let (Some(first), Some(rtt)) = (found.first_sacked, sack_rtt) {
                 self.take_round_trip(now, now.since(first));
@@ -383,6 +391,7 @@ impl Sender {
             return;
         }
         if matches!(self.state, State::Cwr | State::Recovery) {
+            cold_path();
             self.reduce_window(sample.acked_sacked, sample.losses, found.advanced);
             return;
         }

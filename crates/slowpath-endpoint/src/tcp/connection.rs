@@ -2,6 +2,7 @@
 
 use slowpath_packet::{Dscp, Ecn, Seq32};
 use slowpath_units::{Duration, Time};
+use std::hint::cold_path;
 
 use super::ack::Ack;
 use super::config::{Config, EcnMode};
@@ -388,6 +389,7 @@ impl Connection {
 
     fn receive_established(&mut self, now: Time, header: &TcpHeader, ecn: Ecn, payload: Payload<'_>) {
         if header.flags.has(Flags::SYN) {
+            cold_path();
             // Our last acknowledgement of the handshake was lost.
             self.receiver.ack_now = true;
             return;
@@ -405,6 +407,7 @@ impl Connection {
             self.take_ack(now, header, start, carries);
         }
         if header.flags.has(Flags::CWR) {
+            cold_path();
             self.receiver.echo_congestion = false;
         }
         if carries {
@@ -446,6 +449,7 @@ impl Connection {
     fn finish_closing(&mut self, now: Time) {
         if self.state == State::Established && self.sender.fin_acknowledged() && self.receiver.fin_received()
         {
+            cold_path();
             self.state = State::TimeWait;
             self.linger = Some(now + TIME_WAIT);
             self.sender.timer.stop();
@@ -493,6 +497,7 @@ impl Connection {
     /// Acts on the timers that are due at `now`.
     pub fn advance(&mut self, now: Time) {
         if self.syn_timer.is_some_and(|at| at <= now) {
+            cold_path();
             self.syn_timer = None;
             if self.syn_tries > SYN_RETRIES {
                 self.close();
@@ -518,12 +523,16 @@ impl Connection {
     /// The next packet to send at `now`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
         if self.reset_due {
+            cold_path();
             self.reset_due = false;
             let header = self.tcp_header(now, self.sender.nxt, Flags::RST.with(Flags::ACK), 0);
             return Some(self.packet(now, header, OwnedPayload::Synthetic(0), Ecn::NotEct));
         }
         match self.state {
-            State::SynSent | State::SynReceived => self.syn_due.then(|| self.syn(now)),
+            State::SynSent | State::SynReceived => {
+                cold_path();
+                self.syn_due.then(|| self.syn(now))
+            }
             State::Established => {
                 if let Some(cut) = self.sender.poll(now) {
                     return Some(self.data(now, cut));
@@ -535,6 +544,8 @@ impl Connection {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn syn(&mut self, now: Time) -> Transmit {
         self.syn_due = false;
         let wait = self.wanted.initial_rto.nanos() << self.syn_tries.min(6);
@@ -596,6 +607,7 @@ impl Connection {
             flags = flags.with(Flags::PSH);
         }
         if cut.fin {
+            cold_path();
             flags = flags.with(Flags::FIN);
         }
         let mut ecn = Ecn::NotEct;
@@ -624,6 +636,7 @@ impl Connection {
         let seq = self.sender.nxt;
         let mut header = self.tcp_header(now, seq, Flags::ACK, window);
         if self.sender.sack && self.receiver.has_gaps() {
+            cold_path();
             let most = if self.timestamps { 3 } else { 4 };
             header.options.sack = self.receiver.sack_blocks(self.peer_initial, most);
         }

@@ -6,6 +6,7 @@
 //! | windows | never shrink | the same | RFC 9293, section 3.8.6 |
 
 use std::collections::BTreeMap;
+use std::hint::cold_path;
 
 use slowpath_packet::{Ecn, Seq32};
 use slowpath_units::{Duration, Time};
@@ -241,15 +242,18 @@ impl Receiver {
         self.pace_acks(now);
         self.weigh(payload.len());
         if fin {
+            cold_path();
             self.fin = Some(end);
         }
         // Beyond what was offered: nothing is taken, but the sender is told where we are.
         let edge = self.wup + self.wnd;
         if end > edge.max(self.nxt) + u64::from(self.mss) && start >= edge && len > 0 {
+            cold_path();
             self.ack_now = true;
             return false;
         }
         if end + u64::from(fin) <= self.nxt {
+            cold_path();
             self.counters.duplicates += 1;
             self.dsack = Some((start, end));
             self.be_quick();
@@ -258,6 +262,7 @@ impl Receiver {
             return false;
         }
         if start > self.nxt {
+            cold_path();
             self.take_out_of_order(now, start, end, payload);
             return false;
         }
@@ -267,6 +272,7 @@ impl Receiver {
 
     fn take_in_order(&mut self, now: Time, start: u64, end: u64, payload: Payload<'_>) {
         if start < self.nxt && end > start {
+            cold_path();
             // The part that was known already.
             self.dsack = Some((start, self.nxt));
         }
@@ -275,6 +281,7 @@ impl Receiver {
         self.nxt = self.nxt.max(end);
         let filled = !self.ranges.is_empty();
         while let Some(&(left, right)) = self.ranges.first() {
+            cold_path();
             if left > self.nxt {
                 break;
             }
@@ -283,14 +290,17 @@ impl Receiver {
             self.nxt = self.nxt.max(right);
         }
         if filled {
+            cold_path();
             let nxt = self.nxt;
             self.recent.retain(|range| range.1 > nxt);
         }
         self.unread += self.nxt - before;
         if self.keeps {
+            cold_path();
             self.join_pieces();
         }
         if self.fin == Some(self.nxt) {
+            cold_path();
             self.nxt += 1;
             self.ack_now = true;
         }
@@ -304,6 +314,7 @@ impl Receiver {
         self.schedule_ack(now);
     }
 
+    #[inline(never)]
     fn take_out_of_order(&mut self, now: Time, start: u64, end: u64, payload: Payload<'_>) {
         self.counters.out_of_order += 1;
         if end == start {
@@ -382,6 +393,7 @@ impl Receiver {
         self.pieces.insert(from.max(start), piece);
     }
 
+    #[inline(never)]
     fn join_pieces(&mut self) {
         while let Some((at, piece)) = self.pieces.pop_first() {
             let have = 1 + self.read + self.bytes.len() as u64;

@@ -17,6 +17,7 @@ use crate::cc::State;
 
 impl Sender {
     /// Something unusual came with an acknowledgement, or the state is unusual.
+    #[inline(never)]
     pub(crate) fn alert(&mut self, now: Time, found: &mut Findings) {
         if found.ece {
             self.undo.forget_threshold();

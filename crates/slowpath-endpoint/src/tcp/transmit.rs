@@ -1,6 +1,7 @@
 //! Puts segments on the wire: new data, retransmissions and probes (`tcp_write_xmit` of `net/ipv4/tcp_output.c`).
 
 use slowpath_units::{Duration, Time};
+use std::hint::cold_path;
 
 use super::scoreboard::Segment;
 use super::sender::Sender;
@@ -13,6 +14,7 @@ impl Sender {
     pub(crate) fn poll(&mut self, now: Time) -> Option<Cut> {
         self.adapted = self.train.is_under_way();
         if self.timer.take_window_probe() {
+            cold_path();
             return Some(self.window_probe(now));
         }
         if self.timer.take_tail_probe()
@@ -32,6 +34,7 @@ impl Sender {
         if !self.timeouts.new_data_first()
             && let Some(number) = self.board.next_lost()
         {
+            cold_path();
             return Some(self.retransmit(now, number));
         }
         if !self.settings.limited_transmit
@@ -43,6 +46,7 @@ impl Sender {
         let cut = self.new_data(now);
         if cut.is_none() {
             if self.timeouts.new_data_first() {
+                cold_path();
                 self.timeouts.doubt(false);
                 return self.poll(now);
             }
@@ -86,6 +90,7 @@ impl Sender {
             return None;
         }
         if fin_only {
+            cold_path();
             // A FIN needs no window (`tcp_snd_wnd_test` lets it pass with one byte of room).
             if room == 0 && self.peer.bytes > 0 && !self.board.is_empty() {
                 return None;
@@ -154,6 +159,7 @@ impl Sender {
         let start = self.nxt;
         let end = start + u64::from(len) + u64::from(fin);
         if self.board.is_empty() {
+            cold_path();
             self.delivery.restart(now);
             let idle = now.since(self.last_sent);
             if self.counters.segments > 0 {
@@ -248,6 +254,7 @@ impl Sender {
         }
         // Something waits but the peer's window is closed: probe (RFC 9293, section 3.8.6.1).
         if self.board.is_empty() && (unsent > 0 || self.fin_outstanding()) && !self.timer.is_set() {
+            cold_path();
             self.arm_persist(now);
         }
     }
@@ -301,6 +308,8 @@ impl Sender {
     }
 
     /// New data if there are some, else the last segment again (RFC 8985, section 7.3).
+    #[cold]
+    #[inline(never)]
     fn tail_loss_probe(&mut self, now: Time) -> Option<Cut> {
         if self.tail_probe.is_some() || self.board.is_empty() {
             self.arm_retransmit(now);

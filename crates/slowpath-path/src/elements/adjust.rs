@@ -20,6 +20,7 @@ pub struct Adjust {
 }
 
 impl Adjust {
+    #[inline(never)]
     pub(crate) fn accept(&mut self, at: Time, packet: &mut Packet, context: &mut Context<'_>) -> Step {
         if packet.flags.has(Flags::SYN) {
             if let Some(mss) = self

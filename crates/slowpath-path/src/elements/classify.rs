@@ -182,7 +182,7 @@ impl State {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     pub(crate) fn accept(&mut self, packet: &mut Packet, flows: &Flows) -> Step {
         Step::Pass(self.apply(packet, flows).0)
     }

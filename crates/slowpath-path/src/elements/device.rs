@@ -106,6 +106,7 @@ impl State {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn accept(&mut self, at: Time, input: u8, packet: &Packet, context: &Context<'_>) -> Step {
         let (ring, room) = &mut self.rings[usize::from(input)];
         if ring.len() >= *room as usize {

@@ -30,7 +30,7 @@ impl State {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     pub(crate) fn accept(&mut self, at: Time, packet: &Packet, context: &mut Context<'_>) -> Step {
         if self.dice.hits(self.chance) {
             let mut copy = *packet;

@@ -58,7 +58,7 @@ impl State {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     pub(crate) fn accept(&mut self, at: Time, packet: &mut Packet, context: &mut Context<'_>) -> Step {
         if packet.ip_len <= self.config.mtu {
             return Step::Pass(0);

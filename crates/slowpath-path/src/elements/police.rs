@@ -216,6 +216,7 @@ impl State {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn accept(&mut self, at: Time, packet: &mut Packet, context: &mut Context<'_>) -> Step {
         let action = match self.colour(at, packet.bytes(self.layer)) {
             Colour::Green => return Step::Pass(0),

@@ -103,6 +103,7 @@ impl State {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn accept(&mut self, at: Time, packet: &mut Packet, context: &mut Context<'_>) -> Step {
         let key = context.shared.flows.key(packet.flow);
         let matching = key.and_then(|key| {

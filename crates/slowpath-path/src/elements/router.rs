@@ -37,6 +37,7 @@ impl State {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn accept(&mut self, at: Time, packet: &mut Packet, context: &mut Context<'_>) -> Step {
         if packet.ttl > 1 {
             packet.ttl -= 1;

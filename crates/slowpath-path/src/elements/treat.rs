@@ -92,6 +92,7 @@ impl State {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn accept(&mut self, at: Time, packet: &mut Packet, context: &mut Context<'_>) -> Step {
         let index = usize::from(self.table[usize::from(packet.dscp.value())]);
         let Some(action) = index.checked_sub(1).and_then(|index| self.actions.get_mut(index)) else {

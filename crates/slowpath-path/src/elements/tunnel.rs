@@ -121,6 +121,7 @@ impl Entry {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn accept(&mut self, packet: &mut Packet, context: &mut Context<'_>) -> Step {
         let Encapsulate {
             way, src, dscp, df, ..
@@ -184,6 +185,7 @@ impl Exit {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn accept(&mut self, at: Time, packet: &mut Packet, context: &mut Context<'_>) -> Step {
         if packet.inner == Slot::NONE {
             return Step::Pass(0);

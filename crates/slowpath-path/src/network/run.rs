@@ -8,6 +8,7 @@ use crate::outcome::Outcome;
 use crate::packet::{Cargo, FlowId, Packet};
 
 impl Network {
+    #[inline(never)]
     pub(super) fn advance_by_time(&mut self, to: Time) {
         loop {
             let Schedule::ByTime(calendar) = &mut self.schedule else {
@@ -52,13 +53,19 @@ impl Network {
     /// Puts the outcomes from number `told` on in order of time, and within one instant in the order of the flow.
     ///
     /// Deliveries of a single chain are in order by themselves.
+    #[inline]
     pub(super) fn put_in_order(&mut self, told: usize) {
-        let Schedule::ByElement { rank, chains, .. } = &self.schedule else {
+        let one_chain = matches!(&self.schedule, Schedule::ByElement { chains, .. } if *chains <= 1);
+        if std::mem::take(&mut self.shared.mixed) || !one_chain {
+            self.sort_outcomes(told);
+        }
+    }
+
+    #[inline(never)]
+    fn sort_outcomes(&mut self, told: usize) {
+        let Schedule::ByElement { rank, .. } = &self.schedule else {
             return;
         };
-        if !std::mem::take(&mut self.shared.mixed) && *chains <= 1 {
-            return;
-        }
         let place = |outcome: &Outcome| {
             let rank = match outcome {
                 Outcome::Delivered { port, .. } => u32::from(u16::MAX) + 1 + u32::from(port.0),

@@ -58,6 +58,7 @@ impl State {
         })
     }
 
+    #[inline(never)]
     pub(super) fn accept(&mut self, at: Time, packet: &mut Packet, context: &mut Context<'_>) -> Step {
         if self.sent.is_none() && self.sending.as_ref().is_some_and(|(done, _)| *done <= at) {
             self.sent = self.sending.take();
