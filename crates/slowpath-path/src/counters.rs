@@ -38,6 +38,12 @@ impl Counters {
         })
     }
 
+    /// Packets that are in the element now by the balance, whatever [`inside`](Self::inside) says.
+    pub fn packets_left(&self) -> u64 {
+        let gone = self.delivered.packets + self.dropped_total().packets + self.absorbed.packets;
+        (self.entered.packets + self.created.packets).saturating_sub(gone)
+    }
+
     /// Whether the balance holds.
     pub fn balanced(&self) -> bool {
         let dropped = self.dropped_total();

@@ -315,6 +315,13 @@ impl Network {
         Some(counters)
     }
 
+    /// As [`counters`](Self::counters), with nothing for what is inside, for which a queue has to be walked: for drivers that look
+    /// at every step.
+    pub fn passed(&self, element: ElementId) -> Option<&Counters> {
+        let node = self.nodes.iter().find(|node| node.id == element)?;
+        Some(&node.counters)
+    }
+
     /// Everything that was handed in and has no final outcome yet, in packets.
     pub fn inside(&self) -> u64 {
         let pending: usize = self.ports.iter().map(|port| port.pending.len()).sum();

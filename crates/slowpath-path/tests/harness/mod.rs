@@ -104,6 +104,7 @@ impl Harness {
     pub fn assert_balanced(&self) {
         for (element, name) in self.network.element_names() {
             let counters = self.network.counters(element).expect("it lives here");
+            assert_eq!(counters.packets_left(), counters.inside.packets);
             assert!(
                 counters.balanced(),
                 "{name} at {}: {counters:?}",

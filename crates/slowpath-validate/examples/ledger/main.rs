@@ -1,12 +1,13 @@
 //! Scores the ledger on drawn transfers against what the model knows held them: `docs/validation/ledger.md`.
 //!
-//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2|afresh|truth|paced|varying] [COUNT] [--only NUMBER |
+//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2|afresh|truth|cost|paced|varying] [COUNT] [--only NUMBER |
 //! --no-removals | --documents]`
 //!
 //! The first thousand transfers are for development (even numbers) and held out (odd ones); `afresh` takes others, which tell
 //! whether what was tuned on the former holds for any; `held-out-2` is a second list, scored once. `--documents` prints the
 //! experiments and scores nothing, so that a list can be fixed by its digest.
 //! `truth` checks the truth itself: each drawn cause is taken away and the transfer simulated again.
+//! `cost` tells what recording the truth adds to the time of a simulation.
 //! `paced` and `varying` score verdicts alone, on programs with a pace of their own and links whose rate varies.
 
 #![allow(clippy::cast_sign_loss)] // counts and shares, none negative
@@ -21,9 +22,11 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use slowpath::simulated;
 use slowpath_facts::Analyzer;
+use slowpath_path::ElementId;
 use slowpath_record::packets::CaptureSummary;
 use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
 use slowpath_sim::{Recorder, Simulation};
@@ -134,7 +137,7 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         _ => (None, true),
     };
     let (kind, step, odd) = match half.as_str() {
-        "development" | "truth" => (Kind::Mixed, 2, 0),
+        "development" | "truth" | "cost" => (Kind::Mixed, 2, 0),
         "held-out" => (Kind::Mixed, 2, 1),
         "held-out-2" => (Kind::Mixed, 2, 200_001),
         "afresh" => (Kind::Mixed, 2, 1_000),
@@ -142,7 +145,7 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         "varying" => (Kind::Varying, 1, 0),
         other => {
             return Err(format!(
-                "{other}: write development, held-out, held-out-2, afresh, truth, paced or varying"
+                "{other}: write development, held-out, held-out-2, afresh, truth, cost, paced or varying"
             )
             .into());
         }
@@ -156,6 +159,9 @@ fn attempt() -> Result<(), Box<dyn Error>> {
             println!("{}", draw::draw_of(kind, number).document);
         }
         return Ok(());
+    }
+    if half == "cost" {
+        return cost(kind, &numbers);
     }
     if half == "truth" {
         check::report(&of_all(&numbers, |number| {
@@ -255,8 +261,51 @@ fn verdicts(
 
 type Scored = Result<[Score; 2], String>;
 
-/// Simulates a transfer: what held it, and what the two ends saw.
-fn simulate(drawn: &draw::Drawn) -> Result<(Truth, Watcher), String> {
+/// Simulates each transfer with both ends' packets recorded, without and with the truth, in turns and the least of three, on one
+/// processor: what the truth adds.
+fn cost(kind: Kind, numbers: &[u64]) -> Result<(), Box<dyn Error>> {
+    const TURNS: usize = 3;
+    let (mut ratios, mut sums) = (Vec::new(), [0.0_f64; 2]);
+    for number in numbers {
+        let drawn = draw::draw_of(kind, *number);
+        let mut least = [f64::INFINITY; 2];
+        for _ in 0..TURNS {
+            let (simulation, _, receiver) = prepare(&drawn)?;
+            let begun = Instant::now();
+            let report = simulation.run(&mut Watcher::new(truth::SENDER, receiver));
+            least[0] = least[0].min(begun.elapsed().as_secs_f64());
+            drop(report);
+            let (simulation, (link, up), receiver) = prepare(&drawn)?;
+            let begun = Instant::now();
+            let mut watcher = Watcher::new(truth::SENDER, receiver);
+            let held = truth::run(simulation, &drawn.path, &mut watcher, (link, &up, receiver));
+            least[1] = least[1].min(begun.elapsed().as_secs_f64());
+            drop(held);
+        }
+        ratios.push(least[1] / least[0]);
+        sums = [sums[0] + least[0], sums[1] + least[1]];
+    }
+    ratios.sort_by(f64::total_cmp);
+    let at = |share: f64| ratios[((ratios.len() - 1) as f64 * share) as usize];
+    println!(
+        "{} transfers: {:.3} s without the truth, {:.3} s with it, {:.2} times as long; each by itself {:.2} times in the median, {:.2} to {:.2} \
+         from the tenth to the ninetieth percentile",
+        ratios.len(),
+        sums[0],
+        sums[1],
+        sums[1] / sums[0],
+        at(0.5),
+        at(0.1),
+        at(0.9)
+    );
+    Ok(())
+}
+
+/// A simulation, its link and the elements on the way up, and the receiver's number.
+type Prepared = (Simulation, (ElementId, Vec<ElementId>), u16);
+
+/// Makes the simulation of a transfer.
+fn prepare(drawn: &draw::Drawn) -> Result<Prepared, String> {
     let text = |error: &dyn std::fmt::Display| format!("{}: {error}", drawn.name);
     let experiment = Experiment::read(&drawn.name, &drawn.document, &[]).map_err(|error| text(&error))?;
     let options = PlanOptions::first("default", 7, Clock::Simulated);
@@ -291,6 +340,12 @@ fn simulate(drawn: &draw::Drawn) -> Result<(Truth, Watcher), String> {
         .filter(|(_, name)| name.contains("up"))
         .map(|(id, _)| id)
         .collect();
+    Ok((simulation, (link, up), receiver))
+}
+
+/// Simulates a transfer: what held it, and what the two ends saw.
+fn simulate(drawn: &draw::Drawn) -> Result<(Truth, Watcher), String> {
+    let (simulation, (link, up), receiver) = prepare(drawn)?;
     let mut watcher = Watcher::new(truth::SENDER, receiver);
     let held = truth::run(simulation, &drawn.path, &mut watcher, (link, &up, receiver));
     Ok((held, watcher))

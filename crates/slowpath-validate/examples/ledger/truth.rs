@@ -136,11 +136,11 @@ pub(crate) fn run(
             worked += now.since(before).seconds();
         }
         before = now;
-        let counters = simulation.network().counters(link).unwrap_or_default();
-        works = counters.inside.packets > 0;
+        let counters = simulation.network().passed(link).copied().unwrap_or_default();
+        works = counters.packets_left() > 0;
         let policed: u64 = up
             .iter()
-            .filter_map(|element| simulation.network().counters(*element))
+            .filter_map(|element| simulation.network().passed(*element))
             .map(|counters| counters.dropped(DropCause::Policed).bytes)
             .sum();
         let link = Link {
