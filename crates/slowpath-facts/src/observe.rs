@@ -71,8 +71,7 @@ pub(crate) fn observe(
     };
     let (mut measured, drawn): (Vec<Measured>, Vec<Drawn>) =
         gather(spread, order.len(), one).into_iter().unzip();
-    let index_of = |rank: usize| order[rank].0;
-    let groups = surroundings::groups(&measured, |rank| connections[index_of(rank)], conversations);
+    let groups = surroundings::groups(&measured, |rank| connections[order[rank].0], conversations);
     // The losses of flows together take longest: they begin first.
     let fitted = gather(spread, groups.len() + measured.len(), |job| {
         match job.checked_sub(groups.len()) {

@@ -309,7 +309,7 @@ impl Network {
 
     /// What went through `element` up to now; `None` if it lives in another part.
     pub fn counters(&self, element: ElementId) -> Option<Counters> {
-        let node = self.nodes.iter().find(|node| node.id == element)?;
+        let node = self.node(element)?;
         let mut counters = node.counters;
         counters.inside = node.element.inside();
         Some(counters)
@@ -318,8 +318,11 @@ impl Network {
     /// As [`counters`](Self::counters), with nothing for what is inside, for which a queue has to be walked: for drivers that look
     /// at every step.
     pub fn passed(&self, element: ElementId) -> Option<&Counters> {
-        let node = self.nodes.iter().find(|node| node.id == element)?;
-        Some(&node.counters)
+        Some(&self.node(element)?.counters)
+    }
+
+    fn node(&self, element: ElementId) -> Option<&Node> {
+        self.nodes.iter().find(|node| node.id == element)
     }
 
     /// Everything that was handed in and has no final outcome yet, in packets.

@@ -139,22 +139,19 @@ pub(crate) struct Queues {
 impl Measured {
     /// Fits queues to its losses and delays: two fifths of what a long flow costs, so a step of its own.
     pub(crate) fn queues(&self) -> Queues {
-        let own = queue::fit(&self.items, self.typical);
         let mut out = Queues {
-            own,
+            own: queue::fit(&self.items, self.typical),
             behind: None,
             backlogs: Vec::new(),
         };
-        let own = own.filter(|fit| fit.losses > 0);
-        if let Some(fit) = own {
-            out.backlogs = queue::at_losses(&self.items, &fit);
-        }
-        if let Some((fit, behind)) =
-            own.and_then(|own| behind_link(&self.items, &self.facts, own, self.typical))
-        {
+        let Some(own) = out.own.filter(|fit| fit.losses > 0) else {
+            return out;
+        };
+        out.backlogs = queue::at_losses(&self.items, &own);
+        if let Some((fit, backlogs)) = behind_link(&self.items, &self.facts, own, self.typical) {
             out.behind = Some(fit);
-            if own.is_none_or(|own| fit.error < own.error) {
-                out.backlogs = behind;
+            if fit.error < own.error {
+                out.backlogs = backlogs;
             }
         }
         out

@@ -275,12 +275,11 @@ fn cost(kind: Kind, numbers: &[u64]) -> Result<(), Box<dyn Error>> {
             let report = simulation.run(&mut Watcher::new(truth::SENDER, receiver));
             least[0] = least[0].min(begun.elapsed().as_secs_f64());
             drop(report);
-            let (simulation, (link, up), receiver) = prepare(&drawn)?;
+            let prepared = prepare(&drawn)?;
             let begun = Instant::now();
-            let mut watcher = Watcher::new(truth::SENDER, receiver);
-            let held = truth::run(simulation, &drawn.path, &mut watcher, (link, &up, receiver));
+            let followed = follow(&drawn, prepared);
             least[1] = least[1].min(begun.elapsed().as_secs_f64());
-            drop(held);
+            drop(followed);
         }
         ratios.push(least[1] / least[0]);
         sums = [sums[0] + least[0], sums[1] + least[1]];
@@ -345,10 +344,14 @@ fn prepare(drawn: &draw::Drawn) -> Result<Prepared, String> {
 
 /// Simulates a transfer: what held it, and what the two ends saw.
 fn simulate(drawn: &draw::Drawn) -> Result<(Truth, Watcher), String> {
-    let (simulation, (link, up), receiver) = prepare(drawn)?;
+    Ok(follow(drawn, prepare(drawn)?))
+}
+
+/// Runs it to the end with both ends and the truth recorded.
+fn follow(drawn: &draw::Drawn, (simulation, (link, up), receiver): Prepared) -> (Truth, Watcher) {
     let mut watcher = Watcher::new(truth::SENDER, receiver);
     let held = truth::run(simulation, &drawn.path, &mut watcher, (link, &up, receiver));
-    Ok((held, watcher))
+    (held, watcher)
 }
 
 fn score(drawn: &draw::Drawn, removes: bool) -> Scored {
