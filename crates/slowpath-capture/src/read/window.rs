@@ -58,6 +58,10 @@ impl Window {
     #[cold]
     #[inline(never)]
     fn fill(&mut self, needed: usize) -> io::Result<bool> {
+        if self.end == self.buffer.len() && self.end < LARGE {
+            // The stream filled all of it: a short one never pays for more.
+            self.buffer.resize(2 * self.end, 0);
+        }
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
             self.end -= self.start;
@@ -121,8 +125,11 @@ pub(super) struct Taken {
     start: usize,
 }
 
-/// Bytes read at once: enough that system calls do not count, small enough to stay in a processor's cache.
-const CAPACITY: usize = 1024 * 1024;
+/// Bytes read at once at first: enough that system calls do not count, few enough that a small file touches little memory.
+const CAPACITY: usize = 256 * 1024;
+
+/// Bytes read at once of a long stream: no larger, so that they stay in a processor's cache.
+const LARGE: usize = 1024 * 1024;
 
 #[cfg(test)]
 mod tests {
@@ -130,17 +137,21 @@ mod tests {
 
     #[test]
     fn grows_skips_and_keeps_count() {
-        let data: Vec<u8> = (0..1_000_000_u32).map(|index| index as u8).collect();
+        let data: Vec<u8> = (0..4_000_000_u32).map(|index| index as u8).collect();
         let mut window = Window::new(Box::new(io::Cursor::new(data)));
         assert!(window.ensure(10).unwrap());
         window.consume(10);
-        assert!(window.ensure(500_000).unwrap());
+        assert!(window.ensure(2 * CAPACITY).unwrap());
         assert_eq!((window.offset(), window.bytes()[0]), (10, 10));
-        assert_eq!(window.skip(900_000).unwrap(), 0);
-        assert_eq!((window.offset(), window.bytes()[0]), (900_010, 900_010_u32 as u8));
+        assert_eq!(window.skip(3_900_000).unwrap(), 0);
+        assert_eq!(
+            (window.offset(), window.bytes()[0]),
+            (3_900_010, 3_900_010_u32 as u8)
+        );
         assert!(!window.ensure(100_000).unwrap());
         assert_eq!(window.skip(100_000).unwrap(), 10);
-        assert_eq!(window.offset(), 1_000_000);
+        assert_eq!(window.offset(), 4_000_000);
+        assert_eq!(window.buffer.len(), LARGE);
     }
 
     #[test]
@@ -153,5 +164,6 @@ mod tests {
         assert_eq!(window.bytes()[..7], [1, 1, 1, 1, 1, 1, 7]);
         assert!(!window.ensure(9_001).unwrap());
         assert_eq!((window.offset(), window.bytes().len()), (0, 9_000));
+        assert_eq!(window.buffer.len(), CAPACITY);
     }
 }
