@@ -107,7 +107,7 @@ mod tests {
         let offender = datagram(1000);
         let packet = Packet {
             ttl: 63,
-            ..Packet::new(Cargo(0), FlowId(0), 56)
+            ..Packet::new(Cargo::new(0), FlowId(0), 56)
         };
         let notice = Notice::FragmentationNeeded {
             from: "10.9.9.9".parse().unwrap(),
@@ -139,7 +139,7 @@ mod tests {
             let packet = Packet {
                 fragment_offset: offset,
                 flags,
-                ..Packet::new(Cargo(0), FlowId(0), length)
+                ..Packet::new(Cargo::new(0), FlowId(0), length)
             };
             let mut bytes = whole.clone();
             cut_fragment(&mut bytes, &packet);

@@ -411,7 +411,7 @@ mod tests {
             ecn: train.ecn(),
             ttl: train.hop_limit,
             flags: train.flags(),
-            ..Packet::new(Cargo(0), FlowId(0), train.segment_length(number))
+            ..Packet::new(Cargo::new(0), FlowId(0), train.segment_length(number))
         }
     }
 

@@ -93,7 +93,7 @@ fn network(spec: &NetworkSpec, gap: Duration, packets: u64) -> f64 {
     let (mut at, mut delivered) = (Time::ZERO, 0_u64);
     for train in 0..packets / TRAIN {
         for number in 0..TRAIN {
-            let packet = Packet::new(Cargo(train * TRAIN + number), flow, 1500);
+            let packet = Packet::new(Cargo::new(train * TRAIN + number), flow, 1500);
             network.ingress(near, at, packet);
         }
         at += gap * TRAIN;
@@ -116,7 +116,7 @@ fn bare_ring(packets: u64) -> f64 {
     for number in 0..packets {
         ring.push_back((
             Time::from_nanos(number),
-            Packet::new(Cargo(number), slowpath_path::FlowId(0), 1500),
+            Packet::new(Cargo::new(number), slowpath_path::FlowId(0), 1500),
         ));
         if ring.len() > 1000 {
             black_box(ring.pop_front());

@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn nested_packets_live_as_long_as_a_carrier_does() {
         let mut carried = Carried::default();
-        let inner = Packet::new(Cargo(1), FlowId(0), 1000);
+        let inner = Packet::new(Cargo::new(1), FlowId(0), 1000);
         let middle = Packet {
             inner: carried.keep(inner, 1, 7),
             ip_len: 1050,

@@ -21,13 +21,13 @@
 //! let key = FlowKey::new(Protocol::TCP, "10.0.0.1:4000".parse()?, "10.0.0.2:21".parse()?);
 //! let flow = network.register_flow(&key);
 //! let near = network.port("near").unwrap();
-//! network.ingress(near, Time::ZERO, Packet::new(Cargo(7), flow, 1500));
+//! network.ingress(near, Time::ZERO, Packet::new(Cargo::new(7), flow, 1500));
 //! while let Some(at) = network.next_event() {
 //!     network.advance(at);
 //! }
 //! let Some(Outcome::Delivered { at, packet, .. }) = network.poll_outcome() else { panic!() };
 //! assert_eq!(at.nanos(), 1514 * 160 + 50_000_000); // 1514 bytes at 160 ns each, then 50 ms
-//! assert_eq!(packet.cargo, Cargo(7));
+//! assert_eq!(packet.cargo, Cargo::new(7));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

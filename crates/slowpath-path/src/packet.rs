@@ -7,15 +7,28 @@ use slowpath_units::Layer;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct PacketId(pub u64);
 
-/// The driver's own handle: a slab slice in the lab, a segment in the simulator. The model only hands it back.
+/// What the driver wants to have back with the packet: a slab slice in the lab, a segment in the simulator. The model only
+/// hands it back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Cargo(pub u64);
+pub struct Cargo {
+    /// A number of the driver's.
+    pub handle: u64,
+    /// Sixteen bytes of the driver's, for what then needs no store of its own: a packet's memory is fetched anyway.
+    pub notes: [u64; 2],
+}
+
+impl Cargo {
+    /// A handle without notes.
+    pub const fn new(handle: u64) -> Self {
+        Self { handle, notes: [0; 2] }
+    }
+}
 
 /// A flow known to one network; see [`Network::register_flow`](crate::Network::register_flow).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct FlowId(pub u32);
 
-/// A packet of 48 bytes, passed by value.
+/// A packet of 64 bytes, passed by value.
 ///
 /// A driver fills in `cargo`, `flow`, `train`, `ip_len`, `dscp`, `ecn`, `ttl` and `flags`; the rest is the network's.
 /// What comes out says all that the driver must change in the bytes: `dscp`, `ecn`, `ttl`, `mss_limit` and
@@ -24,7 +37,7 @@ pub struct FlowId(pub u32);
 pub struct Packet {
     /// Its number; whatever the driver writes here is replaced at ingress.
     pub id: PacketId,
-    /// The driver's handle.
+    /// The driver's own.
     pub cargo: Cargo,
     /// The flow whose addresses and ports classifiers look at.
     pub flow: FlowId,
@@ -196,12 +209,12 @@ mod tests {
 
     #[test]
     fn stays_small() {
-        assert!(size_of::<Packet>() <= 48, "{}", size_of::<Packet>());
+        assert!(size_of::<Packet>() <= 64, "{}", size_of::<Packet>());
     }
 
     #[test]
     fn counts_bytes_by_layer() {
-        let mut packet = Packet::new(Cargo(0), FlowId(0), 1056);
+        let mut packet = Packet::new(Cargo::new(0), FlowId(0), 1056);
         assert_eq!(packet.bytes(Layer::Ip), 1056);
         assert_eq!(packet.bytes(Layer::Wire), 1094);
         packet.link = 8;

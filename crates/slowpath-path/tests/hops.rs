@@ -43,7 +43,7 @@ fn a_traceroute_names_sixteen_hops() {
     for ttl in 1..=17_u8 {
         let packet = Packet {
             ttl,
-            ..Packet::new(Cargo(u64::from(ttl)), harness.flows[1], 60)
+            ..Packet::new(Cargo::new(u64::from(ttl)), harness.flows[1], 60)
         };
         harness.send_packet("near", harness::ms(u64::from(ttl) * 100), packet);
     }
@@ -56,7 +56,7 @@ fn a_traceroute_names_sixteen_hops() {
                 notice,
                 arrival,
                 ..
-            } if packet.cargo.0 == u64::from(ttl) => Some((*packet, *notice, *arrival)),
+            } if packet.cargo.handle == u64::from(ttl) => Some((*packet, *notice, *arrival)),
             _ => None,
         });
         let (message, notice, arrival) = emitted.expect("each hop answers");
@@ -101,14 +101,14 @@ fn messages_are_not_answered_and_may_be_limited() {
     for number in 0..20 {
         let packet = Packet {
             ttl: 1,
-            ..Packet::new(Cargo(number), harness.flows[1], 60)
+            ..Packet::new(Cargo::new(number), harness.flows[1], 60)
         };
         harness.send_packet("near", harness::ms(number * 100), packet);
     }
     let error = Packet {
         ttl: 1,
         flags: Flags::ICMP_ERROR,
-        ..Packet::new(Cargo(99), harness.flows[2], 60)
+        ..Packet::new(Cargo::new(99), harness.flows[2], 60)
     };
     harness.send_packet("near", harness::ms(5000), error);
     harness.drive();
@@ -148,7 +148,7 @@ fn too_large_packets_are_reported_swallowed_or_cut() {
         for (cargo, ip_len) in [(0, 1400), (1, 1500)] {
             let packet = Packet {
                 flags,
-                ..Packet::new(Cargo(cargo), harness.flows[0], ip_len)
+                ..Packet::new(Cargo::new(cargo), harness.flows[0], ip_len)
             };
             harness.send_packet("near", Time::ZERO, packet);
         }
@@ -158,7 +158,7 @@ fn too_large_packets_are_reported_swallowed_or_cut() {
             .outcomes
             .iter()
             .filter_map(|outcome| match outcome {
-                Outcome::Delivered { packet, .. } if packet.cargo == Cargo(1) && packet.is_fragment() => {
+                Outcome::Delivered { packet, .. } if packet.cargo == Cargo::new(1) && packet.is_fragment() => {
                     Some(*packet)
                 }
                 _ => None,
@@ -210,7 +210,7 @@ fn only_syns_are_adjusted_and_the_smaller_mss_wins() {
     for (cargo, flags) in [(0, Flags::SYN), (1, Flags::NONE)] {
         let packet = Packet {
             flags,
-            ..Packet::new(Cargo(cargo), harness.flows[0], 60)
+            ..Packet::new(Cargo::new(cargo), harness.flows[0], 60)
         };
         harness.send_packet("near", Time::ZERO, packet);
     }
@@ -280,7 +280,7 @@ fn a_classifier_routes_by_destination() {
     );
     let elsewhere = harness.network.register_flow(&elsewhere);
     for (cargo, flow) in [(0, elsewhere), (1, harness.flows[1]), (2, harness.flows[0])] {
-        harness.send_packet("near", Time::ZERO, Packet::new(Cargo(cargo), flow, 100));
+        harness.send_packet("near", Time::ZERO, Packet::new(Cargo::new(cargo), flow, 100));
     }
     harness.drive();
     for (port, cargo) in [("a", 0), ("b", 1), ("c", 2)] {
@@ -357,7 +357,7 @@ fn marks_show_on_the_delivered_packet() {
     let packet = Packet {
         dscp: Dscp::CS1,
         ecn: Ecn::Ect0,
-        ..Packet::new(Cargo(0), harness.flows[0], 100)
+        ..Packet::new(Cargo::new(0), harness.flows[0], 100)
     };
     harness.send_packet("near", Time::ZERO, packet);
     harness.drive();

@@ -93,7 +93,7 @@ proptest! {
             let mut fates: BTreeMap<PacketId, u32> = BTreeMap::new();
             let mut held: BTreeMap<Cargo, i64> = BTreeMap::new();
             for number in 0..traffic.len() {
-                held.insert(Cargo(number as u64), 1);
+                held.insert(Cargo::new(number as u64), 1);
             }
             for outcome in harness.outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Emit { .. })) {
                 prop_assert!(outcome.packet().flags.has(Flags::EMITTED), "{}", name);
@@ -163,7 +163,7 @@ fn adding_an_element_shifts_nobody_else_s_dice() {
             .unwrap()
             .0;
         let drop = |outcome: &Outcome| match outcome {
-            Outcome::Dropped { element, packet, .. } if *element == wanted => Some(packet.cargo.0),
+            Outcome::Dropped { element, packet, .. } if *element == wanted => Some(packet.cargo.handle),
             _ => None,
         };
         harness.outcomes.iter().filter_map(drop).collect::<Vec<_>>()
@@ -257,7 +257,7 @@ fn a_split_network_keeps_flows_and_refuses_after_traffic() {
     let near = network.port("near").unwrap();
     let packet = Packet {
         flags: Flags::SYN,
-        ..Packet::new(Cargo(0), flow, 60)
+        ..Packet::new(Cargo::new(0), flow, 60)
     };
     network.ingress(near, Time::ZERO + Duration::from_millis(1), packet);
     assert!(network.split().is_err());

@@ -32,7 +32,7 @@ fn compete(queue: Queue, offered: &[u64], secs: u64) -> Vec<u64> {
     }
     sends.sort_unstable();
     for (at, flow) in sends {
-        let packet = Packet::new(Cargo(flow), harness.flows[flow as usize], 1000);
+        let packet = Packet::new(Cargo::new(flow), harness.flows[flow as usize], 1000);
         harness.send_packet("near", Time::from_nanos(at), packet);
     }
     harness.advance(Time::ZERO + Duration::from_secs(secs));
@@ -227,7 +227,7 @@ fn drop_precedence_has_thresholds() {
             let dscp: Dscp = name.parse().unwrap();
             let packet = Packet {
                 dscp,
-                ..Packet::new(Cargo(number), harness.flows[0], 1000)
+                ..Packet::new(Cargo::new(number), harness.flows[0], 1000)
             };
             harness.send_packet("near", Time::ZERO, packet);
         }
@@ -250,7 +250,7 @@ fn load(harness: &mut Harness, flows: &[(usize, u64)], ecn: Ecn, secs: u64) {
     }
     sends.sort_unstable();
     for (at, number, flow) in sends {
-        let cargo = Cargo(number << 8 | flow as u64);
+        let cargo = Cargo::new(number << 8 | flow as u64);
         let packet = Packet {
             ecn,
             ..Packet::new(cargo, harness.flows[flow], 1000)

@@ -173,13 +173,13 @@ fn run(spec: &NetworkSpec, size: u32, gap: Duration, ports: usize) -> Vec<(u64, 
             network.ingress(
                 id,
                 interval + late,
-                Packet::new(Cargo(port as u64), flows[port], size - 18),
+                Packet::new(Cargo::new(port as u64), flows[port], size - 18),
             );
         }
         network.advance(interval);
         while let Some(outcome) = network.poll_outcome() {
             if let Outcome::Delivered { packet, .. } = outcome {
-                received[packet.cargo.0 as usize] += 1;
+                received[packet.cargo.handle as usize] += 1;
             }
         }
     }
@@ -187,7 +187,7 @@ fn run(spec: &NetworkSpec, size: u32, gap: Duration, ports: usize) -> Vec<(u64, 
     network.advance(Time::ZERO + Duration::from_secs(20));
     while let Some(outcome) = network.poll_outcome() {
         if let Outcome::Delivered { packet, .. } = outcome {
-            received[packet.cargo.0 as usize] += 1;
+            received[packet.cargo.handle as usize] += 1;
         }
     }
     received.into_iter().map(|count| (frames, count)).collect()

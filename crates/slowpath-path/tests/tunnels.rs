@@ -46,7 +46,7 @@ fn a_tunnel_adds_its_bytes_and_takes_them_off_again() {
         harness.drive();
         harness.assert_balanced();
         let seen = seen(&harness);
-        assert_eq!((seen[0].ip_len, seen[0].cargo), (outer, Cargo(7)), "{way:?}");
+        assert_eq!((seen[0].ip_len, seen[0].cargo), (outer, Cargo::new(7)), "{way:?}");
         assert_eq!(seen[0].bytes(Layer::Wire), outer + 8 + 38);
         assert_ne!(seen[0].flow, harness.flows[0], "the tunnel has its own addresses");
         assert_eq!(
@@ -71,7 +71,7 @@ fn a_packet_lost_inside_is_reported_as_it_was_sent() {
     };
     assert_eq!(
         (packet.ip_len, packet.flow, packet.cargo),
-        (1006, harness.flows[0], Cargo(7))
+        (1006, harness.flows[0], Cargo::new(7))
     );
 }
 
@@ -104,14 +104,14 @@ fn marks_are_copied_or_set_outside_and_kept_inside() {
             let packet = Packet {
                 dscp: Dscp::CS1,
                 ecn,
-                ..Packet::new(Cargo(cargo), harness.flows[0], 500)
+                ..Packet::new(Cargo::new(cargo), harness.flows[0], 500)
             };
             harness.send_packet("near", Time::ZERO, packet);
         }
         harness.drive();
         let mut marks: Vec<(u64, Dscp, Ecn)> = seen(&harness)
             .iter()
-            .map(|packet| (packet.cargo.0, packet.dscp, packet.ecn))
+            .map(|packet| (packet.cargo.handle, packet.dscp, packet.ecn))
             .collect();
         marks.sort_by_key(|mark| mark.0);
         let expected = [
@@ -199,7 +199,7 @@ fn df_on_the_outer_header_is_copied_set_or_cleared() {
         };
         let packet = Packet {
             flags,
-            ..Packet::new(Cargo(0), harness.flows[0], 1400)
+            ..Packet::new(Cargo::new(0), harness.flows[0], 1400)
         };
         harness.send_packet("near", Time::ZERO, packet);
         harness.drive();
@@ -232,7 +232,7 @@ fn a_priority_queue_behind_the_tunnel_makes_a_replay_check_drop() {
         // 100 packets wait in the low class while 50 of the high class, numbered later, overtake them.
         for number in 0..150_u64 {
             let flow = harness.flows[usize::from(number >= 100)];
-            harness.send_packet("near", Time::ZERO, Packet::new(Cargo(number), flow, 1000));
+            harness.send_packet("near", Time::ZERO, Packet::new(Cargo::new(number), flow, 1000));
         }
         harness.drive();
         harness.assert_balanced();

@@ -510,7 +510,7 @@ impl Way<'_> {
     fn send<S: Sink>(&mut self, flow: FlowId, transmit: &mut Transmit, sink: &mut S) {
         let (at, ip_len) = (transmit.at, transmit.ip_len());
         let header = &transmit.header;
-        let mut packet = Packet::new(Cargo(0), flow, ip_len);
+        let mut packet = Packet::new(Cargo::new(0), flow, ip_len);
         packet.dscp = header.dscp;
         packet.ecn = header.ecn;
         packet.ttl = header.ttl;

@@ -24,7 +24,7 @@ impl Pending {
         first: 0,
         count: 0,
         at: Time::ZERO,
-        packet: Packet::new(slowpath_path::Cargo(0), slowpath_path::FlowId(0), 0),
+        packet: Packet::new(slowpath_path::Cargo::new(0), slowpath_path::FlowId(0), 0),
     };
 
     /// Whether wire packet `number` of `train`, due `at`, may travel with those pending.
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn joins_only_like_neighbours_within_the_window() {
-        let packet = Packet::new(Cargo(1), FlowId(0), 1500);
+        let packet = Packet::new(Cargo::new(1), FlowId(0), 1500);
         let at = Time::from_nanos;
         let window = Duration::from_nanos(100);
         let pending = Pending {

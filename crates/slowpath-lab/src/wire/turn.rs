@@ -173,7 +173,7 @@ impl Wire {
             ecn: train.ecn(),
             ttl: train.hop_limit,
             flags: train.flags(),
-            ..Packet::new(Cargo(0), self.flows.number(train, ip, &mut self.network), 0)
+            ..Packet::new(Cargo::new(0), self.flows.number(train, ip, &mut self.network), 0)
         };
         for number in 0..count {
             packet.cargo = cargo(id, if whole { WHOLE } else { number });
@@ -384,13 +384,13 @@ fn port_number(index: usize) -> PortId {
 }
 
 fn cargo(train: TrainId, segment: u16) -> Cargo {
-    Cargo(u64::from(train.0) << 16 | u64::from(segment))
+    Cargo::new(u64::from(train.0) << 16 | u64::from(segment))
 }
 
 fn train_of(cargo: Cargo) -> TrainId {
-    TrainId(u32::try_from(cargo.0 >> 16).expect("made by cargo()"))
+    TrainId(u32::try_from(cargo.handle >> 16).expect("made by cargo()"))
 }
 
 fn segment_of(cargo: Cargo) -> u16 {
-    u16::try_from(cargo.0 & 0xffff).expect("sixteen bits")
+    u16::try_from(cargo.handle & 0xffff).expect("sixteen bits")
 }

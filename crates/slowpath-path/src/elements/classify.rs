@@ -343,7 +343,7 @@ mod tests {
             ] {
                 let mut packet = Packet {
                     dscp,
-                    ..Packet::new(Cargo(0), flow, 100)
+                    ..Packet::new(Cargo::new(0), flow, 100)
                 };
                 let (output, count) = state.apply(&mut packet, &flows);
                 assert_eq!((packet.class, count), (class, examined));

@@ -337,7 +337,7 @@ mod tests {
         config.check().unwrap();
         let mut state = State::new(config, Dice::new(3, "delay"));
         for number in 0..packets {
-            let packet = Packet::new(Cargo(number), FlowId(0), 1500);
+            let packet = Packet::new(Cargo::new(number), FlowId(0), 1500);
             assert!(matches!(
                 state.accept(Time::ZERO + gap * number, &packet),
                 Step::Hold(_)
@@ -346,9 +346,9 @@ mod tests {
         let mut left = Vec::new();
         while state.next_event() != Time::MAX {
             let at = state.next_event();
-            let mut packet = Packet::new(Cargo(0), FlowId(0), 0);
+            let mut packet = Packet::new(Cargo::new(0), FlowId(0), 0);
             assert_eq!(state.release(&mut packet), Released::To(0));
-            left.push((at, packet.cargo.0));
+            left.push((at, packet.cargo.handle));
         }
         left
     }

@@ -220,7 +220,7 @@ mod tests {
             .filter(|number| {
                 let packet = Packet {
                     train: train(*number),
-                    ..Packet::new(Cargo(0), FlowId(0), 1500)
+                    ..Packet::new(Cargo::new(0), FlowId(0), 1500)
                 };
                 state.accept(&packet) == Step::Drop(DropCause::Loss)
             })

@@ -216,4 +216,4 @@ impl Network {
 }
 
 /// What a place for a packet holds before one is written to it.
-const NO_PACKET: Packet = Packet::new(Cargo(0), FlowId(0), 0);
+const NO_PACKET: Packet = Packet::new(Cargo::new(0), FlowId(0), 0);

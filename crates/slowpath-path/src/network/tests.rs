@@ -61,7 +61,7 @@ fn outcomes(mut network: Network, step: u64) -> Vec<String> {
         network.ingress(
             PortId(0),
             at,
-            Packet::new(Cargo(number), flow, 300 + (number % 7 * 150) as u32),
+            Packet::new(Cargo::new(number), flow, 300 + (number % 7 * 150) as u32),
         );
         if number % step == 0 {
             network.advance(at);

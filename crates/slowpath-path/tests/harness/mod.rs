@@ -40,7 +40,7 @@ impl Harness {
 
     /// Sends a packet of flow 0 with `cargo` as its number.
     pub fn send(&mut self, port: &str, at: Time, cargo: u64, ip_len: u32) {
-        let packet = Packet::new(Cargo(cargo), self.flows[0], ip_len);
+        let packet = Packet::new(Cargo::new(cargo), self.flows[0], ip_len);
         self.send_packet(port, at, packet);
     }
 
@@ -85,7 +85,7 @@ impl Harness {
     pub fn delivered(&self, port: &str) -> Vec<(Time, u64)> {
         let wanted = self.port(port);
         let arrival = |outcome: &Outcome| match outcome {
-            Outcome::Delivered { port, at, packet } if *port == wanted => Some((*at, packet.cargo.0)),
+            Outcome::Delivered { port, at, packet } if *port == wanted => Some((*at, packet.cargo.handle)),
             _ => None,
         };
         self.outcomes.iter().filter_map(arrival).collect()
@@ -94,7 +94,7 @@ impl Harness {
     /// The cargos that were dropped, with the name of the cause.
     pub fn dropped(&self) -> Vec<(u64, &'static str)> {
         let drop = |outcome: &Outcome| match outcome {
-            Outcome::Dropped { cause, packet, .. } => Some((packet.cargo.0, cause.name())),
+            Outcome::Dropped { cause, packet, .. } => Some((packet.cargo.handle, cause.name())),
             _ => None,
         };
         self.outcomes.iter().filter_map(drop).collect()

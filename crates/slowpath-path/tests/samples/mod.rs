@@ -41,7 +41,7 @@ impl Arrival {
             train: self.train,
             ttl: if self.train == 5 { 2 } else { 64 },
             flags: self.flags,
-            ..Packet::new(Cargo(cargo), flows[self.flow as usize], self.ip_len)
+            ..Packet::new(Cargo::new(cargo), flows[self.flow as usize], self.ip_len)
         }
     }
 }

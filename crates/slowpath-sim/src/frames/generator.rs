@@ -322,7 +322,7 @@ impl Receiver {
             if packet.flags.has(Flags::EMITTED) {
                 continue;
             }
-            let handle = packet.cargo.0;
+            let handle = packet.cargo.handle;
             let (stream, sent) = frame(packet.cargo);
             let whole = self.pieces.is_empty() || !self.pieces.contains_key(&handle);
             match outcome {
@@ -380,11 +380,11 @@ impl Receiver {
 
 /// Stream and time of sending in one handle, which is unique since a port never sends twice at one instant.
 const fn cargo(stream: usize, at: u64) -> Cargo {
-    Cargo((stream as u64) << TIME_BITS | at)
+    Cargo::new((stream as u64) << TIME_BITS | at)
 }
 
 const fn frame(cargo: Cargo) -> (usize, u64) {
-    ((cargo.0 >> TIME_BITS) as usize, cargo.0 & ((1 << TIME_BITS) - 1))
+    ((cargo.handle >> TIME_BITS) as usize, cargo.handle & ((1 << TIME_BITS) - 1))
 }
 
 /// How long a network is given to let go of what it holds, once the generator has stopped.

@@ -172,9 +172,9 @@ mod tests {
         let mut verdicts = Vec::new();
         for at in arrivals.iter().map(|us| Time::ZERO + Duration::from_micros(*us)) {
             while state.next_event() < at {
-                state.release(&mut Packet::new(Cargo(0), FlowId(0), 0));
+                state.release(&mut Packet::new(Cargo::new(0), FlowId(0), 0));
             }
-            let packet = Packet::new(Cargo(0), FlowId(0), 1000);
+            let packet = Packet::new(Cargo::new(0), FlowId(0), 1000);
             verdicts.push(matches!(state.accept(at, &packet), Step::Hold(_)));
         }
         verdicts
@@ -209,11 +209,11 @@ mod tests {
         let mut taken = |at: u64, train| {
             let at = Time::ZERO + Duration::from_micros(at);
             while state.next_event() < at {
-                state.release(&mut Packet::new(Cargo(0), FlowId(0), 0));
+                state.release(&mut Packet::new(Cargo::new(0), FlowId(0), 0));
             }
             let packet = Packet {
                 train,
-                ..Packet::new(Cargo(0), FlowId(0), 1000)
+                ..Packet::new(Cargo::new(0), FlowId(0), 1000)
             };
             matches!(state.accept(at, &packet), Step::Hold(_))
         };
