@@ -139,15 +139,12 @@ impl Host {
 
     /// The next packet to send, in time order.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
-        self.sockets.out.pop_front()
+        self.sockets.out.pop()
     }
 
     /// Hands out all packets to send, in time order, without moving them about.
-    pub fn take_transmits(&mut self, mut take: impl FnMut(&mut Transmit)) {
-        for transmit in &mut self.sockets.out {
-            take(transmit);
-        }
-        self.sockets.out.clear();
+    pub fn take_transmits(&mut self, take: impl FnMut(&mut Transmit)) {
+        self.sockets.out.take_all(take);
     }
 
     /// The next report of a program.
@@ -264,7 +261,7 @@ impl Host {
                     Payload::Synthetic(len) => OwnedPayload::Synthetic(len),
                     Payload::Bytes(bytes) => OwnedPayload::Bytes(bytes.into()),
                 };
-                self.sockets.out.push_back(Transmit {
+                self.sockets.out.push(Transmit {
                     at: now,
                     header: reply,
                     payload,
@@ -285,11 +282,7 @@ impl Host {
     }
 
     fn deliver_tcp(&mut self, now: Time, header: &Header, tcp: &TcpHeader, payload: Payload<'_>) {
-        let ends = Ends {
-            local: SocketAddr::new(header.dst, tcp.dst_port),
-            remote: SocketAddr::new(header.src, tcp.src_port),
-        };
-        if let Some(conn) = self.sockets.find(&ends) {
+        if let Some(conn) = self.sockets.find_of(header, tcp) {
             if let Some(slot) = self.sockets.get(conn) {
                 slot.connection.receive(now, tcp, header.ecn, payload);
             }
@@ -297,6 +290,7 @@ impl Host {
             return;
         }
         cold_path();
+        let ends = Ends::receiving(header, tcp);
         let opens = tcp.flags.has(Flags::SYN) && !tcp.flags.has(Flags::ACK);
         let listener = self.sockets.listeners.get(&tcp.dst_port).copied();
         if let (true, Some((app, keep_bytes))) = (opens, listener) {
@@ -367,8 +361,8 @@ impl Host {
         let Some((connection, out)) = self.sockets.split(conn) else {
             return;
         };
-        while let Some(transmit) = connection.poll_transmit(now) {
-            out.push_back(transmit);
+        while connection.transmit(now, out.place()) {
+            out.keep();
         }
     }
 

@@ -27,6 +27,7 @@ mod cc;
 pub mod codec;
 mod filter;
 pub mod host;
+mod outbox;
 mod rng;
 mod system;
 pub mod tcp;

@@ -1,6 +1,7 @@
 //! What programs see of their host: connections, datagrams, timers.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::hint::cold_path;
 use std::net::{IpAddr, SocketAddr};
 
 use slowpath_packet::{Dscp, Ecn, Seq32};
@@ -8,6 +9,7 @@ use slowpath_record::{FlowResult, TransferResult};
 use slowpath_units::{Duration, Time};
 
 use crate::host::{AppId, ConnId, HostConfig, Report};
+use crate::outbox::Outbox;
 use crate::rng;
 use crate::tcp::{Config, Connection};
 use crate::wire::{
@@ -40,7 +42,7 @@ pub(crate) struct Sockets {
     pub(crate) datagram_ports: BTreeMap<u16, AppId>,
     pub(crate) echo_owners: BTreeMap<u16, AppId>,
     next_port: u16,
-    pub(crate) out: VecDeque<Transmit>,
+    pub(crate) out: Outbox,
     pub(crate) dirty: Vec<ConnId>,
 }
 
@@ -58,7 +60,7 @@ impl Sockets {
             datagram_ports: BTreeMap::new(),
             echo_owners: BTreeMap::new(),
             next_port: FIRST_EPHEMERAL,
-            out: VecDeque::new(),
+            out: Outbox::default(),
             dirty: Vec::new(),
         }
     }
@@ -68,19 +70,27 @@ impl Sockets {
     }
 
     /// The slot of `conn` while the output queue stays usable.
-    pub(crate) fn split(&mut self, conn: ConnId) -> Option<(&mut Connection, &mut VecDeque<Transmit>)> {
+    pub(crate) fn split(&mut self, conn: ConnId) -> Option<(&mut Connection, &mut Outbox)> {
         let slot = self.slots.get_mut(conn.0 as usize)?.as_mut()?;
         Some((&mut slot.connection, &mut self.out))
     }
 
-    pub(crate) fn find(&mut self, ends: &Ends) -> Option<ConnId> {
-        let place = ports(ends) & (self.near.len() - 1);
+    pub(crate) fn find(&self, ends: &Ends) -> Option<ConnId> {
+        self.index.get(ends).copied()
+    }
+
+    /// The connection that a received segment belongs to.
+    #[inline]
+    pub(crate) fn find_of(&mut self, header: &Header, tcp: &TcpHeader) -> Option<ConnId> {
+        let ports = usize::from(tcp.dst_port) ^ usize::from(tcp.src_port).rotate_left(5);
+        let place = ports & (self.near.len() - 1);
         let conn = self.near[place];
         let known = self.slots.get(conn.0 as usize).and_then(Option::as_ref);
-        if known.is_some_and(|slot| slot.connection.ends() == ends) {
+        if known.is_some_and(|slot| slot.connection.ends().receive(header, tcp)) {
             return Some(conn);
         }
-        let conn = self.index.get(ends).copied()?;
+        cold_path();
+        let conn = self.find(&Ends::receiving(header, tcp))?;
         self.near[place] = conn;
         Some(conn)
     }
@@ -187,7 +197,7 @@ impl Sockets {
             df: true,
             transport: Transport::Tcp(reply),
         };
-        self.out.push_back(Transmit {
+        self.out.push(Transmit {
             at: now,
             header,
             payload: OwnedPayload::Synthetic(0),
@@ -319,7 +329,7 @@ impl System<'_> {
             df: false,
             transport,
         };
-        self.sockets.out.push_back(Transmit {
+        self.sockets.out.push(Transmit {
             at: self.now,
             header,
             payload: OwnedPayload::Synthetic(len),
@@ -364,11 +374,6 @@ impl System<'_> {
             });
         }
     }
-}
-
-/// A number for a pair of ports that differs between neighbouring ports.
-fn ports(ends: &Ends) -> usize {
-    usize::from(ends.local.port()) ^ usize::from(ends.remote.port()).rotate_left(5)
 }
 
 const FIRST_EPHEMERAL: u16 = 32_768;

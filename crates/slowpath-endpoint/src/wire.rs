@@ -147,6 +147,15 @@ pub struct Options {
 }
 
 impl Options {
+    /// No options at all.
+    pub const NONE: Self = Self {
+        mss: None,
+        window_scale: None,
+        sack_permitted: false,
+        timestamps: None,
+        sack: SackBlocks::new(),
+    };
+
     /// Length in bytes as laid out on the wire, padded to a multiple of four.
     ///
     /// Timestamps take 12 bytes and SACK 4 + 8 per block, each with its two alignment bytes, as
@@ -327,6 +336,23 @@ pub struct Ends {
 }
 
 impl Ends {
+    /// The ends of the connection that a received segment belongs to.
+    pub const fn receiving(header: &Header, tcp: &TcpHeader) -> Self {
+        Self {
+            local: SocketAddr::new(header.dst, tcp.dst_port),
+            remote: SocketAddr::new(header.src, tcp.src_port),
+        }
+    }
+
+    /// Whether these are the ends of the connection that a received segment belongs to; nothing is put together for that.
+    #[inline]
+    pub fn receive(&self, header: &Header, tcp: &TcpHeader) -> bool {
+        self.local.port() == tcp.dst_port
+            && self.remote.port() == tcp.src_port
+            && self.local.ip() == header.dst
+            && self.remote.ip() == header.src
+    }
+
     /// The flow of the packets that this end sends.
     pub const fn outgoing(&self) -> FlowKey {
         FlowKey::new(Protocol::TCP, self.local, self.remote)

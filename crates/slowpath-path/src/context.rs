@@ -1,7 +1,5 @@
 //! What an element is asked, answers and may touch besides itself.
 
-use std::collections::VecDeque;
-
 use slowpath_units::Time;
 
 use crate::carried::Carried;
@@ -9,6 +7,7 @@ use crate::counters::Counters;
 use crate::flows::Flows;
 use crate::outcome::{DropCause, Edit, ElementId, Outcome};
 use crate::packet::{Packet, PacketId, Slot};
+use crate::told::Told;
 
 /// What an element did with a packet that came in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +41,7 @@ pub(crate) struct Context<'a> {
 /// What all elements of one network share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
-    pub(crate) outcomes: VecDeque<Outcome>,
+    pub(crate) outcomes: Told,
     pub(crate) flows: Flows,
     pub(crate) carried: Carried,
     /// The number of the last packet handed in.
@@ -69,7 +68,7 @@ impl Shared {
     /// Tells the driver of anything but a delivery.
     pub(crate) fn tell(&mut self, outcome: Outcome) {
         self.mixed = true;
-        self.outcomes.push_back(outcome);
+        self.outcomes.tell(outcome);
     }
 
     pub(crate) fn ingress_id(&mut self) -> PacketId {

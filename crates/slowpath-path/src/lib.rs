@@ -59,6 +59,7 @@ mod ring;
 pub mod seen;
 mod setting;
 pub mod spec;
+mod told;
 
 pub use counters::Counters;
 pub use dice::Dice;

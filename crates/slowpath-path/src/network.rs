@@ -200,7 +200,12 @@ impl Network {
     ///
     /// # Panics
     /// If no packets enter at `port` (see [`accepts`](Self::accepts)), or its flow was not registered here.
-    pub fn ingress(&mut self, port: PortId, at: Time, mut packet: Packet) -> PacketId {
+    #[expect(
+        clippy::inline_always,
+        reason = "the driver's packet is then put together where it stays"
+    )]
+    #[inline(always)]
+    pub fn ingress(&mut self, port: PortId, at: Time, packet: Packet) -> PacketId {
         let index = usize::from(port.0);
         let port = &mut self.ports[index];
         assert!(
@@ -213,18 +218,20 @@ impl Network {
             packet.flow
         );
         let at = at.max(port.latest).max(self.now);
-        packet.id = self.shared.ingress_id();
-        packet.inner = crate::packet::Slot::NONE;
-        packet.link = 0;
-        packet.class = 0;
         port.latest = at;
         if let Schedule::ByTime(calendar) = &mut self.schedule
             && port.pending.is_empty()
         {
             calendar.set(index, at);
         }
-        port.pending.push((at, packet));
-        packet.id
+        let last = port.pending.place(|| (at, packet));
+        last.0 = at;
+        last.1 = packet;
+        last.1.id = self.shared.ingress_id();
+        last.1.inner = crate::packet::Slot::NONE;
+        last.1.link = 0;
+        last.1.class = 0;
+        last.1.id
     }
 
     /// When something will next happen inside; `None` while the network is idle.
@@ -284,7 +291,21 @@ impl Network {
 
     /// Gives the next outcome, in order of time.
     pub fn poll_outcome(&mut self) -> Option<Outcome> {
-        self.shared.outcomes.pop_front()
+        let first = self.shared.outcomes.first().copied()?;
+        self.shared.outcomes.forget_first();
+        Some(first)
+    }
+
+    /// As [`poll_outcome`](Self::poll_outcome), if the next outcome is a delivery; the packet is written to `into`, so that it moves once.
+    #[inline]
+    pub fn poll_delivery(&mut self, into: &mut Packet) -> Option<(PortId, Time)> {
+        let Some(Outcome::Delivered { port, at, packet }) = self.shared.outcomes.first() else {
+            return None;
+        };
+        let delivery = (*port, *at);
+        *into = *packet;
+        self.shared.outcomes.forget_first();
+        Some(delivery)
     }
 
     /// The time to which the network was advanced.

@@ -20,7 +20,10 @@ pub struct Cargo {
 impl Cargo {
     /// A handle without notes.
     pub const fn new(handle: u64) -> Self {
-        Self { handle, notes: [0; 2] }
+        Self {
+            handle,
+            notes: [0; 2],
+        }
     }
 }
 

@@ -62,12 +62,20 @@ impl<T: Copy> Ring<T> {
 
     #[inline]
     pub(crate) fn push(&mut self, item: T) {
+        *self.place(|| item) = item;
+    }
+
+    /// A new last item to be written where it stays; until then it is `filler` or what was there before.
+    ///
+    /// An item put together elsewhere and moved here is written and read in pieces of different size, as above.
+    #[inline]
+    pub(crate) fn place(&mut self, filler: impl FnOnce() -> T) -> &mut T {
         if self.len == self.items.len() {
-            self.grow(item);
+            self.grow(filler());
         }
-        let mask = self.items.len() - 1;
-        self.items[(self.head + self.len) & mask] = item;
+        let place = (self.head + self.len) & (self.items.len() - 1);
         self.len += 1;
+        &mut self.items[place]
     }
 
     pub(crate) fn iter(&self) -> Chain<Iter<'_, T>, Iter<'_, T>> {
@@ -83,6 +91,7 @@ impl<T: Copy> Ring<T> {
 
     /// Doubles the room; `filler` is what empty places hold.
     #[cold]
+    #[inline(never)]
     fn grow(&mut self, filler: T) {
         let mut larger = Vec::with_capacity((2 * self.len).max(16));
         larger.extend(self.iter().copied());

@@ -158,7 +158,9 @@ fn too_large_packets_are_reported_swallowed_or_cut() {
             .outcomes
             .iter()
             .filter_map(|outcome| match outcome {
-                Outcome::Delivered { packet, .. } if packet.cargo == Cargo::new(1) && packet.is_fragment() => {
+                Outcome::Delivered { packet, .. }
+                    if packet.cargo == Cargo::new(1) && packet.is_fragment() =>
+                {
                     Some(*packet)
                 }
                 _ => None,

@@ -170,7 +170,8 @@ impl Plain {
             return None;
         };
         let options = &tcp.options;
-        let plain = options.sack.as_slice().is_empty() && !tcp.flags.has(Flags::SYN) && flow.0 < 1 << FLOW_BITS;
+        let plain =
+            options.sack.as_slice().is_empty() && !tcp.flags.has(Flags::SYN) && flow.0 < 1 << FLOW_BITS;
         let payload = u16::try_from(*payload).ok()?;
         plain.then(|| Self {
             flow,

@@ -1,6 +1,7 @@
 //! The flows that a host has used, found by their ports.
 
-use slowpath_packet::FlowKey;
+use slowpath_endpoint::wire::{Header, Transport};
+use slowpath_packet::{FlowKey, Protocol};
 use slowpath_path::FlowId;
 
 /// A table of flows that is twice as large as the number of flows, so that a look-up mostly costs one access.
@@ -20,8 +21,25 @@ impl Default for KnownFlows {
 }
 
 impl KnownFlows {
-    /// The number of the flow `key`; `register` gives it if the table does not know.
-    pub(crate) fn number(&mut self, key: &FlowKey, register: impl FnOnce(&FlowKey) -> FlowId) -> FlowId {
+    /// The number of the flow of a packet with `header`; `register` gives it if the table does not know.
+    #[inline]
+    pub(crate) fn number(&mut self, header: &Header, register: impl FnOnce(&FlowKey) -> FlowId) -> FlowId {
+        // Nothing is put together to find the flow of a segment.
+        if let Transport::Tcp(tcp) = &header.transport
+            && let Some((known, flow)) = &self.places[self.at(tcp.src_port, tcp.dst_port)]
+            && known.src_port == tcp.src_port
+            && known.dst_port == tcp.dst_port
+            && known.protocol == Protocol::TCP
+            && known.src == header.src
+            && known.dst == header.dst
+        {
+            return *flow;
+        }
+        self.look_up(&header.flow(), register)
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, key: &FlowKey, register: impl FnOnce(&FlowKey) -> FlowId) -> FlowId {
         let place = self.place(key);
         if let Some((known, flow)) = &self.places[place]
             && known == key
@@ -39,7 +57,12 @@ impl KnownFlows {
     }
 
     fn place(&self, key: &FlowKey) -> usize {
-        let ports = usize::from(key.src_port) ^ usize::from(key.dst_port).rotate_left(5);
+        self.at(key.src_port, key.dst_port)
+    }
+
+    #[inline]
+    fn at(&self, src_port: u16, dst_port: u16) -> usize {
+        let ports = usize::from(src_port) ^ usize::from(dst_port).rotate_left(5);
         ports & (self.places.len() - 1)
     }
 
@@ -74,7 +97,7 @@ mod tests {
         let mut known = KnownFlows::default();
         let mut all: Vec<FlowKey> = Vec::new();
         for number in (0..2_000).chain(0..2_000) {
-            let flow = known.number(&key(number), |key| {
+            let flow = known.look_up(&key(number), |key| {
                 let place = all.iter().position(|other| other == key).unwrap_or_else(|| {
                     all.push(*key);
                     all.len() - 1

@@ -146,7 +146,15 @@ impl Simulation {
     fn act<S: Sink>(&mut self, sink: &mut S) {
         let at = self.now;
         self.network.advance(at);
-        while let Some(outcome) = self.network.poll_outcome() {
+        let mut packet = Packet::new(Cargo::new(0), FlowId(0), 0);
+        loop {
+            while let Some((port, due)) = self.network.poll_delivery(&mut packet) {
+                self.arrive(port, due, &packet, sink);
+            }
+            let Some(outcome) = self.network.poll_outcome() else {
+                break;
+            };
+            cold_path();
             self.take(outcome, sink);
         }
         for number in 0..self.hosts.len() {
@@ -290,17 +298,25 @@ impl Simulation {
         }
     }
 
-    /// Acts on one outcome of the network.
+    /// A packet comes to the host at `port`.
+    #[inline]
+    fn arrive<S: Sink>(&mut self, port: PortId, at: Time, packet: &Packet, sink: &mut S) {
+        if self.holds_up(port, at, packet) {
+            return;
+        }
+        self.hand_over(port, at, at, packet, sink);
+        if !packet.flags.has(Flags::EMITTED) {
+            self.freight.account(packet.cargo, -1);
+        }
+    }
+
+    /// Acts on one outcome of the network that is not a delivery.
+    #[inline(never)]
     fn take<S: Sink>(&mut self, outcome: Outcome, sink: &mut S) {
         let packet = *outcome.packet();
         let own = !packet.flags.has(Flags::EMITTED);
         match outcome {
-            Outcome::Delivered { port, at, .. } => {
-                if self.holds_up(port, at, &packet) {
-                    return;
-                }
-                self.hand_over(port, at, at, &packet, sink);
-            }
+            Outcome::Delivered { port, at, .. } => return self.arrive(port, at, &packet, sink),
             Outcome::Dropped {
                 element, cause, at, ..
             } => {
@@ -438,7 +454,7 @@ impl Simulation {
             mtu: *mtu,
         };
         host.take_transmits(|transmit| {
-            let flow = flows.number(&transmit.header.flow(), |key| {
+            let flow = flows.number(&transmit.header, |key| {
                 let flow = way.network.register_flow(key);
                 way.freight.know(flow, key);
                 flow

@@ -10,7 +10,8 @@ use super::receiver::{Receiver, ReceiverCounters};
 use super::sender::{Sender, SenderCounters};
 use super::train::Cut;
 use crate::cc::State as RecoveryState;
-use crate::wire::{Ends, Flags, Header, Options, OwnedPayload, Payload, TcpHeader, Transmit, Transport};
+use crate::outbox;
+use crate::wire::{Ends, Flags, Options, OwnedPayload, Payload, TcpHeader, Transmit, Transport};
 
 /// Where a connection stands (RFC 9293, section 3.3.2, with the closing states folded together).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -522,31 +523,49 @@ impl Connection {
 
     /// The next packet to send at `now`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
+        let mut packet = outbox::blank();
+        self.transmit(now, &mut packet).then_some(packet)
+    }
+
+    /// Writes the next packet to send at `now` to `place`; false if there is none.
+    #[inline]
+    pub(crate) fn transmit(&mut self, now: Time, place: &mut Transmit) -> bool {
         if self.reset_due {
             cold_path();
             self.reset_due = false;
-            let header = self.tcp_header(now, self.sender.nxt, Flags::RST.with(Flags::ACK), 0);
-            return Some(self.packet(now, header, OwnedPayload::Synthetic(0), Ecn::NotEct));
+            let flags = Flags::RST.with(Flags::ACK);
+            self.write(now, self.sender.nxt, flags, 0, Ecn::NotEct, place);
+            place.payload = OwnedPayload::Synthetic(0);
+            return true;
         }
         match self.state {
             State::SynSent | State::SynReceived => {
                 cold_path();
-                self.syn_due.then(|| self.syn(now))
+                let due = self.syn_due;
+                if due {
+                    self.syn(now, place);
+                }
+                return due;
             }
             State::Established => {
                 if let Some(cut) = self.sender.poll(now) {
-                    return Some(self.data(now, cut));
+                    self.data(now, cut, place);
+                    return true;
                 }
-                self.receiver.ack_now.then(|| self.acknowledgement(now))
             }
-            State::TimeWait => self.receiver.ack_now.then(|| self.acknowledgement(now)),
-            State::Closed => None,
+            State::TimeWait => {}
+            State::Closed => return false,
         }
+        let due = self.receiver.ack_now;
+        if due {
+            self.acknowledgement(now, place);
+        }
+        due
     }
 
     #[cold]
     #[inline(never)]
-    fn syn(&mut self, now: Time) -> Transmit {
+    fn syn(&mut self, now: Time, place: &mut Transmit) {
         self.syn_due = false;
         let wait = self.wanted.initial_rto.nanos() << self.syn_tries.min(6);
         self.syn_timer = Some(now + Duration::from_nanos(wait));
@@ -585,23 +604,26 @@ impl Connection {
             timestamps: self.timestamps.then(|| (stamp(now), self.receiver.ts_recent)),
             sack: crate::wire::SackBlocks::new(),
         };
-        let header = TcpHeader {
+        let ack = if answering {
+            self.peer_initial + 1
+        } else {
+            Seq32(0)
+        };
+        self.write_ip(now, Ecn::NotEct, place);
+        place.payload = OwnedPayload::Synthetic(0);
+        place.header.transport = Transport::Tcp(TcpHeader {
             src_port: self.ends.local.port(),
             dst_port: self.ends.remote.port(),
             seq: self.initial,
-            ack: if answering {
-                self.peer_initial + 1
-            } else {
-                Seq32(0)
-            },
+            ack,
             flags,
             window,
             options,
-        };
-        self.packet(now, header, OwnedPayload::Synthetic(0), Ecn::NotEct)
+        });
     }
 
-    fn data(&mut self, now: Time, cut: Cut) -> Transmit {
+    #[inline]
+    fn data(&mut self, now: Time, cut: Cut, place: &mut Transmit) {
         let mut flags = Flags::ACK;
         if cut.push {
             flags = flags.with(Flags::PSH);
@@ -617,7 +639,7 @@ impl Connection {
                 flags = flags.with(Flags::CWR);
             }
         }
-        let payload = if cut.len == 0 {
+        place.payload = if cut.len == 0 {
             OwnedPayload::Synthetic(0)
         } else {
             self.sender.queue.stream.payload(cut.start - 1, cut.len)
@@ -626,26 +648,31 @@ impl Connection {
             self.receiver.note_answer(now);
         }
         let window = self.receiver.acknowledge(false);
-        let header = self.tcp_header(now, cut.start, flags, window);
+        self.write(now, cut.start, flags, window, ecn, place);
         self.finish_closing(now);
-        self.packet(now, header, payload, ecn)
     }
 
-    fn acknowledgement(&mut self, now: Time) -> Transmit {
+    #[inline]
+    fn acknowledgement(&mut self, now: Time, place: &mut Transmit) {
         let window = self.receiver.acknowledge(true);
-        let seq = self.sender.nxt;
-        let mut header = self.tcp_header(now, seq, Flags::ACK, window);
-        if self.sender.sack && self.receiver.has_gaps() {
+        self.write(now, self.sender.nxt, Flags::ACK, window, Ecn::NotEct, place);
+        place.payload = OwnedPayload::Synthetic(0);
+        if self.sender.sack
+            && self.receiver.has_gaps()
+            && let Transport::Tcp(header) = &mut place.header.transport
+        {
             cold_path();
             let most = if self.timestamps { 3 } else { 4 };
             header.options.sack = self.receiver.sack_blocks(self.peer_initial, most);
         }
-        self.packet(now, header, OwnedPayload::Synthetic(0), Ecn::NotEct)
     }
 
-    fn tcp_header(&self, now: Time, offset: u64, flags: Flags, window: u16) -> TcpHeader {
+    /// Writes all of a packet but its payload.
+    #[inline]
+    fn write(&self, now: Time, offset: u64, flags: Flags, window: u16, ecn: Ecn, place: &mut Transmit) {
+        self.write_ip(now, ecn, place);
         let echo = self.ecn && self.receiver.echo_congestion;
-        TcpHeader {
+        place.header.transport = Transport::Tcp(TcpHeader {
             src_port: self.ends.local.port(),
             dst_port: self.ends.remote.port(),
             seq: self.initial + (offset as u32),
@@ -654,26 +681,20 @@ impl Connection {
             window,
             options: Options {
                 timestamps: self.timestamps.then(|| (stamp(now), self.receiver.ts_recent)),
-                ..Options::default()
+                ..Options::NONE
             },
-        }
+        });
     }
 
-    fn packet(&self, now: Time, tcp: TcpHeader, payload: OwnedPayload, ecn: Ecn) -> Transmit {
-        let header = Header {
-            src: self.ends.local.ip(),
-            dst: self.ends.remote.ip(),
-            dscp: self.dscp,
-            ecn,
-            ttl: 64,
-            df: true,
-            transport: Transport::Tcp(tcp),
-        };
-        Transmit {
-            at: now,
-            header,
-            payload,
-        }
+    #[inline]
+    fn write_ip(&self, now: Time, ecn: Ecn, place: &mut Transmit) {
+        place.at = now;
+        place.header.src = self.ends.local.ip();
+        place.header.dst = self.ends.remote.ip();
+        place.header.dscp = self.dscp;
+        place.header.ecn = ecn;
+        place.header.ttl = 64;
+        place.header.df = true;
     }
 
     /// The path carries no larger packet than `mtu` (RFC 1191, RFC 8201); smaller segments from now on.

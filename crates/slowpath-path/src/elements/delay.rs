@@ -221,7 +221,9 @@ impl State {
         match &mut self.held {
             Held::InOrder(queue) => {
                 self.latest = self.latest.max(at + delay);
-                queue.push((self.latest, *packet));
+                let last = queue.place(|| (Time::ZERO, *packet));
+                last.0 = self.latest;
+                last.1 = *packet;
                 Step::Hold(queue.front().map_or(Time::MAX, |(first, _)| *first))
             }
             Held::ByTime { heap, next } => {

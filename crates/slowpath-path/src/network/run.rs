@@ -79,9 +79,9 @@ impl Network {
             };
             (outcome.at(), rank)
         };
-        let outcomes = &mut self.shared.outcomes;
-        if outcomes.len() - told > 1 && !outcomes.iter().skip(told).is_sorted_by_key(place) {
-            outcomes.make_contiguous()[told..].sort_by_key(place);
+        let outcomes = self.shared.outcomes.since(told);
+        if outcomes.len() > 1 && !outcomes.is_sorted_by_key(place) {
+            outcomes.sort_by_key(place);
         }
     }
 
@@ -89,10 +89,12 @@ impl Network {
     #[inline]
     fn arrive(&mut self, port: usize) {
         let port = &mut self.ports[port];
-        let (at, mut packet) = *port
+        let first = port
             .pending
             .front()
             .expect("a port acts only while packets are pending");
+        let at = first.0;
+        let mut packet = first.1;
         port.pending.pop();
         let wire = port.entry.expect("checked at ingress");
         self.forward(at, wire, &mut packet);
@@ -138,11 +140,7 @@ impl Network {
                 Wire::Node { index, input } => (usize::from(index), input),
                 Wire::Port(port) => {
                     self.shared.unwrap(packet);
-                    self.shared.outcomes.push_back(Outcome::Delivered {
-                        port,
-                        at,
-                        packet: *packet,
-                    });
+                    self.shared.outcomes.deliver(port, at, packet);
                     return;
                 }
                 Wire::Nowhere => unreachable!("parts hold whatever their packets can reach"),

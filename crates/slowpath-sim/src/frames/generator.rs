@@ -384,7 +384,10 @@ const fn cargo(stream: usize, at: u64) -> Cargo {
 }
 
 const fn frame(cargo: Cargo) -> (usize, u64) {
-    ((cargo.handle >> TIME_BITS) as usize, cargo.handle & ((1 << TIME_BITS) - 1))
+    (
+        (cargo.handle >> TIME_BITS) as usize,
+        cargo.handle & ((1 << TIME_BITS) - 1),
+    )
 }
 
 /// How long a network is given to let go of what it holds, once the generator has stopped.

@@ -80,11 +80,14 @@ impl State {
         }
         let sent = self.server.send(at, bytes);
         self.bytes += u64::from(bytes);
-        self.queue.push(Sending {
+        let last = self.queue.place(|| Sending {
             sent,
             bytes,
             packet: *packet,
         });
+        last.sent = sent;
+        last.bytes = bytes;
+        last.packet = *packet;
         Step::Hold(self.next_event())
     }
 
