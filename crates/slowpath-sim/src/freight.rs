@@ -173,7 +173,7 @@ impl Plain {
         let plain =
             options.sack.as_slice().is_empty() && !tcp.flags.has(Flags::SYN) && flow.0 < 1 << FLOW_BITS;
         let payload = u16::try_from(*payload).ok()?;
-        plain.then(|| Self {
+        plain.then_some(Self {
             flow,
             seq: tcp.seq,
             ack: tcp.ack,
