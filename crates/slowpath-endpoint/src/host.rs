@@ -37,6 +37,7 @@ pub struct Host {
     input: VecDeque<(Time, Header, OwnedPayload)>,
     input_free: Time,
     input_dropped: u64,
+    turns: u64,
 }
 
 #[derive(Debug)]
@@ -60,6 +61,7 @@ impl Host {
             input: VecDeque::new(),
             input_free: Time::ZERO,
             input_dropped: 0,
+            turns: 0,
         }
     }
 
@@ -88,6 +90,7 @@ impl Host {
     pub fn receive(&mut self, now: Time, header: &Header, payload: Payload<'_>) {
         self.advance_before(now);
         self.now = now;
+        self.turns += 1;
         if !self.sockets.config.addresses.contains(&header.dst) {
             cold_path();
             return;
@@ -165,6 +168,11 @@ impl Host {
         self.programs.get(app.0 as usize).is_some_and(|slot| slot.ended)
     }
 
+    /// How often a packet has arrived or a timer has acted: while it stays the same, so does every connection.
+    pub const fn turns(&self) -> u64 {
+        self.turns
+    }
+
     /// Packets dropped because too many waited to be received.
     pub const fn input_dropped(&self) -> u64 {
         self.input_dropped
@@ -190,6 +198,7 @@ impl Host {
             return;
         };
         self.now = self.now.max(at);
+        self.turns += 1;
         match timer {
             Timer::Connection(conn) => {
                 if let Some(slot) = self.sockets.get(conn) {

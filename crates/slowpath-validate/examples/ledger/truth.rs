@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use slowpath_endpoint::tcp::{Info, RecoveryState, State};
 use slowpath_endpoint::wire::Ends;
-use slowpath_path::{DropCause, ElementId, PacketId};
+use slowpath_path::{DropCause, ElementId, ElementKind, PacketId};
 use slowpath_sim::{Point, Recorder, Sighting, Simulation, Sink};
 use slowpath_units::{Duration, Time};
 use slowpath_verdict::Limit;
@@ -130,15 +130,34 @@ pub(crate) fn run(
 ) -> Truth {
     let mut pasts: BTreeMap<Ends, Past> = BTreeMap::new();
     let (mut before, mut works, mut worked) = (Time::ZERO, false, 0.0);
+    let (mut turns, mut due) = (0, Time::ZERO);
+    let policers: Vec<ElementId> = up
+        .iter()
+        .copied()
+        .filter(|element| polices(&simulation, *element))
+        .collect();
     while simulation.step(watcher) {
         let now = simulation.now();
         if works {
             worked += now.since(before).seconds();
         }
         before = now;
-        let counters = simulation.network().passed(link).copied().unwrap_or_default();
+        let Some(counters) = simulation.network().passed(link) else {
+            break;
+        };
         works = counters.packets_left() > 0;
-        let policed: u64 = up
+        let (Some(host), Some(reader)) = (simulation.host(SENDER), simulation.host(receiver)) else {
+            break;
+        };
+        // Where nothing has happened at the sender, every connection is as it was at the last look; a slow reader's memory is looked at
+        // besides.
+        let ended = now > LONGEST || simulation.has_ended();
+        let turn = host.turns() + if path.slow_reader { reader.turns() } else { 0 };
+        if turn == turns && now < due && !ended {
+            continue;
+        }
+        turns = turn;
+        let policed: u64 = policers
             .iter()
             .filter_map(|element| simulation.network().passed(*element))
             .map(|counters| counters.dropped(DropCause::Policed).bytes)
@@ -149,23 +168,30 @@ pub(crate) fn run(
             carried: counters.delivered.bytes as f64,
             others: watcher.others,
         };
-        let (Some(host), Some(reader)) = (simulation.host(SENDER), simulation.host(receiver)) else {
-            break;
-        };
+        due = Time::MAX;
         for (_, ends, info) in host.connections() {
-            let peer = reader.connection(&Ends {
-                local: ends.remote,
-                remote: ends.local,
+            let peer = path.slow_reader.then(|| {
+                reader.connection(&Ends {
+                    local: ends.remote,
+                    remote: ends.local,
+                })
             });
             let past = pasts.entry(ends).or_insert_with(|| Past::new(path, &info, now));
-            past.look(now, &info, peer.as_ref(), path, watcher, link);
+            past.look(now, &info, peer.flatten().as_ref(), path, watcher, link);
+            due = due.min(past.slots.last().map_or(now, |slot| slot.from) + EVERY);
         }
-        if now > LONGEST || simulation.has_ended() {
+        if ended {
             break;
         }
     }
     let largest = pasts.into_values().max_by_key(|past| past.acknowledged);
     largest.map(|past| past.held(path)).unwrap_or_default()
+}
+
+/// Whether an element drops what is beyond a rate.
+fn polices(simulation: &Simulation, element: ElementId) -> bool {
+    let elements = &simulation.network().spec().elements;
+    matches!(elements[usize::from(element.0)].does, ElementKind::Police(_))
 }
 
 /// Segments that the path holds.
