@@ -12,13 +12,43 @@ use slowpath_words::{english, say, word};
 /// One part of a bar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// What took the time; `None` for the least that the path allows.
-    pub cause: Option<Limit>,
+    /// What took the time.
+    pub took: Took,
     /// Seconds.
     pub seconds: f64,
 }
 
-/// The parts of a ledger, the floor first and then by size: what each cause costs where the capacity is told, and how
+/// What took time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Took {
+    /// The link: the least that the path allows.
+    Link,
+    /// The handshake and the slow start that no transfer can do without, where they are a part of their own.
+    Start,
+    /// A cause that can be taken away.
+    Cause(Limit),
+}
+
+impl Took {
+    /// Its code: the cause's, `link` or `start`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Link => "link",
+            Self::Start => "start",
+            Self::Cause(limit) => limit.name(),
+        }
+    }
+
+    /// The cause, if it is one.
+    pub const fn cause(self) -> Option<Limit> {
+        match self {
+            Self::Cause(limit) => Some(limit),
+            Self::Link | Self::Start => None,
+        }
+    }
+}
+
+/// The parts of a ledger, the link and the start first and then by size: what each cause costs where the capacity is told, and how
 /// long it held where not. They sum to the duration.
 pub fn parts(ledger: &Ledger) -> Vec<Part> {
     let told = ledger.floor_s.is_some();
@@ -29,24 +59,25 @@ pub fn parts(ledger: &Ledger) -> Vec<Part> {
         } else {
             entry.time_s
         };
-        match out.iter_mut().find(|part| part.cause == Some(entry.cause)) {
+        let took = Took::Cause(entry.cause);
+        match out.iter_mut().find(|part| part.took == took) {
             Some(part) => part.seconds += seconds,
-            None => out.push(Part {
-                cause: Some(entry.cause),
-                seconds,
-            }),
+            None => out.push(Part { took, seconds }),
         }
     }
     out.retain(|part| part.seconds > 0.0);
     out.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     if let Some(floor) = ledger.floor_s {
-        out.insert(
-            0,
-            Part {
-                cause: None,
-                seconds: floor,
-            },
-        );
+        let start = ledger.start();
+        let link = Part {
+            took: Took::Link,
+            seconds: floor - start.unwrap_or(0.0),
+        };
+        let start = start.map(|seconds| Part {
+            took: Took::Start,
+            seconds,
+        });
+        out.splice(0..0, std::iter::once(link).chain(start));
     }
     out
 }
@@ -191,7 +222,11 @@ pub fn brief(ledger: &Ledger, style: Style) -> Vec<String> {
 fn marked(ledger: &Ledger) -> Vec<(char, Vec<&Entry>)> {
     let mut out: Vec<(char, Vec<&Entry>)> = Vec::new();
     for part in parts(ledger) {
-        let Some(cause) = part.cause.filter(|_| part.seconds >= LEAST * ledger.duration_s) else {
+        let Some(cause) = part
+            .took
+            .cause()
+            .filter(|_| part.seconds >= LEAST * ledger.duration_s)
+        else {
             continue;
         };
         let mark = MARKS[out.len().min(MARKS.len() - 1)];
@@ -247,9 +282,9 @@ fn words(entries: &[&Entry]) -> String {
 /// One character for each hundredth or so of the duration.
 fn bar(ledger: &Ledger, width: usize) -> String {
     let marks = marked(ledger);
-    let mark_of = |cause: Option<Limit>| match cause {
-        None => '=',
-        Some(cause) => marks
+    let mark_of = |took: Took| match took {
+        Took::Link | Took::Start => '=',
+        Took::Cause(cause) => marks
             .iter()
             .find(|(_, entries)| entries.first().is_some_and(|entry| entry.cause == cause))
             .map_or('.', |(mark, _)| *mark),
@@ -260,7 +295,7 @@ fn bar(ledger: &Ledger, width: usize) -> String {
         sum += part.seconds;
         let until = cells(sum / ledger.duration_s, width);
         out.extend(std::iter::repeat_n(
-            mark_of(part.cause),
+            mark_of(part.took),
             until.saturating_sub(drawn),
         ));
         drawn = drawn.max(until);

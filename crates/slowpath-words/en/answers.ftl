@@ -20,6 +20,7 @@ answer_proof-open = Tested on it, not decided: with { $change }, { $predicted } 
 answer_time = { $variant }, mean of { $runs } runs: of { $duration }, { $parts }.
 answer_time-once = { $variant }: of { $duration }, { $parts }.
 answer_part-link = { $time } are the link itself
+answer_part-start = { $time } the handshake and slow start that every transfer needs{ $runs }
 answer_part = { $time } { $cause }{ $runs }
 answer_in-some = { " " }(in { $some } of { $all } runs)
 answer_in-all = { "" }

@@ -20,6 +20,7 @@ answer_proof-open = 検証: { $change }で、予測{ $predicted }に対し実測
 answer_time = { $variant }({ $runs }回の平均): { $duration }のうち、{ $parts }です。
 answer_time-once = { $variant }: { $duration }のうち、{ $parts }です。
 answer_part-link = { $time }は回線自体
+answer_part-start = { $time }はどの転送にも必要な接続確立とスロースタート{ $runs }
 answer_part = { $time }は{ $cause }{ $runs }
 answer_in-some = ({ $all }回中{ $some }回)
 answer_in-all = { "" }

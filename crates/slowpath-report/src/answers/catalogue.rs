@@ -20,6 +20,7 @@ slowpath_verdict::messages! {
     "answer.time" Time { variant: Name, runs: Count, duration: Span, parts: List<Message> };
     "answer.time-once" TimeOnce { variant: Name, duration: Span, parts: List<Message> };
     "answer.part-link" PartLink { time: Span };
+    "answer.part-start" PartStart { time: Span, runs: Part<Message> };
     "answer.part" PartOf { time: Span, cause: Name, runs: Part<Message> };
     "answer.in-some" InSome { some: Count, all: Count };
     "answer.in-all" InAll {};

@@ -29,7 +29,7 @@ struct Bar {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Piece {
-    /// The cause's code, `link` for what the link itself takes.
+    /// The cause's code, `link` for what the link itself takes, `start` for the start that every transfer needs.
     cause: &'static str,
     /// Share of the scale, percent.
     width: f64,
@@ -61,7 +61,7 @@ impl TimesView {
                 parts: parts(ledger)
                     .into_iter()
                     .map(|part| {
-                        let cause = part.cause.map_or(LINK, slowpath_verdict::Limit::name);
+                        let cause = part.took.name();
                         if !causes.contains(&cause) {
                             causes.push(cause);
                         }
@@ -93,9 +93,6 @@ fn step(longest: f64) -> f64 {
         .find(|step| longest / step <= 8.0)
         .unwrap_or(10.0 * power)
 }
-
-/// What stands for the link itself.
-const LINK: &str = "link";
 
 #[cfg(test)]
 mod tests {
@@ -132,6 +129,21 @@ mod tests {
         assert!((width(1) - 100.0).abs() < 1e-9, "{view:?}");
         assert_eq!(view.causes, ["link", "random-loss"]);
         assert_eq!(view.ticks.len(), 5);
+    }
+
+    #[test]
+    fn a_start_of_a_tenth_or_more_is_a_part_of_its_own() {
+        let bar = |start_s| {
+            let ledger = Ledger {
+                start_s: Some(start_s),
+                ..ledger(5.0, 1.0)
+            };
+            let view = TimesView::of([("a".to_owned(), "v-a".to_owned(), &ledger)].into_iter()).unwrap();
+            let parts = view.rows[0].parts.iter();
+            parts.map(|part| part.words.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(bar(1.5), ["link 2.5 s", "start 1.5 s", "random-loss 1 s"]);
+        assert_eq!(bar(0.4), ["link 4 s", "random-loss 1 s"]);
     }
 
     #[test]
