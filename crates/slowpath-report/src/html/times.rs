@@ -12,7 +12,7 @@ pub(super) struct TimesView {
     rows: Vec<Bar>,
     /// Places of the scale's marks, percent, and their seconds in words.
     ticks: Vec<(f64, String)>,
-    /// What the colours mean, in the order of the bars.
+    /// What the colours that can be seen mean, in the order of the bars.
     causes: Vec<&'static str>,
 }
 
@@ -62,7 +62,7 @@ impl TimesView {
                     .into_iter()
                     .map(|part| {
                         let cause = part.took.name();
-                        if !causes.contains(&cause) {
+                        if part.seconds >= SEEN * scale && !causes.contains(&cause) {
                             causes.push(cause);
                         }
                         Piece {
@@ -93,6 +93,9 @@ fn step(longest: f64) -> f64 {
         .find(|step| longest / step <= 8.0)
         .unwrap_or(10.0 * power)
 }
+
+/// Share of the scale from which a part of a bar can be seen.
+const SEEN: f64 = 0.002;
 
 #[cfg(test)]
 mod tests {
@@ -144,6 +147,15 @@ mod tests {
         };
         assert_eq!(bar(1.5), ["link 2.5 s", "start 1.5 s", "random-loss 1 s"]);
         assert_eq!(bar(0.4), ["link 4 s", "random-loss 1 s"]);
+    }
+
+    #[test]
+    fn colours_that_nobody_can_see_are_not_explained() {
+        let (whole, sliver) = (ledger(100.0, 0.0), ledger(100.0, 0.1));
+        for ledger in [&whole, &sliver] {
+            let view = TimesView::of([("a".to_owned(), "v-a".to_owned(), ledger)].into_iter()).unwrap();
+            assert_eq!(view.causes, ["link"]);
+        }
     }
 
     #[test]
