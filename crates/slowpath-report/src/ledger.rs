@@ -51,6 +51,24 @@ impl Took {
 /// The parts of a ledger, the link and the start first and then by size: what each cause costs where the capacity is told, and how
 /// long it held where not. They sum to the duration.
 pub fn parts(ledger: &Ledger) -> Vec<Part> {
+    let mut out = Vec::new();
+    if let Some(floor) = ledger.floor_s {
+        let start = ledger.start();
+        out.push(Part {
+            took: Took::Link,
+            seconds: floor - start.unwrap_or(0.0),
+        });
+        out.extend(start.map(|seconds| Part {
+            took: Took::Start,
+            seconds,
+        }));
+    }
+    out.extend(causes(ledger));
+    out
+}
+
+/// The parts of a ledger that are causes, by size.
+pub(crate) fn causes(ledger: &Ledger) -> Vec<Part> {
     let told = ledger.floor_s.is_some();
     let mut out: Vec<Part> = Vec::new();
     for entry in &ledger.entries {
@@ -67,18 +85,6 @@ pub fn parts(ledger: &Ledger) -> Vec<Part> {
     }
     out.retain(|part| part.seconds > 0.0);
     out.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
-    if let Some(floor) = ledger.floor_s {
-        let start = ledger.start();
-        let link = Part {
-            took: Took::Link,
-            seconds: floor - start.unwrap_or(0.0),
-        };
-        let start = start.map(|seconds| Part {
-            took: Took::Start,
-            seconds,
-        });
-        out.splice(0..0, std::iter::once(link).chain(start));
-    }
     out
 }
 
@@ -318,6 +324,27 @@ const LINES: usize = 6;
 const LEAST: f64 = 0.01;
 /// Letters of the causes, the costliest first.
 const MARKS: [char; 8] = ['a', 'b', 'c', 'd', 'e', 'f', 'g', '.'];
+
+/// A ledger for tests: random loss costs `lost_s` of the duration, and the link takes the rest.
+#[cfg(test)]
+pub(crate) fn lossy(duration_s: f64, lost_s: f64) -> Ledger {
+    use slowpath_verdict::ledger::State;
+    Ledger {
+        duration_s,
+        floor_s: Some(duration_s - lost_s),
+        entries: vec![Entry {
+            cause: Limit::RandomLoss,
+            flags: Vec::new(),
+            state: State::Growth,
+            event_at_s: None,
+            events: 1,
+            segments: 1,
+            time_s: duration_s,
+            lost_s: Some(lost_s),
+        }],
+        ..Ledger::default()
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ use slowpath_verdict::message::{Count, List, Name, Part, Span, named};
 
 use super::catalogue::Message;
 use super::gain::the;
-use crate::ledger::{Took, parts};
+use crate::ledger::{Took, causes};
 use crate::results::{RunResult, Variant};
 
 /// The mean of each cause over the runs that have a ledger, every part of a tenth or more.
@@ -36,10 +36,7 @@ fn said(variant: &str, ledgers: &[&Ledger]) -> Option<String> {
         .filter_map(|ledger| ledger.start_s.filter(|_| ledger.floor_s.is_some()));
     let apart = mean(starts.sum()) >= TENTH * duration;
     for ledger in ledgers {
-        for part in parts(ledger)
-            .into_iter()
-            .filter(|part| part.took.cause().is_some())
-        {
+        for part in causes(ledger) {
             add(part.took, part.seconds);
         }
         if let Some(floor) = ledger.floor_s {
@@ -105,27 +102,13 @@ const TENTH: f64 = 0.1;
 
 #[cfg(test)]
 mod tests {
-    use slowpath_verdict::Limit;
-    use slowpath_verdict::ledger::{Entry, State};
-
     use super::*;
+    use crate::ledger::lossy;
 
     fn ledger(floor_s: f64, start_s: f64, lost_s: f64) -> Ledger {
         Ledger {
-            duration_s: floor_s + lost_s,
-            floor_s: Some(floor_s),
             start_s: Some(start_s),
-            entries: vec![Entry {
-                cause: Limit::RandomLoss,
-                flags: Vec::new(),
-                state: State::Growth,
-                event_at_s: None,
-                events: 1,
-                segments: 1,
-                time_s: floor_s + lost_s,
-                lost_s: Some(lost_s),
-            }],
-            ..Ledger::default()
+            ..lossy(floor_s + lost_s, lost_s)
         }
     }
 

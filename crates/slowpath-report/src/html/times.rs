@@ -100,30 +100,11 @@ const SEEN: f64 = 0.002;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use slowpath_verdict::Limit;
-    use slowpath_verdict::ledger::{Entry, State};
-
-    fn ledger(duration_s: f64, lost: f64) -> Ledger {
-        Ledger {
-            duration_s,
-            floor_s: Some(duration_s - lost),
-            entries: vec![Entry {
-                cause: Limit::RandomLoss,
-                flags: Vec::new(),
-                state: State::Growth,
-                event_at_s: None,
-                events: 1,
-                segments: 1,
-                time_s: duration_s,
-                lost_s: Some(lost),
-            }],
-            ..Ledger::default()
-        }
-    }
+    use crate::ledger::lossy;
 
     #[test]
     fn bars_of_all_runs_share_one_scale() {
-        let (short, long) = (ledger(5.0, 1.0), ledger(20.0, 8.0));
+        let (short, long) = (lossy(5.0, 1.0), lossy(20.0, 8.0));
         let bar = |name: &str, ledger| (name.to_owned(), format!("v-{name}"), ledger);
         let runs = [bar("a", &short), bar("b", &long)];
         let view = TimesView::of(runs.into_iter()).unwrap();
@@ -139,7 +120,7 @@ mod tests {
         let bar = |start_s| {
             let ledger = Ledger {
                 start_s: Some(start_s),
-                ..ledger(5.0, 1.0)
+                ..lossy(5.0, 1.0)
             };
             let view = TimesView::of([("a".to_owned(), "v-a".to_owned(), &ledger)].into_iter()).unwrap();
             let parts = view.rows[0].parts.iter();
@@ -151,7 +132,7 @@ mod tests {
 
     #[test]
     fn colours_that_nobody_can_see_are_not_explained() {
-        let (whole, sliver) = (ledger(100.0, 0.0), ledger(100.0, 0.1));
+        let (whole, sliver) = (lossy(100.0, 0.0), lossy(100.0, 0.1));
         for ledger in [&whole, &sliver] {
             let view = TimesView::of([("a".to_owned(), "v-a".to_owned(), ledger)].into_iter()).unwrap();
             assert_eq!(view.causes, ["link"]);
