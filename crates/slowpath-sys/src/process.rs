@@ -149,6 +149,32 @@ impl RunDelay {
     }
 }
 
+/// How often the calling thread has left its processor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Switches {
+    /// To wait for something (`ru_nvcsw` of `getrusage(2)`).
+    pub given_up: u64,
+    /// Though it could have gone on (`ru_nivcsw`).
+    pub lost: u64,
+}
+
+impl Switches {
+    /// The calling thread's so far.
+    ///
+    /// # Errors
+    /// None is expected on Linux.
+    pub fn read() -> io::Result<Self> {
+        // SAFETY: all-zero bytes are a valid rusage, which the kernel fills.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: the pointer is to a rusage that outlives the call.
+        cvt(unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) })?;
+        Ok(Self {
+            given_up: u64::try_from(usage.ru_nvcsw).map_err(io::Error::other)?,
+            lost: u64::try_from(usage.ru_nivcsw).map_err(io::Error::other)?,
+        })
+    }
+}
+
 /// Asks that the calling thread, once woken, waits little for a processor: turns of `nanos`, 0.1 to 100 ms.
 ///
 /// A thread that takes short turns interrupts those that take longer ones as soon as it has something to do; its share
@@ -307,6 +333,22 @@ mod tests {
         let first = delay.read().unwrap();
         std::thread::sleep(Duration::from_millis(2));
         assert!(delay.read().unwrap() >= first);
+        // A thread that never gives its processor up loses it as soon as others want it: here they do.
+        let (before, processors) = (
+            Switches::read().unwrap(),
+            std::thread::available_parallelism().unwrap(),
+        );
+        let end = std::time::Instant::now() + Duration::from_millis(200);
+        std::thread::scope(|scope| {
+            for _ in 0..processors.get() {
+                scope.spawn(|| while std::time::Instant::now() < end {});
+            }
+            while std::time::Instant::now() < end {}
+        });
+        let after = Switches::read().unwrap();
+        assert!(after.lost > before.lost, "{before:?} {after:?}");
+        std::thread::sleep(Duration::from_millis(1));
+        assert!(Switches::read().unwrap().given_up > after.given_up);
         assert!(signal(0, 0).is_err());
         for group in [0, 1, u32::MAX] {
             let refused = signal_group(group, 0).unwrap_err().kind();

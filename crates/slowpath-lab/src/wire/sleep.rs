@@ -5,15 +5,16 @@
 //! the programs under test: sparse packets are exact, dense ones need no waking.
 //!
 //! A packet that ends a sleep came earlier than the thread could look: by the time that the thread waited for a
-//! processor, which the kernel counts, and by what waking an idle processor takes. The first is taken off the stamp;
-//! the second, learned from timers, only bounds the error, since the packet may have found its processor awake.
+//! processor, which the kernel counts, and by what waking an idle processor takes. The first is taken off the stamp
+//! where the thread has waited for nothing else meanwhile; the second, learned from timers, only bounds the error, since
+//! the packet may have found its processor awake.
 
 use std::io;
 use std::os::fd::BorrowedFd;
 
 use slowpath_sys::clock;
 use slowpath_sys::poll::PollSet;
-use slowpath_sys::process::RunDelay;
+use slowpath_sys::process::{RunDelay, Switches};
 use slowpath_units::Duration;
 
 /// One wire's way to sleep. Times are nanoseconds of the monotonic clock.
@@ -22,6 +23,8 @@ pub(crate) struct Sleeper {
     stopping: usize,
     delay: Option<RunDelay>,
     waited: u64,
+    /// As they were when `waited` was read.
+    switches: Switches,
     /// How late timers wake this thread, a running mean.
     overshoot: u64,
     /// The same without time for which it waited for a processor.
@@ -99,6 +102,7 @@ impl Sleeper {
             stopping,
             waited: delay.as_ref().and_then(|delay| delay.read().ok()).unwrap_or(0),
             delay,
+            switches: Switches::read().unwrap_or(Switches { given_up: 0, lost: 0 }),
             overshoot: 30_000,
             wake_cost: WAKE_COST,
             most_spin: spin.map_or(MOST_SPIN, Duration::nanos),
@@ -124,13 +128,11 @@ impl Sleeper {
                 first_in_time: false,
             }));
         }
-        // What the last turn waited for a processor is not this sleep's.
-        let turn = now - self.woke;
-        let of_turn = if turn > LONG_TURN && self.starved().is_some() {
-            0
-        } else {
-            turn
-        };
+        // What the last turn waited for a processor is not this sleep's. A short turn is not worth asking for; if it
+        // was interrupted, that shows after the sleep.
+        if now - self.woke > LONG_TURN {
+            self.starved();
+        }
         let may_spin = due == Some(planned) && self.spun < SPIN_ADVANCE + (now - self.started) / self.budget;
         let margin = if may_spin {
             (self.overshoot * 3 / 2).min(self.most_spin)
@@ -141,7 +143,7 @@ impl Sleeper {
         let mut ready = self.set.wait(Some(asleep))?;
         let mut woke = clock::monotonic();
         let counted = self.starved();
-        let starved = counted.unwrap_or(woke - now);
+        let starved = counted.map_or(woke - now, |counted| counted.waited);
         if ready == 0 && asleep > 0 {
             let late = woke.saturating_sub(now + asleep);
             self.overshoot = (self.overshoot * 7 + late.min(MOST_SPIN)) / 8;
@@ -149,8 +151,7 @@ impl Sleeper {
         }
         let earlier = |span: u64| woke - span.min(woke - now);
         let mut empty_at = earlier(starved + self.wake_cost.max(WAKE_COST));
-        let waited = counted.unwrap_or(0).saturating_sub(of_turn);
-        let waiting_since = earlier(waited);
+        let waiting_since = earlier(counted.map_or(0, Counted::since_woken));
         let mut came = arrived_at(waiting_since, now + asleep, woke);
         let spin_from = woke;
         while ready == 0 && woke < planned {
@@ -181,12 +182,42 @@ impl Sleeper {
         }))
     }
 
-    /// Time that this thread has waited for a processor since the last call, where the kernel counts it.
-    fn starved(&mut self) -> Option<u64> {
+    /// What the kernel has counted since the last call, where it does.
+    fn starved(&mut self) -> Option<Counted> {
         let total = self.delay.as_ref()?.read().ok()?;
-        let since = total.saturating_sub(self.waited);
-        self.waited = total;
-        Some(since)
+        let switches = Switches::read().ok()?;
+        let counted = Counted {
+            waited: total.saturating_sub(self.waited),
+            given_up: switches.given_up.saturating_sub(self.switches.given_up),
+            lost: switches.lost.saturating_sub(self.switches.lost),
+        };
+        (self.waited, self.switches) = (total, switches);
+        Some(counted)
+    }
+}
+
+/// What the kernel counted of this thread during a sleep, and a short turn before it.
+#[derive(Clone, Copy)]
+struct Counted {
+    /// How long it could have run and did not.
+    waited: u64,
+    /// How often it gave its processor up.
+    given_up: u64,
+    /// How often it lost it.
+    lost: u64,
+}
+
+impl Counted {
+    /// How long the thread waited after what woke it had happened, as far as that is known.
+    ///
+    /// Only the wait of a thread that slept once and never lost its processor all comes after its waking. Any other
+    /// may have waited before, when the packet was not there yet.
+    fn since_woken(self) -> u64 {
+        if self.given_up <= 1 && self.lost == 0 {
+            self.waited
+        } else {
+            0
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! Figures that the lab promises on an idle machine. Where the run itself says that the machine was not idle, the
-//! figure is not judged, and the test says so.
+//! figure is taken again, and where it never was, the test says so.
 
-use std::time::Duration as StdDuration;
+use std::time::{Duration as StdDuration, Instant};
 
 use slowpath_lab::{Lab, LabReport};
 use slowpath_record::HealthState;
+use slowpath_units::Duration;
 
-use crate::support::{FAR, delay, loss, mean_us, permitted, ping, rate, tcp, two_hosts};
+use crate::support::{FAR, delay, loss, median_us, permitted, ping, rate, tcp, two_hosts};
 
 /// Whether figures of this run may be judged: the wire was on time, whatever else the machine did.
 fn trustworthy(test: &str, report: &LabReport) -> bool {
@@ -22,8 +23,39 @@ fn trustworthy(test: &str, report: &LabReport) -> bool {
         .iter()
         .filter(|reason| TIMING.contains(&reason.code.name()));
     let Some(reason) = reasons.next() else { return true };
-    eprintln!("skipped: {test}: the machine was not idle: {}", reason.text);
+    eprintln!("{test}: the machine was not idle: {}", reason.text);
     false
+}
+
+/// Times a figure is taken before it is judged: other guests of the machine come and go.
+const ROUNDS: usize = 5;
+
+/// How late this machine wakes a program that sleeps 10 ms, in microseconds, half of the time: no wire is in it.
+fn bare_lateness_us() -> f64 {
+    let sleep = StdDuration::from_millis(10);
+    let late = |_| {
+        let start = Instant::now();
+        std::thread::sleep(sleep);
+        Duration::from(start.elapsed().saturating_sub(sleep))
+    };
+    median_us((0..50).map(late).collect())
+}
+
+/// The round trip of a path of `one_way` each way, half of the time, in microseconds; none where the run says that
+/// the machine was not idle. No packet may be early, on any machine.
+fn round_trip_us(test: &str, one_way: &str) -> Option<f64> {
+    let lab = Lab::build(&two_hosts(&[delay(one_way)]), None).unwrap();
+    let times = lab
+        .run_in("near", || ping(FAR.into(), 100, StdDuration::from_millis(3)))
+        .unwrap();
+    let report = lab.finish();
+    assert_eq!(times.len(), 100);
+    let least = one_way.parse::<Duration>().unwrap().nanos() * 2;
+    assert!(times.iter().all(|time| time.nanos() >= least), "{times:?}");
+    let idle = trustworthy(test, &report) && report.health.state == HealthState::Valid;
+    let median = median_us(times);
+    eprintln!("one way {one_way}: {median:.1} us, {:?}", report.health.reasons);
+    idle.then_some(median)
 }
 
 #[test]
@@ -32,47 +64,31 @@ fn twenty_milliseconds_add_twenty_milliseconds() {
     if !permitted(TEST) {
         return;
     }
-    let mut means = Vec::new();
-    for one_way in ["0 ms", "10 ms"] {
-        let lab = Lab::build(&two_hosts(&[delay(one_way)]), None).unwrap();
-        let times = lab
-            .run_in("near", || ping(FAR.into(), 100, StdDuration::from_millis(3)))
-            .unwrap();
-        assert_eq!(times.len(), 100);
-        let report = lab.finish();
-        let late = report.health.release_lateness.unwrap_or_default();
-        eprintln!(
-            "one way {one_way}: {:.1} us, late {} half of the time, {} 99 %",
-            mean_us(&times),
-            late.p50,
-            late.p99
-        );
-        // Programs that wake late make a ping late too, however exact the wire.
-        if !trustworthy(TEST, &report) || report.health.state != HealthState::Valid {
-            eprintln!(
-                "skipped: {TEST}: the machine was not idle: {:?}",
-                report.health.reasons
-            );
+    let mut wrong = Vec::new();
+    for _ in 0..ROUNDS {
+        let late = bare_lateness_us();
+        let Some(without) = round_trip_us(TEST, "0 ms") else {
+            continue;
+        };
+        let Some(with) = round_trip_us(TEST, "10 ms") else {
+            continue;
+        };
+        // Each way's wire sleeps once on its path, and is late as any sleeper of this machine is.
+        let added = with - without;
+        if added < 20_100.0 + 2.0 * late {
             return;
         }
-        means.push(mean_us(&times));
+        wrong.push(format!("{added:.0} us, where a sleeper wakes {late:.0} us late"));
     }
-    // A path without delay meets the machine's own wake-ups at three hand-overs, one with delay at fewer, because
-    // its wire is awake when a packet is due. Where these are slow the difference measures them and not the path.
-    if means[0] > 120.0 {
+    // One round is not enough to condemn the wire: what disturbs it need not disturb the sleeper just before.
+    if wrong.len() < 3 {
         eprintln!(
-            "skipped: {TEST}: a path without delay takes {:.0} us here, so programs wake too late to judge 100 us; \
-             the path added {:.0} us",
-            means[0],
-            means[1] - means[0]
+            "skipped: {TEST}: the machine was not idle in {} of {ROUNDS} rounds ({wrong:?})",
+            ROUNDS - wrong.len()
         );
         return;
     }
-    let added = means[1] - means[0];
-    assert!(
-        (19_900.0..20_100.0).contains(&added),
-        "a 20 ms path added {added} us: {means:?}"
-    );
+    panic!("a 20 ms path added, time after time: {wrong:?}");
 }
 
 #[test]
@@ -81,25 +97,36 @@ fn fifty_megabits_are_fifty_megabits() {
     if !permitted(TEST) {
         return;
     }
-    let lab = Lab::build(&two_hosts(&[rate("50 Mbit/s", 300), delay("1 ms")]), None).unwrap();
-    let bytes = 12_000_000;
-    let seconds = tcp(&lab, FAR.into(), bytes);
-    let report = lab.finish();
-    if !trustworthy(TEST, &report) {
+    let mut wrong = Vec::new();
+    for _ in 0..ROUNDS {
+        let lab = Lab::build(&two_hosts(&[rate("50 Mbit/s", 300), delay("1 ms")]), None).unwrap();
+        let bytes = 12_000_000;
+        let seconds = tcp(&lab, FAR.into(), bytes);
+        let report = lab.finish();
+        if !trustworthy(TEST, &report) {
+            continue;
+        }
+        // Per packet 1448 bytes of data, 1514 at layer 2: timestamps take 12 bytes. Retransmissions are few but count.
+        let link = report
+            .elements
+            .iter()
+            .find(|element| element.element == "up.0")
+            .unwrap();
+        let frame_bytes = link.delivered.bytes + 14 * link.delivered.packets;
+        let measured = frame_bytes as f64 * 8.0 / seconds;
+        if (measured / 50e6 - 1.0).abs() < 0.002 {
+            return;
+        }
+        wrong.push(format!("{measured} bit/s in {seconds} s"));
+    }
+    if wrong.len() < 3 {
+        eprintln!(
+            "skipped: {TEST}: the machine was not idle in {} of {ROUNDS} rounds ({wrong:?})",
+            ROUNDS - wrong.len()
+        );
         return;
     }
-    // Per packet 1448 bytes of data, 1514 at layer 2: timestamps take 12 bytes. Retransmissions are few but count.
-    let link = report
-        .elements
-        .iter()
-        .find(|element| element.element == "up.0")
-        .unwrap();
-    let frame_bytes = link.delivered.bytes + 14 * link.delivered.packets;
-    let measured = frame_bytes as f64 * 8.0 / seconds;
-    assert!(
-        (measured / 50e6 - 1.0).abs() < 0.002,
-        "{measured} bit/s in {seconds} s"
-    );
+    panic!("time after time: {wrong:?}");
 }
 
 #[test]

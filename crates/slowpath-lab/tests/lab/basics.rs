@@ -21,21 +21,26 @@ fn ping_takes_as_long_as_the_path() {
                 continue;
             }
         };
+        let mut pings = 0;
         for far in [FAR.into(), v6(FAR)] {
-            let times = lab
-                .run_in("near", || ping(far, 20, StdDuration::from_millis(5)))
-                .unwrap();
-            assert_eq!(times.len(), 20, "{far} with {attachment:?}");
-            // The least of them: on a busy machine the programs are late, which is not the wire's doing.
-            let least = times.iter().min().unwrap();
-            assert!(
-                (20_000_000..25_000_000).contains(&least.nanos()),
-                "{least} to {far} with {attachment:?}"
-            );
+            // The least of them, and again while other programs leave the wire no processor: their doing, not its own.
+            for round in 1.. {
+                let times = lab
+                    .run_in("near", || ping(far, 20, StdDuration::from_millis(5)))
+                    .unwrap();
+                assert_eq!(times.len(), 20, "{far} with {attachment:?}");
+                pings += 20;
+                let least = times.iter().min().unwrap().nanos();
+                assert!(least >= 20_000_000, "{least} ns to {far} with {attachment:?}");
+                if least < 25_000_000 {
+                    break;
+                }
+                assert!(round < 10, "{least} ns to {far} with {attachment:?}");
+            }
         }
         let report = lab.finish();
-        assert_eq!(report.totals.sent, 80, "{attachment:?}");
-        assert_eq!(report.totals.delivered, 80);
+        assert_eq!(report.totals.sent, 2 * pings, "{attachment:?}");
+        assert_eq!(report.totals.delivered, 2 * pings);
         assert_eq!(report.totals.lost_outside, 0);
     }
 }

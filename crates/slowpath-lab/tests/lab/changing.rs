@@ -122,7 +122,7 @@ fn packets_leave_when_a_recorded_trace_says() {
     }
     let mut link = Link::fifo("1 Mbit/s".parse().unwrap(), Layer::Ip, Limit::Packets(1000));
     link.rate = Rate::Trace(Trace::parse("3\n7\n10\n").unwrap());
-    let (_, delivered) = bursts(ElementKind::Link(link), 1500, 30, &[0]);
+    let (sent, delivered) = bursts(ElementKind::Link(link), 1500, 30, &[0]);
     let places: Vec<u64> = delivered.iter().map(|at| at.nanos() % 10_000_000).collect();
     assert!(
         places
@@ -130,9 +130,10 @@ fn packets_leave_when_a_recorded_trace_says() {
             .all(|place| [0, 3_000_000, 7_000_000].contains(place)),
         "{places:?}"
     );
-    let span = delivered[29].since(delivered[0]).nanos();
+    // The program may need its time to send them, on a busy machine.
+    let (span, sending) = (delivered[29].since(delivered[0]), sent[29].since(sent[0]));
     assert!(
-        (93_000_000..120_000_000).contains(&span),
-        "30 packets, three in 10 ms: {span} ns"
+        span >= Duration::from_millis(93) && span < Duration::from_millis(120) + sending,
+        "30 packets, three in 10 ms: {span}, sent in {sending}"
     );
 }

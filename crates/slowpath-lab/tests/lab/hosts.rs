@@ -5,8 +5,9 @@ use std::thread::scope;
 
 use slowpath_lab::{HostSpec, KernelSettings, Lab, LabError, LabSpec, Mounts, Stack, WireSettings};
 use slowpath_path::{NetworkSpec, Target};
+use slowpath_units::Duration;
 
-use crate::support::{delay, loss, mean_us, nic, permitted, ping, two_hosts};
+use crate::support::{delay, loss, nic, permitted, ping, two_hosts};
 
 /// Two pairs of hosts with a path of their own each, unlike in the two directions.
 fn two_pairs() -> LabSpec {
@@ -50,7 +51,7 @@ fn several_paths_run_at_once() {
         return;
     }
     let lab = Lab::build(&two_pairs(), None).unwrap();
-    let means: Vec<f64> = scope(|scope| {
+    let times: Vec<Vec<Duration>> = scope(|scope| {
         let pings = (0..2).map(|pair| {
             let lab = &lab;
             scope.spawn(move || {
@@ -60,13 +61,16 @@ fn several_paths_run_at_once() {
             })
         });
         let pings: Vec<_> = pings.collect();
-        pings
-            .into_iter()
-            .map(|ping| mean_us(&ping.join().unwrap()))
-            .collect()
+        pings.into_iter().map(|ping| ping.join().unwrap()).collect()
     });
-    assert!((10_000.0..16_000.0).contains(&means[0]), "{means:?}");
-    assert!((30_000.0..36_000.0).contains(&means[1]), "{means:?}");
+    // Never early; how late the latest of them is, is the machine's doing.
+    for (times, millis) in times.iter().zip([10, 30]) {
+        let (least, path) = (times.iter().min().unwrap(), Duration::from_millis(millis));
+        assert!(
+            *least >= path && *least < path + Duration::from_millis(6),
+            "{path}: {times:?}"
+        );
+    }
     let report = lab.finish();
     assert_eq!(report.totals.delivered, 80);
     assert_eq!(
