@@ -456,9 +456,15 @@ impl Line {
     pub(super) fn delivered(&mut self, at: i64, fresh: u64, marks: u64, window: u64) {
         if fresh > 0 {
             self.room = self.room.saturating_add(1);
-            let apart = self
-                .last_ack
-                .map_or(0.0, |(last, apart)| apart + SMOOTH * ((at - last) as f64 - apart));
+            let apart = self.last_ack.map_or(0.0, |(last, apart)| {
+                let gap = (at - last) as f64;
+                // A gap between two trains says nothing of how far they are apart within one.
+                if apart > 0.0 {
+                    apart + SMOOTH * (gap.min(2.0 * apart) - apart)
+                } else {
+                    gap
+                }
+            });
             self.last_ack = Some((at, apart));
         }
         let unused = self.room > ROOM;

@@ -366,36 +366,9 @@ impl Booking<'_> {
             self.account.book(self.whole(heading), time, lost);
             return;
         }
-        if let Some(limit) = self.hints.constant {
-            let amount = self.hints.constant_bytes as f64;
-            if flight >= CONSTANT * amount && !(limit == Limit::SendBuffer && self.exceeds(amount)) {
-                let state = match limit {
-                    Limit::SenderApplication => State::Pace,
-                    Limit::ProtocolWindow if amount <= 0.0 => State::Answer,
-                    Limit::Unknown => State::Unknown,
-                    _ => State::Buffer,
-                };
-                self.account
-                    .book(self.whole(Heading::new(limit, state)), time, lost);
-                return;
-            }
-        }
-        if let Some((plateau, limit)) = self.plateau
-            && flight + f64::from(self.hints.segment) >= plateau
-        {
-            let state = match limit {
-                Limit::SendBuffer => State::Buffer,
-                Limit::SenderApplication => State::Pace,
-                _ => State::Unknown,
-            };
-            self.account
-                .book(self.whole(Heading::new(limit, state)), time, lost);
-            return;
-        }
         let reacts = self.current.is_some_and(|(_, until)| place <= until);
-        // A sender that its window holds follows an acknowledgement at once.
-        let lets_pass = !self.hints.at_sender || step.followed * 2 < step.acks.max(1);
-        if !reacts && self.paced_below_window(place) {
+        let fixed = self.fixed_amount(flight);
+        if !reacts && (self.paced_below_window(place) || fixed.is_some() && self.mostly_window(place)) {
             let cause = if self.hints.slow_reader {
                 Limit::ReceiverApplication
             } else {
@@ -405,6 +378,12 @@ impl Booking<'_> {
                 .book(self.whole(Heading::new(cause, State::Window)), time, lost);
             return;
         }
+        if let Some(heading) = fixed {
+            self.account.book(self.whole(heading), time, lost);
+            return;
+        }
+        // A sender that its window holds follows an acknowledgement at once.
+        let lets_pass = !self.hints.at_sender || step.followed * 2 < step.acks.max(1);
         if !reacts && lets_pass && !self.deficits.starting() && flight < HELD * self.reach.min(self.holds) {
             // More has been in flight since the last event: the program does not send.
             self.account.book(
@@ -455,6 +434,29 @@ impl Booking<'_> {
         acks >= SOME_ACKS && f64::from(unused) >= UNUSED * f64::from(acks)
     }
 
+    /// What holds a flight of so many bytes, where it is one that stays the same.
+    fn fixed_amount(&self, flight: f64) -> Option<Heading> {
+        if let Some(limit) = self.hints.constant {
+            let amount = self.hints.constant_bytes as f64;
+            if flight >= CONSTANT * amount && !(limit == Limit::SendBuffer && self.exceeds(amount)) {
+                let state = match limit {
+                    Limit::SenderApplication => State::Pace,
+                    Limit::ProtocolWindow if amount <= 0.0 => State::Answer,
+                    Limit::Unknown => State::Unknown,
+                    _ => State::Buffer,
+                };
+                return Some(Heading::new(limit, state));
+            }
+        }
+        let (plateau, limit) = self.plateau?;
+        let state = match limit {
+            Limit::SendBuffer => State::Buffer,
+            Limit::SenderApplication => State::Pace,
+            _ => State::Unknown,
+        };
+        (flight + f64::from(self.hints.segment) >= plateau).then(|| Heading::new(limit, state))
+    }
+
     /// A sender with a clock of its own (BBR) fills the window only while it probes for more, again and again, and learns its
     /// rate from that: the window holds it in between, too.
     fn paced_below_window(&self, place: usize) -> bool {
@@ -472,6 +474,21 @@ impl Booking<'_> {
         });
         let paced = acks >= SOME_ACKS && followed * 4 < acks;
         paced && before.iter().any(filled) && behind.iter().any(filled) && !self.lost_within(&near)
+    }
+
+    /// The window is full for a part of most round trips near, and all the room that it gives is used: what lies below it in
+    /// between is no fixed amount of the sender's.
+    fn mostly_window(&self, place: usize) -> bool {
+        let steps = &self.line.steps;
+        if !self.hints.at_sender || !self.hints.window_known || self.hints.answered {
+            return false;
+        }
+        let near = &steps[place.saturating_sub(PROBES)..(place + PROBES + 1).min(steps.len())];
+        let sum = |of: fn(&Step) -> u32| -> u32 { near.iter().map(of).sum() };
+        let filled = near
+            .iter()
+            .filter(|step| step.full_s >= FILLED * self.line.step_s);
+        filled.count() * 2 >= near.len() && sum(|step| step.acks) > 8 * sum(|step| step.unused)
     }
 
     /// Whether losses fall into these steps.
@@ -776,6 +793,8 @@ const BURSTS: u32 = 6;
 const LET_GO: f64 = 0.65;
 /// Steps before and after one that are looked at with it.
 const NEAR: usize = 2;
+/// Share of a round trip for which the window is full, in one in which it holds the sender.
+const FILLED: f64 = 0.15;
 /// Steps within which BBR probes for more: eight round trips, and some for what they are longer.
 const PROBES: usize = 10;
 /// Acknowledgements from which a share of them is one.
