@@ -413,7 +413,12 @@ impl Past {
                 _ => Limit::SenderApplication,
             });
         }
-        if info.peer_window < flight + mss {
+        let window = u64::from(info.cwnd) * mss;
+        // Linux leaves the room of a segment or two unused until there is room for more: then the smaller of the two
+        // windows is what it waits for.
+        let open = info.recovery == RecoveryState::Open;
+        let smaller = open && !path.bbr && flight + mss <= window && info.peer_window <= window;
+        if smaller || info.peer_window < flight + mss {
             let slow = path.slow_reader && peer.is_some_and(|peer| peer.unread * 4 > peer.window);
             return Some(if slow || info.peer_window == 0 {
                 Limit::ReceiverApplication
@@ -423,7 +428,6 @@ impl Past {
         }
         // BBR paces by what arrived: a buffer or window that holds less than BBR's own window, and than what it puts into the
         // path when it probes for more, made that rate.
-        let window = u64::from(info.cwnd) * mss;
         if path.bbr && flight + mss <= window {
             let most = window.min((PROBE * holds(path, info) * mss as f64) as u64);
             let buffer = path.buffer.unwrap_or(u64::MAX);

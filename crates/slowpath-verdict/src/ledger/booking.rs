@@ -368,7 +368,12 @@ impl Booking<'_> {
         }
         let reacts = self.current.is_some_and(|(_, until)| place <= until);
         let fixed = self.fixed_amount(flight);
-        if !reacts && (self.paced_below_window(place) || fixed.is_some() && self.mostly_window(place)) {
+        let window = || {
+            self.paced_below_window(place)
+                || self.up_to_window(place)
+                || fixed.is_some() && self.mostly_window(place)
+        };
+        if !reacts && window() {
             let cause = if self.hints.slow_reader {
                 Limit::ReceiverApplication
             } else {
@@ -474,6 +479,22 @@ impl Booking<'_> {
         });
         let paced = acks >= SOME_ACKS && followed * 4 < acks;
         paced && before.iter().any(filled) && behind.iter().any(filled) && !self.lost_within(&near)
+    }
+
+    /// In most round trips near, the flight comes up to the window but for less than the two segments that Linux likes to
+    /// send at once: no congestion window stays just there.
+    fn up_to_window(&self, place: usize) -> bool {
+        let steps = &self.line.steps;
+        let told = self.hints.at_sender || self.hints.at_receiver;
+        if !told || !self.hints.window_known || self.hints.answered {
+            return false;
+        }
+        let near = &steps[place.saturating_sub(EDGE)..(place + EDGE + 1).min(steps.len())];
+        let room = 2 * u64::from(self.hints.segment);
+        let most = near.iter().map(|step| step.flight).max().unwrap_or(0);
+        let reaches =
+            |step: &&Step| step.window > 0 && step.flight + room > step.window && step.flight + room > most;
+        near.iter().filter(reaches).count() * 5 >= near.len() * 4
     }
 
     /// The window is full for a part of most round trips near, and all the room that it gives is used: what lies below it in
@@ -793,6 +814,8 @@ const BURSTS: u32 = 6;
 const LET_GO: f64 = 0.65;
 /// Steps before and after one that are looked at with it.
 const NEAR: usize = 2;
+/// Steps before and after one in which the flight comes up to the window, where that holds it.
+const EDGE: usize = 3;
 /// Share of a round trip for which the window is full, in one in which it holds the sender.
 const FILLED: f64 = 0.15;
 /// Steps within which BBR probes for more: eight round trips, and some for what they are longer.
