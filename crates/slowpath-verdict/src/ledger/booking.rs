@@ -466,7 +466,7 @@ impl Booking<'_> {
     /// rate from that: the window holds it in between, too.
     fn paced_below_window(&self, place: usize) -> bool {
         let steps = &self.line.steps;
-        let known = self.hints.at_sender && self.hints.window_known && !self.hints.answered;
+        let known = self.window_is_seen();
         let half = |step: &Step| 2 * step.flight >= step.window && step.window > 0;
         if !known || !half(&steps[place]) {
             return false;
@@ -485,8 +485,7 @@ impl Booking<'_> {
     /// send at once: no congestion window stays just there.
     fn up_to_window(&self, place: usize) -> bool {
         let steps = &self.line.steps;
-        let told = self.hints.at_sender || self.hints.at_receiver;
-        if !told || !self.hints.window_known || self.hints.answered {
+        if !self.window_is_seen() {
             return false;
         }
         let near = &steps[place.saturating_sub(EDGE)..(place + EDGE + 1).min(steps.len())];
@@ -501,7 +500,7 @@ impl Booking<'_> {
     /// between is no fixed amount of the sender's.
     fn mostly_window(&self, place: usize) -> bool {
         let steps = &self.line.steps;
-        if !self.hints.at_sender || !self.hints.window_known || self.hints.answered {
+        if !self.window_is_seen() {
             return false;
         }
         let near = &steps[place.saturating_sub(PROBES)..(place + PROBES + 1).min(steps.len())];
@@ -510,6 +509,12 @@ impl Booking<'_> {
             .iter()
             .filter(|step| step.full_s >= FILLED * self.line.step_s);
         filled.count() * 2 >= near.len() && sum(|step| step.acks) > 8 * sum(|step| step.unused)
+    }
+
+    /// Whether what room the window leaves is seen, and used as soon as it is there.
+    fn window_is_seen(&self) -> bool {
+        let hints = self.hints;
+        (hints.at_sender || hints.at_receiver) && hints.window_known && !hints.answered
     }
 
     /// Whether losses fall into these steps.
