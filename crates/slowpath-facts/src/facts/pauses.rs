@@ -44,6 +44,10 @@ const EARLY_NS: i64 = 300_000;
 const TRAIN_NS: f64 = 200_000.0;
 /// How much longer than the usual gap between trains a pause of a paced sender is.
 const PACED: f64 = 3.0;
+/// Share of the gaps that are as short as a link makes them.
+const CLOSEST: f64 = 0.1;
+/// How much longer than these a pause is.
+const SPREAD: f64 = 2.0;
 /// Pauses of that kind that suffice.
 const ENOUGH: u64 = 20;
 
@@ -52,8 +56,13 @@ const ENOUGH: u64 = 20;
 ///
 /// What a pacer leaves between two packets is no pause: where there are enough much longer ones, those are looked at.
 pub(crate) fn pauses(half: &Half, split: &Split, rtt: f64) -> Pauses {
-    let shortest = (rtt * PAUSE).max(SHORTEST) * 1e9;
-    let paced = PACED * usual_gap(half);
+    let mut shortest = (rtt * PAUSE).max(SHORTEST) * 1e9;
+    let gaps = gaps(half);
+    if from_afar(split) {
+        // What a link has put between the segments of one train is no pause of the sender.
+        shortest = shortest.max(SPREAD * quantile(&gaps, CLOSEST));
+    }
+    let paced = PACED * quantile(&gaps, 0.5);
     if paced > shortest {
         let long = longer_than(half, split, rtt, paced);
         if long.count >= ENOUGH {
@@ -63,8 +72,13 @@ pub(crate) fn pauses(half: &Half, split: &Split, rtt: f64) -> Pauses {
     longer_than(half, split, rtt, shortest)
 }
 
-/// The median time between two trains of new data, nanoseconds.
-fn usual_gap(half: &Half) -> f64 {
+/// Whether the tap sees what the sender did only behind a part of the path.
+fn from_afar(split: &Split) -> bool {
+    !matches!(split.tap, Tap::Sender | Tap::Unknown)
+}
+
+/// The times between two trains of new data, nanoseconds, in order of length.
+fn gaps(half: &Half) -> Vec<f64> {
     let mut last = None;
     let mut gaps: Vec<f64> = half
         .tx
@@ -75,12 +89,12 @@ fn usual_gap(half: &Half) -> f64 {
         .filter(|gap| *gap > TRAIN_NS)
         .collect();
     gaps.sort_unstable_by(f64::total_cmp);
-    quantile(&gaps, 0.5)
+    gaps
 }
 
 /// Looks at the pauses longer than `pause` nanoseconds.
 fn longer_than(half: &Half, split: &Split, rtt: f64, pause: f64) -> Pauses {
-    let shifted = !matches!(split.tap, Tap::Sender | Tap::Unknown);
+    let shifted = from_afar(split);
     let lag = if shifted {
         (split.to_sender * 1e9) as i64
     } else {
