@@ -6,8 +6,8 @@ use crate::case::{Case, EXPLAINED, FRAME_OVERHEAD, IDLE_SHARE_ALONE, RTT_SAMPLES
 use crate::ledger::Hints;
 use crate::limit::Limit;
 use crate::limits::{
-    bottleneck_bandwidth, mtu_black_hole, policed, protocol_window, receiver_application, reordering,
-    send_buffer, sender_application, shared_bottleneck, unknown, varying,
+    bottleneck_bandwidth, constant::Constant, mtu_black_hole, policed, protocol_window, receiver_application,
+    reordering, send_buffer, sender_application, shared_bottleneck, unknown, varying,
 };
 use crate::look::Look;
 
@@ -71,6 +71,7 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
             None => 0,
         },
         constant: constant.map(|found| found.limit),
+        released: Constant::released(&case),
         answered,
         disorder: policed.is_none() && first(&[reordering::LOOK]).is_some(),
         shared: first(&[shared_bottleneck::CROWDED]).is_some() && !answered && crowds(&facts.timeline)

@@ -136,13 +136,16 @@ fn plateau(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Option<(f64, 
     // What a buffer holds follows an acknowledgement at once; the program is woken only when a third of the buffer is free.
     let clocked =
         let_go(line).unwrap_or_else(|| sum(|step| step.followed) >= FOLLOWS * sum(|step| step.acks));
-    // Only the sender's tap tells that.
-    let limit = if !hints.at_sender {
-        Limit::Unknown
-    } else if clocked {
-        Limit::SendBuffer
+    // Elsewhere only pauses tell that.
+    let clocked = if hints.at_sender {
+        Some(clocked)
     } else {
-        Limit::SenderApplication
+        hints.released
+    };
+    let limit = match clocked {
+        Some(true) => Limit::SendBuffer,
+        Some(false) => Limit::SenderApplication,
+        None => Limit::Unknown,
     };
     Some((level as f64, limit))
 }

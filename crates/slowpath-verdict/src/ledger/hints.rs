@@ -29,6 +29,8 @@ pub struct Hints {
     pub constant: Option<Limit>,
     /// That flight, bytes; 0 where it is no fixed amount.
     pub constant_bytes: u64,
+    /// Whether acknowledgements end the sender's pauses, or something else does; `None` where that cannot be told.
+    pub released: Option<bool>,
     /// The other end's program answers about as often as the sender pauses.
     pub answered: bool,
     /// Packets overtake each other, and the sender takes that for loss.

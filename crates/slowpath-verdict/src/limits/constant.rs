@@ -31,7 +31,7 @@ cuts! {
 
 /// A flight that may be constant.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Constant {
+pub(crate) struct Constant {
     /// Enough pauses to tell what ends them.
     pub(super) told: bool,
     /// Share of the pauses that end with an acknowledgement, of those that would not by chance.
@@ -43,7 +43,7 @@ impl Constant {
     pub(super) fn of(case: &Case) -> Result<Self, No> {
         case.whole()?;
         let facts = case.facts;
-        let (flight, clocking) = (&facts.flight, &facts.clocking);
+        let flight = &facts.flight;
         let few = case.within(EPISODES, facts.loss.episodes);
         require(few, Reason::FlightNotConstant, || Message::LossesChanged {
             episodes: Count(facts.loss.episodes),
@@ -61,11 +61,27 @@ impl Constant {
         })?;
         let timed = case.below_times(CLOCK, case.around.clock_s, case.rtt);
         require(timed, Reason::CaptureIncomplete, || Message::ClockTooCoarse {})?;
-        Ok(Self {
+        Ok(Self::pauses(case))
+    }
+
+    /// What the pauses of any flight tell.
+    fn pauses(case: &Case) -> Self {
+        let clocking = &case.facts.clocking;
+        Self {
             told: case.reaches(PAUSES, clocking.pauses),
             beyond: (clocking.pause_ack_share - clocking.pause_chance_share)
                 / (1.0 - clocking.pause_chance_share).max(1e-9),
-        })
+        }
+    }
+
+    /// Whether acknowledgements end the sender's pauses, or something else does; `None` where that cannot be told.
+    pub(crate) fn released(case: &Case) -> Option<bool> {
+        let pauses = Self::pauses(case);
+        let least = CLOCKED.value;
+        if !pauses.told || pauses.beyond < least && pauses.beyond >= least / 2.0 {
+            return None;
+        }
+        Some(pauses.let_go(case))
     }
 
     /// Whether the flight stays at its most common peak in most round trips.

@@ -15,7 +15,7 @@
 
 pub(crate) mod bottleneck_bandwidth;
 pub(crate) mod capture_loss;
-mod constant;
+pub(crate) mod constant;
 pub(crate) mod ecn_congestion;
 mod full_link;
 mod losses;
