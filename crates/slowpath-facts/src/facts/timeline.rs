@@ -647,8 +647,10 @@ impl Drawn {
         out.delay_unit_s = one_way.map_or(0.0, |one_way| one_way.unit_s);
         out.train_rate = match tap {
             Tap::Sender => agreed(trains(half), MOST),
-            Tap::Receiver => agreed(arrivals(half, one_way, out.least_rtt_s), SOME),
-            Tap::Middle | Tap::Unknown => None,
+            Tap::Receiver if flights_are_trains(&out, half) => {
+                agreed(arrivals(half, one_way, out.least_rtt_s), SOME)
+            }
+            Tap::Receiver | Tap::Middle | Tap::Unknown => None,
         };
         marks(&mut out, apart);
         out.events.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
@@ -708,6 +710,12 @@ fn trains(half: &Half) -> Vec<f64> {
         first = Some((tx.at, acknowledged, tx.end()));
     }
     out
+}
+
+/// Whether a flight holds more than a train: what arrives over several flights, a window makes the rate of.
+fn flights_are_trains(line: &Timeline, half: &Half) -> bool {
+    let most = line.steps.iter().map(|step| step.flight).max().unwrap_or(0);
+    most > TRAIN * u64::from(half.segment_limit.max(1))
 }
 
 /// Payload bytes per second of trains as they arrived. Where the sender's clock tells their delays, only those count that
