@@ -205,7 +205,7 @@ impl Timeline {
 /// One step of a flow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
-    /// Payload newly acknowledged, selectively or not.
+    /// Payload newly acknowledged, selectively or not; beside the receiver payload that arrived.
     pub delivered: u64,
     /// Payload sent for the first time.
     pub fresh: u64,
@@ -645,6 +645,9 @@ impl Drawn {
             }
         }
         out.delay_unit_s = one_way.map_or(0.0, |one_way| one_way.unit_s);
+        if tap == Tap::Receiver {
+            count_arrivals(&mut out.steps);
+        }
         out.train_rate = match tap {
             Tap::Sender => agreed(trains(half), MOST),
             Tap::Receiver if flights_are_trains(&out, half) => {
@@ -710,6 +713,21 @@ fn trains(half: &Half) -> Vec<f64> {
         first = Some((tx.at, acknowledged, tx.end()));
     }
     out
+}
+
+/// Beside the receiver payload is delivered when it arrives: when its acknowledgements reach the sender moves with the queue
+/// before the tap. Of what was sent again, as much counts as was acknowledged beside the rest.
+fn count_arrivals(steps: &mut [Step]) {
+    let sum = |of: fn(&Step) -> u64| steps.iter().map(of).sum::<u64>();
+    let (acknowledged, fresh, resent) = (
+        sum(|step| step.delivered),
+        sum(|step| step.fresh),
+        sum(|step| step.resent),
+    );
+    let needed = acknowledged.saturating_sub(fresh) as f64 / resent.max(1) as f64;
+    for step in steps {
+        step.delivered = step.fresh + (step.resent as f64 * needed.min(1.0)).round() as u64;
+    }
 }
 
 /// Whether a flight holds more than a train: what arrives over several flights, a window makes the rate of.
