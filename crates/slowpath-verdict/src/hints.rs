@@ -42,6 +42,7 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
     let answered = facts.clocking.answers > 2
         && facts.clocking.answers * 2 >= facts.time.idle_pauses
         && case.below(protocol_window::ANSWER_BYTES, facts.clocking.answer_bytes_share);
+    let others_seen = around.flows > 1 && around.overlap > IDLE_SHARE_ALONE.value;
     Hints {
         segment: facts.segment_size,
         clock_s: around.clock_s,
@@ -75,7 +76,8 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         answered,
         disorder: policed.is_none() && first(&[reordering::LOOK]).is_some(),
         shared: first(&[shared_bottleneck::CROWDED]).is_some() && !answered && crowds(&facts.timeline)
-            || around.flows > 1 && around.overlap > IDLE_SHARE_ALONE.value,
+            || others_seen,
+        others_seen,
         delay_rate: (case.reaches(EXPLAINED, own.delay.explained)
             && case.reaches(RTT_SAMPLES, own.delay.samples))
         .then_some(payload(facts, own.delay.rate_bit_per_s)),

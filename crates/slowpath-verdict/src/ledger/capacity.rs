@@ -58,7 +58,7 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
         grain,
         queued: queued.clone(),
         alone: if hints.shared {
-            alone(line, byte_per_s, is)
+            alone(line, hints, byte_per_s, is)
         } else {
             Vec::new()
         },
@@ -165,10 +165,12 @@ fn part(line: &Timeline, hints: &Hints, queued: &[bool], byte_per_s: f64) -> Vec
 }
 
 /// Steps that lie in a stretch in which the flow had all of a link of this rate: nobody else had a part worth telling.
-fn alone(line: &Timeline, byte_per_s: f64, is: CapacityIs) -> Vec<bool> {
+fn alone(line: &Timeline, hints: &Hints, byte_per_s: f64, is: CapacityIs) -> Vec<bool> {
     let mut out = vec![false; line.steps.len()];
-    // A fair share of a link is as steady as all of it; trains leave at the whole link's rate.
-    let whole = |trains: f64| (trains / byte_per_s.max(1e-9) - 1.0).abs() <= AGREE;
+    // A fair share of a link is as steady as all of it; trains leave at the whole link's rate. As they arrive, segments of
+    // other flows that go the same way may lie between theirs.
+    let mixed = hints.at_receiver && hints.others_seen;
+    let whole = |trains: f64| !mixed && (trains / byte_per_s.max(1e-9) - 1.0).abs() <= AGREE;
     if is != CapacityIs::Known && !line.train_rate.is_some_and(whole) {
         return out;
     }

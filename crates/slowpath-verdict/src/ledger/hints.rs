@@ -37,6 +37,8 @@ pub struct Hints {
     pub disorder: bool,
     /// Other traffic fills the queue, or other flows of these hosts share the link.
     pub shared: bool,
+    /// Other flows of these hosts are in the capture for most of the time.
+    pub others_seen: bool,
     /// Payload rate of the queue that explains the delays, bytes per second.
     pub delay_rate: Option<f64>,
     /// The flow's own load explains its losses.
