@@ -111,8 +111,17 @@ fn plateau(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Option<(f64, 
         .collect();
     let mut sorted: Vec<u64> = free.iter().map(|step| step.flight).collect();
     sorted.sort_unstable();
-    let level = *sorted.get(((free.len() as f64 - 1.0) * SELDOM).max(0.0) as usize)?;
     let segment = u64::from(hints.segment);
+    let seldom = *sorted.get(((free.len() as f64 - 1.0) * SELDOM).max(0.0) as usize)?;
+    // A sender with a clock of its own probes for more, and is most of the time at what that told it.
+    let (most, usual) = usual(&sorted, segment);
+    let others = hints.policed.is_some() || hints.answered || hints.disorder;
+    let told = hints.released == Some(true) && !others;
+    let level = if told && usual >= LARGE * segment && most as f64 >= USUAL * free.len() as f64 {
+        usual
+    } else {
+        seldom
+    };
     // That is about what the window allows, or what the path holds.
     let window = free.iter().map(|step| step.window).max().unwrap_or(0);
     if hints.window_known && level as f64 >= CONSTANT * window as f64 {
@@ -134,8 +143,9 @@ fn plateau(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Option<(f64, 
         return None;
     }
     // What a buffer holds follows an acknowledgement at once; the program is woken only when a third of the buffer is free.
-    let clocked =
-        let_go(line).unwrap_or_else(|| sum(|step| step.followed) >= FOLLOWS * sum(|step| step.acks));
+    let clocked = let_go(line)
+        .unwrap_or_else(|| sum(|step| step.followed) >= FOLLOWS * sum(|step| step.acks))
+        || level < seldom;
     // Elsewhere only pauses tell that.
     let clocked = if hints.at_sender {
         Some(clocked)
@@ -148,6 +158,22 @@ fn plateau(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Option<(f64, 
         None => Limit::Unknown,
     };
     Some((level as f64, limit))
+}
+
+/// The flight within a segment of which most others are, of flights in order, and how many.
+fn usual(sorted: &[u64], segment: u64) -> (usize, u64) {
+    let mut best = (0, 0);
+    let mut low = 0;
+    for (place, flight) in sorted.iter().enumerate() {
+        while sorted[low] + 2 * segment < *flight {
+            low += 1;
+        }
+        let count = place + 1 - low;
+        if count > best.0 {
+            best = (count, sorted[low + count / 2]);
+        }
+    }
+    best
 }
 
 /// Whether acknowledgements let go the bursts that came after several of them; `None` for too few to tell.
@@ -820,6 +846,10 @@ const CONSTANT: f64 = 0.75;
 const BURSTS: u32 = 6;
 /// Share of them that acknowledgements must let go, so that a buffer held them.
 const LET_GO: f64 = 0.65;
+/// Segments from which a flight that stays within one is no small one that changes.
+const LARGE: u64 = 8;
+/// Share of the steps at one flight from which that is what the sender usually has in flight.
+const USUAL: f64 = 0.6;
 /// Steps before and after one that are looked at with it.
 const NEAR: usize = 2;
 /// Steps before and after one in which the flight comes up to the window, where that holds it.
