@@ -98,7 +98,7 @@ const TENTH: f64 = 0.1;
 /// Share of what others cost that may be this cause's. Fitted, as the next four are: `docs/validation/ledger.md`.
 const CHARGED_WRONGLY: f64 = 0.9;
 /// How far a duration is off where nothing is mistaken: two runs differ by that.
-const EVEN: f64 = 0.03;
+const EVEN: f64 = 0.05;
 /// Share of what the cause cost that a limit may take which never showed itself, where the link was never filled.
 const UNSEEN: f64 = 0.5;
 /// The same where it was filled.
@@ -147,16 +147,16 @@ mod tests {
         assert!((never.duration_s - 4.0).abs() < 1e-9 && (often.duration_s - 4.0).abs() < 1e-9);
         assert!(often.high90_s < never.high90_s, "{often:?} {never:?}");
         // Half of what the losses cost may be another limit's.
-        assert!((never.high90_s - 7.0 * 1.03).abs() < 1e-9, "{never:?}");
+        assert!((never.high90_s - 7.0 * 1.05).abs() < 1e-9, "{never:?}");
     }
 
     #[test]
     fn other_losses_may_have_been_these_but_no_buffer() {
         let loss = ledger(0.0).without(Limit::RandomLoss).unwrap();
-        assert!((loss.low90_s - (4.0 - 0.9 * 1.5) * 0.97).abs() < 1e-9, "{loss:?}");
+        assert!((loss.low90_s - (4.0 - 0.9 * 1.5) * 0.95).abs() < 1e-9, "{loss:?}");
         let buffer = ledger(0.0).without(Limit::SendBuffer).unwrap();
         assert!(
-            (buffer.low90_s - (9.5 - 0.9 * 7.5) * 0.97).abs() < 1e-9,
+            (buffer.low90_s - (9.5 - 0.9 * 7.5) * 0.95).abs() < 1e-9,
             "{buffer:?}"
         );
     }
