@@ -131,6 +131,11 @@ impl Results {
         !self.variants.is_empty() && self.variants.iter().all(|v| v.clock == Origin::Simulated)
     }
 
+    /// Whether every run was a transfer over a real network.
+    pub fn is_live(&self) -> bool {
+        !self.variants.is_empty() && self.variants.iter().all(|v| v.clock == Origin::Live)
+    }
+
     /// Whether every run was invalid, on whatever clock: there is no figure to go by.
     pub fn is_unanswered(&self) -> bool {
         let mut runs = self.variants.iter().flat_map(|v| &v.runs).peekable();

@@ -468,6 +468,8 @@ fn environment(runs: &[Analyzed]) -> Vec<(String, String)> {
             .iter()
             .map(|program| ("program".to_owned(), program.clone())),
     );
+    // A live transfer was attached to nothing.
+    rows.retain(|(_, value)| !value.is_empty());
     rows.extend(
         environment
             .details

@@ -41,6 +41,8 @@ pub(super) struct ReportView {
     twins: Vec<TwinView>,
     proofs: Vec<ProofView>,
     notes: Vec<NoteGroup>,
+    /// Nothing was drawn by a seed, and nothing can be made again.
+    live: bool,
     seed: u64,
     reproduce: Vec<String>,
     setup: Vec<(String, String)>,
@@ -97,6 +99,7 @@ pub(super) fn view(results: &Results, graphs: &[GraphSet]) -> ReportView {
             .map(|proof| ProofView::of(proof, results.rate_unit))
             .collect(),
         notes: note_groups(&results.notes),
+        live: results.is_live(),
         seed: results.seed,
         reproduce: results.reproduce.clone(),
         setup: results.setup.clone(),
@@ -177,15 +180,17 @@ fn no_verdict(variant: &Variant) -> Option<String> {
 
 fn meta(results: &Results) -> Vec<String> {
     let runs: usize = results.variants.iter().map(|v| v.runs.len()).sum();
-    let mut meta = vec![format!(
-        "{} variants, {runs} {}",
-        results.variants.len(),
-        if runs == 1 { "run" } else { "runs" }
-    )];
+    let word = if runs == 1 { "run" } else { "runs" };
+    let mut meta = vec![match results.variants.len() {
+        1 => format!("1 variant, {runs} {word}"),
+        count => format!("{count} variants, {runs} {word}"),
+    }];
     if let Some(written) = &results.written {
         meta.push(written.clone());
     }
-    meta.push(format!("seed {}", results.seed));
+    if !results.is_live() {
+        meta.push(format!("seed {}", results.seed));
+    }
     meta
 }
 
