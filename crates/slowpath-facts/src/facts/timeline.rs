@@ -901,6 +901,24 @@ mod tests {
     }
 
     #[test]
+    fn beside_the_receiver_payload_counts_when_it_arrives_and_once() {
+        let step = |delivered, fresh, resent| Step {
+            delivered,
+            fresh,
+            resent,
+            ..Step::default()
+        };
+        // The second half of what was sent again had arrived before.
+        let mut steps = [step(0, 1_000, 0), step(0, 1_000, 2_000), step(3_000, 0, 0)];
+        count_arrivals(&mut steps);
+        assert_eq!(steps.map(|step| step.delivered), [1_000, 2_000, 0]);
+        // What arrived last has not been acknowledged.
+        let mut steps = [step(0, 1_000, 500), step(500, 0, 0)];
+        count_arrivals(&mut steps);
+        assert_eq!(steps.map(|step| step.delivered), [1_000, 0]);
+    }
+
+    #[test]
     fn delays_are_told_apart_by_hundredths() {
         let line = Timeline {
             delays_s: (0..=100).map(|part| f64::from(part) / 1e3).collect(),

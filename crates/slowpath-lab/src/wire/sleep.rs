@@ -258,6 +258,21 @@ mod tests {
     }
 
     #[test]
+    fn only_a_wait_that_began_with_the_waking_is_taken_off_a_stamp() {
+        let of = |given_up, lost| {
+            Counted {
+                waited: 5_000_000,
+                given_up,
+                lost,
+            }
+            .since_woken()
+        };
+        assert_eq!((of(1, 0), of(0, 0)), (5_000_000, 5_000_000));
+        // It lost its processor, before it slept or behind that, or slept in the turn before, too.
+        assert_eq!((of(1, 1), of(2, 0)), (0, 0));
+    }
+
+    #[test]
     fn wakes_by_time_by_packet_and_for_good() {
         let (packets, sender) = UnixStream::pair().unwrap();
         let (stop, stopped) = UnixStream::pair().unwrap();

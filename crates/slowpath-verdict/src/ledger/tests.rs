@@ -581,6 +581,98 @@ fn a_window_that_a_sender_with_a_clock_of_its_own_fills_again_and_again_holds_it
     assert!(of(1, true) < 0.1);
 }
 
+/// No segment waits at the window's edge for a third round trip in a row unless the window is what it waits for.
+#[test]
+fn a_flight_that_comes_up_to_the_window_but_for_two_segments_is_held_by_it() {
+    let of = |window: u64, hints: Hints| {
+        let mut line = flow(&[40; 100], false);
+        for step in &mut line.steps {
+            (step.window, step.acks, step.followed) = (window, 20, 18);
+        }
+        let ledger = book(&line, &hints, Some(RATE));
+        adds_up(&ledger);
+        ledger.time_of(Limit::ReceiverWindow) / ledger.duration_s
+    };
+    assert!(of(41_500, hints()) > 0.9);
+    assert!(of(45_000, hints()) < 0.1);
+    let receiver = Hints {
+        at_sender: false,
+        at_receiver: true,
+        ..hints()
+    };
+    assert!(of(41_500, receiver.clone()) > 0.9);
+    let unknown = Hints {
+        window_known: false,
+        ..receiver
+    };
+    assert!(of(41_500, unknown) < 0.1);
+}
+
+#[test]
+fn a_window_that_is_full_in_most_round_trips_comes_before_a_fixed_amount() {
+    let hints = Hints {
+        constant: Some(Limit::SendBuffer),
+        constant_bytes: 40_000,
+        ..hints()
+    };
+    let of = |unused: u32| {
+        let mut line = flow(&[40; 100], false);
+        for step in &mut line.steps {
+            (step.window, step.full_s) = (60_000, 0.4 * RTT);
+            (step.acks, step.followed, step.unused) = (20, 18, unused);
+        }
+        let ledger = book(&line, &hints, Some(RATE));
+        adds_up(&ledger);
+        ledger.time_of(Limit::ReceiverWindow) / ledger.duration_s
+    };
+    assert!(of(0) > 0.9);
+    // Room that is not used is not waited for: the window has the time in which it was full, and no more.
+    assert!((0.3..0.5).contains(&of(10)));
+}
+
+#[test]
+fn beside_the_receiver_pauses_tell_a_buffer_from_a_program() {
+    for (released, limit) in [
+        (Some(true), Limit::SendBuffer),
+        (Some(false), Limit::SenderApplication),
+        (None, Limit::Unknown),
+    ] {
+        let mut line = flow(&[40; 100], false);
+        for step in &mut line.steps {
+            (step.window, step.acks, step.followed) = (400_000, 20, 18);
+        }
+        let hints = Hints {
+            at_sender: false,
+            at_receiver: true,
+            released,
+            ..hints()
+        };
+        let ledger = book(&line, &hints, Some(RATE));
+        adds_up(&ledger);
+        assert_eq!(ledger.limit(), Some(limit), "{released:?} {ledger:#?}");
+    }
+}
+
+/// BBR below a send buffer: it has less in flight than that holds, but when it probes for more.
+#[test]
+fn a_sender_with_a_clock_of_its_own_is_held_by_a_buffer_at_the_flight_at_which_it_usually_is() {
+    let of = |released: Option<bool>| {
+        let kilobytes: Vec<u64> = (0..160)
+            .map(|place| if place % 16 == 0 { 45 } else { 30 })
+            .collect();
+        let mut line = flow(&kilobytes, false);
+        for step in &mut line.steps {
+            (step.window, step.acks, step.followed) = (400_000, 20, 6);
+        }
+        let hints = Hints { released, ..hints() };
+        let ledger = book(&line, &hints, Some(RATE));
+        adds_up(&ledger);
+        ledger.time_of(Limit::SendBuffer) / ledger.duration_s
+    };
+    assert!(of(Some(true)) > 0.9);
+    assert!(of(None) < 0.1 && of(Some(false)) < 0.1);
+}
+
 #[test]
 fn what_the_machine_of_the_measurement_took_is_charged_to_nothing_else() {
     let mut kilobytes = vec![0, 10, 20, 40, 80];

@@ -113,3 +113,23 @@ impl Constant {
 pub(super) fn short(case: &Case) -> bool {
     case.exceeds(SHORT, case.facts.clocking.short_share)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::sample::quiet;
+    use slowpath_facts::Surroundings;
+
+    #[test]
+    fn pauses_tell_what_ends_them_where_there_are_enough() {
+        let mut facts = quiet();
+        let mut of = |pauses, share| {
+            facts.clocking.pauses = pauses;
+            facts.clocking.pause_ack_share = share;
+            facts.clocking.pause_chance_share = 0.2;
+            Constant::released(&Case::of(&facts, &Surroundings::default()))
+        };
+        assert_eq!((of(120, 1.0), of(120, 0.2)), (Some(true), Some(false)));
+        assert_eq!((of(120, 0.5), of(5, 1.0)), (None, None));
+    }
+}
