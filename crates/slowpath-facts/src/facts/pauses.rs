@@ -6,7 +6,6 @@
 
 use super::distribution::quantile;
 use super::tap::Split;
-use crate::ends::Tap;
 use crate::track::Half;
 use crate::track::log::TxFlags;
 
@@ -44,8 +43,6 @@ const EARLY_NS: i64 = 300_000;
 const TRAIN_NS: f64 = 200_000.0;
 /// How much longer than the usual gap between trains a pause of a paced sender is.
 const PACED: f64 = 3.0;
-/// Of so many times from an acknowledgement to data the least tells something.
-const RELEASES: usize = 20;
 /// Share of the gaps that are as short as a link makes them.
 const CLOSEST: f64 = 0.1;
 /// How much longer than these a pause is.
@@ -60,7 +57,7 @@ const ENOUGH: u64 = 20;
 pub(crate) fn pauses(half: &Half, split: &Split, rtt: f64) -> Pauses {
     let mut shortest = (rtt * PAUSE).max(SHORTEST) * 1e9;
     let gaps = gaps(half);
-    if from_afar(split) {
+    if split.is_afar() {
         // What a link has put between the segments of one train is no pause of the sender.
         shortest = shortest.max(SPREAD * quantile(&gaps, CLOSEST));
     }
@@ -72,28 +69,6 @@ pub(crate) fn pauses(half: &Half, split: &Split, rtt: f64) -> Pauses {
         }
     }
     longer_than(half, split, rtt, shortest)
-}
-
-/// Whether the tap sees what the sender did only behind a part of the path.
-fn from_afar(split: &Split) -> bool {
-    !matches!(split.tap, Tap::Sender | Tap::Unknown)
-}
-
-/// The least time from an acknowledgement to data that it let go, seconds; 0 where few tell. A full segment takes longer to
-/// send than the handshake's packets do.
-fn least_release(half: &Half) -> f64 {
-    let mut releases: Vec<f64> = half
-        .tx
-        .entries()
-        .iter()
-        .filter(|tx| tx.release.is_finite())
-        .map(|tx| f64::from(tx.release))
-        .collect();
-    releases.sort_unstable_by(f64::total_cmp);
-    if releases.len() < RELEASES {
-        return 0.0;
-    }
-    quantile(&releases, 0.02)
 }
 
 /// The times between two trains of new data, nanoseconds, in order of length.
@@ -113,9 +88,9 @@ fn gaps(half: &Half) -> Vec<f64> {
 
 /// Looks at the pauses longer than `pause` nanoseconds.
 fn longer_than(half: &Half, split: &Split, rtt: f64, pause: f64) -> Pauses {
-    let shifted = from_afar(split);
+    let shifted = split.is_afar();
     let lag = if shifted {
-        (split.to_sender.max(least_release(half)) * 1e9) as i64
+        (split.to_sender.max(split.release) * 1e9) as i64
     } else {
         0
     };

@@ -12,9 +12,21 @@ pub(crate) struct Split {
     pub(crate) to_receiver: f64,
     /// Acknowledgement to the data it releases.
     pub(crate) to_sender: f64,
+    /// The same by data alone, of which a full segment takes longer to send than the handshake's packets do; 0 where few tell.
+    pub(crate) release: f64,
     /// Where that puts the tap.
     pub(crate) tap: Tap,
 }
+
+impl Split {
+    /// Whether the tap sees what the sender did only behind a part of the path.
+    pub(crate) fn is_afar(&self) -> bool {
+        !matches!(self.tap, Tap::Sender | Tap::Unknown)
+    }
+}
+
+/// Of so many times from an acknowledgement to data the least tells something.
+const RELEASES: usize = 20;
 
 /// Splits the round trip. `handshake` holds the two parts as the handshake shows them, in the same order.
 pub(crate) fn split(half: &Half, handshake: [Option<f64>; 2]) -> Split {
@@ -37,17 +49,13 @@ pub(crate) fn split(half: &Half, handshake: [Option<f64>; 2]) -> Split {
         (true, shown) => shown,
     };
     let to_receiver = smallest(&answers, handshake[0]);
-    let to_sender = if releases.is_empty() && handshake[1].is_none() {
-        reaction(half)
-    } else {
-        // The smallest of many may be an accident of equal time stamps; the 2nd percentile is as good.
-        let typical = quantile(&releases, 0.02);
-        let shown = handshake[1];
-        if releases.len() >= 20 {
-            Some(shown.map_or(typical, |shown| typical.min(shown)))
-        } else {
-            smallest(&releases, shown)
-        }
+    // The smallest of many may be an accident of equal time stamps; the 2nd percentile is as good.
+    let release = (releases.len() >= RELEASES).then(|| quantile(&releases, 0.02));
+    let shown = handshake[1];
+    let to_sender = match release {
+        Some(typical) => Some(shown.map_or(typical, |shown| typical.min(shown))),
+        None if releases.is_empty() && shown.is_none() => reaction(half),
+        None => smallest(&releases, shown),
     };
     let tap = match (to_receiver, to_sender) {
         (Some(receiver), Some(sender)) if receiver + sender > 0.0 => {
@@ -65,6 +73,7 @@ pub(crate) fn split(half: &Half, handshake: [Option<f64>; 2]) -> Split {
     Split {
         to_receiver: to_receiver.unwrap_or(0.0),
         to_sender: to_sender.unwrap_or(0.0),
+        release: release.unwrap_or(0.0),
         tap,
     }
 }

@@ -1,6 +1,5 @@
 //! Walking through a transfer as its sender saw it: what it waited for, moment by moment.
 
-use crate::ends::Tap;
 use crate::facts::distribution::quantile;
 use crate::facts::flow::{Clocking, Round, TimeUse, WindowFacts};
 use crate::track::Half;
@@ -135,7 +134,7 @@ pub(crate) fn walk(
     // value comes from the timestamps of the data.
     let mut lag = split.to_sender;
     let smallest_lag = split.to_sender;
-    let shifted = !matches!(split.tap, Tap::Sender | Tap::Unknown);
+    let shifted = split.is_afar();
     let mut pending = acks.iter().peekable();
     let mut arrival = i64::MIN;
     let releases = if shifted {
