@@ -71,7 +71,7 @@ fn holds(line: &Timeline, capacity: &Capacity) -> f64 {
 /// Steps in which the link was full: a queue stood before it, or it carried what it can.
 fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> Vec<bool> {
     let busy = |place: usize, near: usize| {
-        let near = place.saturating_sub(near)..(place + near + 1).min(worked.len());
+        let near = around(place, near, worked.len());
         let span: f64 = near.clone().map(|place| line.length_of(place)).sum();
         worked[near].iter().sum::<f64>() / span.max(1e-9)
     };
@@ -143,12 +143,10 @@ fn plateau(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Option<(f64, 
         return None;
     }
     // What a buffer holds follows an acknowledgement at once; the program is woken only when a third of the buffer is free.
-    let clocked = let_go(line)
-        .unwrap_or_else(|| sum(|step| step.followed) >= FOLLOWS * sum(|step| step.acks))
-        || level < seldom;
-    // Elsewhere only pauses tell that.
+    let follows = || sum(|step| step.followed) >= FOLLOWS * sum(|step| step.acks);
+    // From afar only pauses tell that.
     let clocked = if hints.at_sender {
-        Some(clocked)
+        Some(level < seldom || let_go(line).unwrap_or_else(follows))
     } else {
         hints.released
     };
@@ -174,6 +172,11 @@ fn usual(sorted: &[u64], segment: u64) -> (usize, u64) {
         }
     }
     best
+}
+
+/// The steps up to `reach` before and behind one, of so many.
+fn around(place: usize, reach: usize, steps: usize) -> Range<usize> {
+    place.saturating_sub(reach)..(place + reach + 1).min(steps)
 }
 
 /// Whether acknowledgements let go the bursts that came after several of them; `None` for too few to tell.
@@ -459,7 +462,7 @@ impl Booking<'_> {
         if !self.hints.at_sender || self.hints.answered || !as_it_likes {
             return false;
         }
-        let near = place.saturating_sub(NEAR)..(place + NEAR + 1).min(line.steps.len());
+        let near = around(place, NEAR, line.steps.len());
         let (mut acks, mut unused) = (0, 0);
         for step in &line.steps[near] {
             acks += step.acks;
@@ -470,25 +473,22 @@ impl Booking<'_> {
 
     /// What holds a flight of so many bytes, where it is one that stays the same.
     fn fixed_amount(&self, flight: f64) -> Option<Heading> {
-        if let Some(limit) = self.hints.constant {
-            let amount = self.hints.constant_bytes as f64;
-            if flight >= CONSTANT * amount && !(limit == Limit::SendBuffer && self.exceeds(amount)) {
-                let state = match limit {
-                    Limit::SenderApplication => State::Pace,
-                    Limit::ProtocolWindow if amount <= 0.0 => State::Answer,
-                    Limit::Unknown => State::Unknown,
-                    _ => State::Buffer,
-                };
-                return Some(Heading::new(limit, state));
-            }
-        }
-        let (plateau, limit) = self.plateau?;
-        let state = match limit {
-            Limit::SendBuffer => State::Buffer,
-            Limit::SenderApplication => State::Pace,
-            _ => State::Unknown,
+        let amount = self.hints.constant_bytes as f64;
+        let reached = |limit: &Limit| {
+            flight >= CONSTANT * amount && !(*limit == Limit::SendBuffer && self.exceeds(amount))
         };
-        (flight + f64::from(self.hints.segment) >= plateau).then(|| Heading::new(limit, state))
+        let stays = || {
+            let (plateau, limit) = self.plateau?;
+            (flight + f64::from(self.hints.segment) >= plateau).then_some(limit)
+        };
+        let limit = self.hints.constant.filter(reached).or_else(stays)?;
+        let state = match limit {
+            Limit::SenderApplication => State::Pace,
+            Limit::ProtocolWindow if amount <= 0.0 => State::Answer,
+            Limit::Unknown => State::Unknown,
+            _ => State::Buffer,
+        };
+        Some(Heading::new(limit, state))
     }
 
     /// A sender with a clock of its own (BBR) fills the window only while it probes for more, again and again, and learns its
@@ -501,7 +501,7 @@ impl Booking<'_> {
             return false;
         }
         let filled = |step: &Step| step.full_s >= SOME * self.line.step_s;
-        let near = place.saturating_sub(PROBES)..(place + PROBES + 1).min(steps.len());
+        let near = around(place, PROBES, steps.len());
         let (before, behind) = (&steps[near.start..place], &steps[place + 1..near.end]);
         let (acks, followed) = (steps[near.clone()].iter()).fold((0, 0), |(acks, followed), step| {
             (acks + step.acks, followed + step.followed)
@@ -517,7 +517,7 @@ impl Booking<'_> {
         if !self.window_is_seen() {
             return false;
         }
-        let near = &steps[place.saturating_sub(EDGE)..(place + EDGE + 1).min(steps.len())];
+        let near = &steps[around(place, EDGE, steps.len())];
         let room = 2 * u64::from(self.hints.segment);
         let most = near.iter().map(|step| step.flight).max().unwrap_or(0);
         let reaches =
@@ -532,7 +532,7 @@ impl Booking<'_> {
         if !self.window_is_seen() {
             return false;
         }
-        let near = &steps[place.saturating_sub(PROBES)..(place + PROBES + 1).min(steps.len())];
+        let near = &steps[around(place, PROBES, steps.len())];
         let sum = |of: fn(&Step) -> u32| -> u32 { near.iter().map(of).sum() };
         let filled = near
             .iter()
