@@ -128,12 +128,16 @@ impl Results {
 
     /// Whether every run took place in simulated time.
     pub fn is_simulated(&self) -> bool {
-        !self.variants.is_empty() && self.variants.iter().all(|v| v.clock == Origin::Simulated)
+        self.is_all(Origin::Simulated)
     }
 
     /// Whether every run was a transfer over a real network.
     pub fn is_live(&self) -> bool {
-        !self.variants.is_empty() && self.variants.iter().all(|v| v.clock == Origin::Live)
+        self.is_all(Origin::Live)
+    }
+
+    fn is_all(&self, origin: Origin) -> bool {
+        !self.variants.is_empty() && self.variants.iter().all(|v| v.clock == origin)
     }
 
     /// Whether every run was invalid, on whatever clock: there is no figure to go by.

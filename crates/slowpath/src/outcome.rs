@@ -460,16 +460,17 @@ fn environment(runs: &[Analyzed]) -> Vec<(String, String)> {
         ("kernel".to_owned(), environment.kernel.clone()),
         ("processors".to_owned(), environment.processors.to_string()),
         ("slowpath".to_owned(), environment.slowpath.clone()),
-        ("attachment".to_owned(), environment.attachment.clone()),
     ];
+    // A live transfer was attached to nothing.
+    if !environment.attachment.is_empty() {
+        rows.push(("attachment".to_owned(), environment.attachment.clone()));
+    }
     rows.extend(
         environment
             .programs
             .iter()
             .map(|program| ("program".to_owned(), program.clone())),
     );
-    // A live transfer was attached to nothing.
-    rows.retain(|(_, value)| !value.is_empty());
     rows.extend(
         environment
             .details
