@@ -48,6 +48,8 @@ fn main() -> ExitCode {
 
 /// What a ledger says that a transfer would gain without a cause, and what it gains.
 struct Removal {
+    /// Number and what was drawn.
+    name: String,
     cause: Limit,
     /// Time that the same bytes take without the cause by the ledger, and with and without it as simulated, seconds.
     said: Without,
@@ -379,6 +381,7 @@ fn removed(drawn: &draw::Drawn, truth: &Truth, connection: &Connection) -> Optio
     let (_, bytes) = truth.progress.last()?;
     let (again, _) = simulate(&without).ok()?;
     Some(Removal {
+        name: drawn.name.clone(),
         cause,
         said: ledger.without(cause)?,
         with_s: truth.time_of(*bytes)?,
@@ -628,14 +631,15 @@ fn removals(scores: &[&Score]) {
     }
     for removal in &list {
         println!(
-            "without {}: of {:.2} s {:.2} s ({:.2} to {:.2} s) said to be left, {:.2} s are: {:+.0} %",
+            "without {}: of {:.2} s {:.2} s ({:.2} to {:.2} s) said to be left, {:.2} s are: {:+.0} % | {}",
             removal.cause,
             removal.with_s,
             removal.said.duration_s,
             removal.said.low90_s,
             removal.said.high90_s,
             removal.without_s,
-            100.0 * removal.off()
+            100.0 * removal.off(),
+            removal.name
         );
     }
     let near = list.iter().filter(|removal| removal.off().abs() <= 0.15).count();
