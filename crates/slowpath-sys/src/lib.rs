@@ -7,7 +7,7 @@
 //!
 //! * [`sockopt`]: socket options (congestion control, buffers, TOS, window clamp, pacing, ...).
 //! * [`tcp_info`]: `TCP_INFO` of an own socket; [`sock_diag`]: the same of anybody's sockets in the namespace.
-//! * [`shared_socket`]: sockets of other processes, reached through their descriptors.
+//! * [`shared_socket`]: sockets of other processes, reached through their descriptors; [`socket_gate`]: before they connect.
 //! * [`message`]: datagrams with kernel timestamps, TTL, TOS and the ICMP error queue.
 //! * [`clock`]: clocks, precise sleep, timer slack; [`poll`]: waiting with nanosecond timeouts.
 //! * [`netlink`]: links, addresses, routes; [`sysctl`]: settings under `/proc/sys`.
@@ -37,6 +37,7 @@ pub mod process;
 pub mod process_table;
 pub mod shared_socket;
 pub mod sock_diag;
+pub mod socket_gate;
 pub mod sockopt;
 pub mod sysctl;
 pub mod tcp_info;

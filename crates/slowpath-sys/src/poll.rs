@@ -61,6 +61,12 @@ impl PollSet {
         self.entries.get(index).is_some_and(|entry| entry.revents != 0)
     }
 
+    /// Whether nobody was left at the other end in the last [`PollSet::wait`], and nothing to read either.
+    pub fn is_hung_up(&self, index: usize) -> bool {
+        let hung_up = |entry: &libc::pollfd| entry.revents & (libc::POLLHUP | libc::POLLIN) == libc::POLLHUP;
+        self.entries.get(index).is_some_and(hung_up)
+    }
+
     fn add(&mut self, fd: BorrowedFd<'_>, events: c_short) -> usize {
         self.entries.push(libc::pollfd {
             fd: fd.as_raw_fd(),
