@@ -8,7 +8,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use slowpath::why::trial::{self, Change, TrialSpec};
+use slowpath::ByteCount;
+use slowpath::why::again::{Again, AgainSpec, Most};
+use slowpath::why::trial::{self, Change, Trial, TrialSpec};
 use slowpath::why::{self, Answer, Outcome, Peer, Target, WatchSpec, WhyError};
 use slowpath::{beside, json, keep};
 
@@ -48,6 +50,20 @@ pub(crate) struct WhyArgs {
     /// without any, what the limit suggests. What a connection had is given back
     #[arg(long = "try", value_name = "CHANGE", num_args = 0..)]
     trials: Option<Vec<Change>>,
+    /// First run the command in shortened runs, as it is and with the change in turns, and say what it gives; then run it to its
+    /// end. For what belongs to the program or to the opening of a connection: ipqos=VALUE, cipher=NAME, compression=yes (ssh,
+    /// scp, sftp, rsync, git, borg), option='WORDS', command='COMMAND', or what --try takes, set before the connection opens
+    #[arg(long, value_name = "CHANGE", num_args = 1.., conflicts_with_all = ["trials", "watch"])]
+    again: Vec<Again>,
+    /// Runs as it is, and as many with the change, for --again
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "again", value_parser = whole::<u32>(3, 50))]
+    rounds: u32,
+    /// Seconds of data after which a shortened run is ended
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, requires = "again", value_parser = whole::<u32>(1, 3_600))]
+    each: u32,
+    /// Data after which a shortened run is ended
+    #[arg(long, value_name = "SIZE", default_value = "256 MiB", requires = "again")]
+    cap: ByteCount,
     /// Also capture the headers of the connections' packets, which decide what samples cannot; FILE keeps them (pcapng). It takes
     /// CAP_NET_RAW
     #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with = "watch")]
@@ -78,6 +94,13 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
                 .to_owned(),
         ));
     }
+    if !args.again.is_empty() && args.command.is_empty() {
+        return Err(Failure::usage(
+            "running a command again with --again: no command is given; write it behind --, such as `slowpath why --again ipqos=none \
+             -- scp FILE HOST:`"
+                .to_owned(),
+        ));
+    }
     let target = target(args)?;
     if args.watch {
         let duration = args.duration.map(|seconds| Duration::from_secs(seconds.into()));
@@ -105,6 +128,7 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
             guardian: vec![SELF.into(), "guard".into()],
         }),
         target,
+        part: None,
     };
     for text in args
         .trials
@@ -120,6 +144,10 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
         slowpath::interrupt::on_interrupt(&stop);
     }
     let line = args.format == Form::Text && io::stderr().is_terminal();
+    let again = run_again(args, &stop, line)?;
+    if stop.load(std::sync::atomic::Ordering::Relaxed) && !again.is_empty() {
+        return interrupted(args, &again);
+    }
     // A reader that has seen enough ends the watch; a command that was started goes on to its end.
     let mut gone = None;
     let capture = place.as_ref().map(beside::Place::spec);
@@ -149,6 +177,7 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
     }
     let outcome = outcome.map_err(|error| failure(&error, is_command))?;
     let mut answer = why::answer(&spec.target, &outcome);
+    answer.trials.extend(again);
     let analysis =
         beside::judge(&mut answer, &outcome).map_err(|error| Failure::machine(error.to_string()))?;
     if let Some(place) = &place {
@@ -176,6 +205,51 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
         Err(failure) if failure.code != exit::DONE => Err(failure),
         _ => Ok(status(&outcome)),
     }
+}
+
+/// What shortened runs of the command show of each change.
+fn run_again(args: &WhyArgs, stop: &Arc<AtomicBool>, line: bool) -> Result<Vec<Trial>, Failure> {
+    if args.again.is_empty() {
+        return Ok(Vec::new());
+    }
+    let spec = AgainSpec {
+        changes: args.again.clone(),
+        rounds: args.rounds,
+        most: Most {
+            bytes: args.cap.bytes(),
+            seconds: f64::from(args.each),
+        },
+    };
+    for text in spec.before() {
+        terminal::remark(&format!("slowpath: {text}"));
+    }
+    let mut tick = |tick: &why::watch::Tick| {
+        if line {
+            let text = why::text::live_line(tick, terminal::columns());
+            let _ = write!(io::stderr(), "\r\u{1b}[K{text}");
+        }
+    };
+    let mut tell = |text: &str| {
+        if line {
+            let _ = write!(io::stderr(), "\r\u{1b}[K");
+        }
+        terminal::remark(&format!("slowpath: {text}"));
+    };
+    why::try_again(&args.command, &spec, stop, &mut tick, &mut tell).map_err(|error| failure(&error, true))
+}
+
+/// What shortened runs showed before somebody stopped them: the command itself does not run.
+fn interrupted(args: &WhyArgs, trials: &[Trial]) -> Result<u8, Failure> {
+    let written = match args.format {
+        Form::Text => trial::text::write(trials, terminal::style(), &mut io::stderr().lock()),
+        Form::Json | Form::Jsonl => Ok(()),
+    };
+    written.map_err(|error| Failure::printing(&error))?;
+    Err(Failure::interrupted(
+        "running the command again with --again: interrupted, so that the command itself did not run to its end; what it writes may be \
+         cut off"
+            .to_owned(),
+    ))
 }
 
 /// The guardian's life, with the socket to its master as standard input.

@@ -17,6 +17,7 @@ fn spec(target: Target, seconds: u64) -> WatchSpec {
         duration: Some(Duration::from_secs(seconds)),
         output: Stdio::null,
         trial: None,
+        part: None,
     }
 }
 

@@ -38,6 +38,7 @@ fn spec(words: Vec<OsString>, changes: &[&str]) -> WatchSpec {
         ),
         duration: None,
         output: Stdio::null,
+        part: None,
         trial: Some(TrialSpec {
             changes: changes.iter().map(|change| change.parse().unwrap()).collect(),
             guardian: own("role_of_a_guardian"),

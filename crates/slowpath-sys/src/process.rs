@@ -227,6 +227,18 @@ pub fn signal(pid: u32, number: i32) -> io::Result<()> {
     Ok(())
 }
 
+/// Sends a signal to the process of a handle, as [`open_process`](crate::shared_socket::open_process) gives it.
+///
+/// # Errors
+/// `ESRCH` when it is gone, `EPERM` when it is somebody else's.
+pub fn signal_handle(process: impl AsFd, number: i32) -> io::Result<()> {
+    let (handle, none) = (process.as_fd().as_raw_fd(), std::ptr::null::<libc::siginfo_t>());
+    // SAFETY: takes integers and a null pointer, which stands for what kill(2) would send.
+    let sent = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, handle, number, none, 0) };
+    cvt(sent.try_into().unwrap_or(-1))?;
+    Ok(())
+}
+
 /// Sends a signal to every process of a group of ours.
 ///
 /// # Errors

@@ -117,7 +117,9 @@ impl Gate {
                 descriptor: (call.data.args[0] & 0xffff_ffff) as u32,
             })),
             // The caller was killed, or a signal came, between the two calls.
-            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EINTR)) => Ok(Next::Nothing),
+            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EINTR)) => {
+                Ok(Next::Nothing)
+            }
             Err(error) => Err(error),
         }
     }
@@ -149,8 +151,7 @@ impl Gate {
             id: call.id,
             val: 0,
             error: 0,
-            // The bit is 1 in both signs.
-            flags: libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
+            flags: CONTINUE,
         };
         // SAFETY: the ioctl reads one seccomp_notif_resp, which `answer` is.
         cvt(unsafe {
@@ -167,8 +168,7 @@ impl Gate {
 /// The calling process's filter: `connect` and `listen` wait for whoever holds the descriptor that it gives.
 fn install() -> io::Result<OwnedFd> {
     let word = |code: u32, k: u32, jt: u8, jf: u8| libc::sock_filter {
-        // All codes of the classic filter language are below 2^16.
-        code: code as u16,
+        code: code.try_into().unwrap_or(u16::MAX),
         jt,
         jf,
         k,
@@ -187,7 +187,7 @@ fn install() -> io::Result<OwnedFd> {
         word(give, libc::SECCOMP_RET_ALLOW, 0, 0),
     ];
     let program = libc::sock_fprog {
-        len: filter.len() as u16,
+        len: filter.len().try_into().unwrap_or(0),
         filter: filter.as_mut_ptr(),
     };
     let install = || {
@@ -245,6 +245,8 @@ const ARCHITECTURE: u32 = if cfg!(all(target_arch = "x86_64", target_pointer_wid
 } else {
     0
 };
+/// SECCOMP_USER_NOTIF_FLAG_CONTINUE of `linux/seccomp.h`.
+const CONTINUE: u32 = 1;
 /// Where `struct seccomp_data` has them.
 const OFFSET_OF_NUMBER: u32 = 0;
 const OFFSET_OF_ARCHITECTURE: u32 = 4;
@@ -281,7 +283,9 @@ mod tests {
         let child = match command.spawn() {
             Ok(child) => child,
             Err(error) => {
-                eprintln!("skipped: a_buffer_is_there_before_the_connection: this system has no such filter: {error}");
+                eprintln!(
+                    "skipped: a_buffer_is_there_before_the_connection: this system has no such filter: {error}"
+                );
                 return;
             }
         };

@@ -272,3 +272,59 @@ single-ended-text-mtu-of-tcp = Path MTU { $mtu } bytes, as TCP has it; probes we
 single-ended-text-mtu-black-hole = Path MTU { $mtu } bytes, and larger packets vanish without a word: a black hole.
 why-text-from = from
 why-text-to = to
+
+## why-trial
+
+why-trial-living = Tried on the living connection:
+why-trial-again = Tried by running it again:
+why-trial-blocks = { $without } without, { $with } with it; { $blocks } blocks of { $length } s, of which the first { $settle } s do not count.
+why-trial-runs = { $without } without, { $with } with it; { $runs } runs in turns, { $length } s each on average.
+why-trial-nothing = Nothing was tried: { $why }.
+why-trial-not-tried = { $change }: not tried: { $why }.
+why-trial-said = { $change }: { $said }.
+why-trial-faster = faster { $times } times ({ $low } to { $high })
+why-trial-slower = slower, { $times } times the rate ({ $low } to { $high })
+why-trial-same = no difference shown (the rate is { $low } to { $high } times what it was)
+why-trial-one-run = cannot tell from 1 run, it takes { $least }: { $why }
+why-trial-few-runs = cannot tell from { $count } runs, it takes { $least }: { $why }
+why-trial-one-block = cannot tell: { $why } after 1 block; it takes { $least } of { $length } s each
+why-trial-few-blocks = cannot tell: { $why } after { $count } blocks; it takes { $least } of { $length } s each
+why-trial-ended = it ended
+why-trial-interrupted = it was interrupted
+why-trial-before-suggested = trying what the limit suggests on the program's own connections, in turns; each is given back what it had
+why-trial-before = trying { $changes } on the program's own connections, in turns; each is given back what it had
+why-trial-kept-bbr = not given back: the kernel goes on pacing this connection, and its congestion window begins where the change left it
+why-trial-kept-control = not given back: the congestion window begins where the change left it
+why-trial-kept-pacing = not given back: the kernel goes on pacing this connection, without the bound
+why-trial-kept-buffer = not given back whole: after it the same buffer allows a larger window, and before Linux 5.14 it does not grow by itself again; so it is made once, last, and compared with what was before
+why-trial-kept-clamp = a window that is offered is never taken back, so a smaller one takes hold as data come in
+why-trial-not-allowed = this user may not choose { $name }, to set it or to give it back; the administrator may add it to net.ipv4.tcp_allowed_congestion_control
+why-trial-no-control = this kernel has no congestion control { $name }; net.ipv4.tcp_available_congestion_control lists those it has
+why-trial-refused-name = the kernel refuses { $name }: { $error }
+why-trial-refused = the kernel refuses it: { $error }
+why-trial-given-less = the kernel gave { $given } B of it: { $bound } bounds it
+why-trial-window-scale = the window scale agreed when the connection began allows a window of { $largest } B at most; a new connection with this buffer agrees a larger one (--again '{ $change }' shows what that gives)
+why-trial-no-guardian = the process that would restore it after a kill is gone
+why-trial-of-sender = it is the sender's to choose, and the data come in here
+why-trial-of-receiver = it is the receiver's to choose, and the data go out here
+why-trial-nothing-lifts = no option of this end's socket that this user may set could lift what limits it ({ $limit })
+why-trial-too-early = { $why } before it had moved data for { $seconds } s
+why-trial-guardian-fails = the process that would restore it after a kill does not start: { $error }
+why-trial-given-back-later = { $change } could not be given back to the connection by this process; its guardian does it at the end
+
+## why-again
+
+why-again-before = first { $runs } shortened runs, { $seconds } s of data or { $bytes } each at most, in turns as it is and with { $changes }; then the command itself, to its end
+why-again-writes = each run writes what the command writes, and a shortened one leaves it cut off; the last run is whole
+why-again-run-plain = run { $run } of { $runs }, as it is: { $rate }
+why-again-run-changed = run { $run } of { $runs }, with { $change }: { $rate }
+why-again-moved-said = a run moved { $moved } only ("{ $said }")
+why-again-moved = the command moved { $moved } only
+why-again-moved-less = a run moved { $moved } only, perhaps because the command does not transfer again what is there already
+why-again-no-connection = the program opened no TCP connection of its own
+why-again-set-otherwise = the program, or the kernel, sets it otherwise once the connection is there
+why-again-no-reach = this user may not reach the program's sockets: { $error }
+why-again-watched-already = its sockets are watched by another program already
+why-again-no-gate = this kernel does not let a program's sockets be changed before they connect (seccomp_unotify, Linux 5.5): { $error }
+why-again-no-ssh = slowpath does not know how { $program } runs ssh; give the whole command with the option: command='...'
+why-again-no-words = "{ $text }" is no list of words: a quote is open, or there is nothing in it

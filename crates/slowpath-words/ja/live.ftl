@@ -272,3 +272,59 @@ single-ended-text-mtu-of-tcp = パスMTUは、TCPによれば{ $mtu }バイト�
 single-ended-text-mtu-black-hole = パスMTUは{ $mtu }バイトで、それより大きいパケットは通知なしに失われます(PMTUDブラックホール)。
 why-text-from = 送信元{ " " }
 why-text-to = 送信先{ " " }
+
+## why-trial
+
+why-trial-living = 接続中の転送で試した結果:
+why-trial-again = 再実行して試した結果:
+why-trial-blocks = 変更なし{ $without }、変更あり{ $with }。{ $length }秒の区間{ $blocks }個(各区間の最初の{ $settle }秒は除外)。
+why-trial-runs = 変更なし{ $without }、変更あり{ $with }。交互に{ $runs }回実行(平均{ $length }秒)。
+why-trial-nothing = 何も試していません: { $why }。
+why-trial-not-tried = { $change }: 試していません: { $why }。
+why-trial-said = { $change }: { $said }。
+why-trial-faster = { $times }倍の速度({ $low }～{ $high })
+why-trial-slower = 低下、速度は{ $times }倍({ $low }～{ $high })
+why-trial-same = 差は示されない(速度は{ $low }～{ $high }倍)
+why-trial-one-run = 判定できない: 1回の実行後、{ $why }。最低{ $least }回必要
+why-trial-few-runs = 判定できない: { $count }回の実行後、{ $why }。最低{ $least }回必要
+why-trial-one-block = 判定できない: 1区間の後、{ $why }。{ $length }秒の区間が最低{ $least }個必要
+why-trial-few-blocks = 判定できない: { $count }区間の後、{ $why }。{ $length }秒の区間が最低{ $least }個必要
+why-trial-ended = 終了した
+why-trial-interrupted = 中断された
+why-trial-before-suggested = このプログラムの接続で、制限要因から考えられる変更を交互に試します。各接続の設定は元に戻します
+why-trial-before = このプログラムの接続で{ $changes }を交互に試します。各接続の設定は元に戻します
+why-trial-kept-bbr = 元に戻らないもの: カーネルはこの接続のペーシングを続け、輻輳ウィンドウは変更後の値から始まる
+why-trial-kept-control = 元に戻らないもの: 輻輳ウィンドウは変更後の値から始まる
+why-trial-kept-pacing = 元に戻らないもの: カーネルはこの接続のペーシングを上限なしで続ける
+why-trial-kept-buffer = 完全には元に戻らない: 同じバッファでもその後は大きなウィンドウを許し、Linux 5.14より前では自動拡大も戻らない。そのため最後に一度だけ変更し、その前と比べる
+why-trial-kept-clamp = 一度広告したウィンドウは取り消されないため、小さい値はデータが届くにつれて効く
+why-trial-not-allowed = このユーザーは{ $name }を設定も復元もできない。管理者がnet.ipv4.tcp_allowed_congestion_controlに追加できる
+why-trial-no-control = このカーネルに輻輳制御{ $name }はない。使えるものはnet.ipv4.tcp_available_congestion_controlにある
+why-trial-refused-name = カーネルが{ $name }を拒否: { $error }
+why-trial-refused = カーネルが拒否: { $error }
+why-trial-given-less = カーネルが与えたのは{ $given }B({ $bound }が上限)
+why-trial-window-scale = 接続時に決まったウィンドウスケールでは、ウィンドウは最大{ $largest }B。新しい接続ならこのバッファでより大きくなる(--again '{ $change }'で効果を確認できる)
+why-trial-no-guardian = 強制終了時に復元するプロセスがなくなった
+why-trial-of-sender = 送信側が決める設定だが、ここはデータを受信している
+why-trial-of-receiver = 受信側が決める設定だが、ここはデータを送信している
+why-trial-nothing-lifts = このユーザーが設定できるこの端のソケットオプションでは、制限要因({ $limit })を取り除けない
+why-trial-too-early = { $why }(データ転送が{ $seconds }秒に満たないうち)
+why-trial-guardian-fails = 強制終了時に復元するプロセスを起動できない: { $error }
+why-trial-given-back-later = { $change }をこのプロセスは元に戻せなかった。最後に監視プロセスが戻す
+
+## why-again
+
+why-again-before = まず短縮実行を{ $runs }回(それぞれ最大でデータ{ $seconds }秒または{ $bytes })、そのままと{ $changes }ありで交互に行い、その後コマンド自体を最後まで実行します
+why-again-writes = どの実行もコマンドが書くものを書き、短縮実行では途中で切れます。最後の実行は完全です
+why-again-run-plain = 実行{ $run }/{ $runs }、そのまま: { $rate }
+why-again-run-changed = 実行{ $run }/{ $runs }、{ $change }あり: { $rate }
+why-again-moved-said = ある実行で動いたのは{ $moved }だけ("{ $said }")
+why-again-moved = コマンドが動かしたのは{ $moved }だけ
+why-again-moved-less = ある実行で動いたのは{ $moved }だけ(コマンドは、すでにあるものを再転送しないのかもしれない)
+why-again-no-connection = このプログラムは自分のTCP接続を開かなかった
+why-again-set-otherwise = 接続後に、プログラムかカーネルが別の値に設定する
+why-again-no-reach = このユーザーはプログラムのソケットに届かない: { $error }
+why-again-watched-already = そのソケットはすでに別のプログラムが監視している
+why-again-no-gate = このカーネルでは、接続前にプログラムのソケットを変更できない(seccomp_unotify、Linux 5.5): { $error }
+why-again-no-ssh = { $program }がsshをどう起動するかslowpathは知らない。オプション付きのコマンド全体をcommand='...'で指定
+why-again-no-words = "{ $text }"は単語の並びではない(引用符が閉じていないか、空)

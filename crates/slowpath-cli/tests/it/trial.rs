@@ -51,12 +51,106 @@ fn bbr_is_found_faster_than_cubic_where_packets_are_lost_by_chance() {
 }
 
 #[test]
+fn a_receive_buffer_is_there_from_the_first_packet_when_a_command_runs_again() {
+    let test = "a_receive_buffer_is_there_from_the_first_packet_when_a_command_runs_again";
+    if !lab_or_skip(test) {
+        return;
+    }
+    let binary = env!("CARGO_BIN_EXE_slowpath");
+    let far = format!("{binary} serve --address $SLOWPATH_FAR");
+    let near = format!(
+        "sleep 1; {binary} why --again 'receive-buffer=16 KiB' --each 1 --format json -- {binary} measure iperf3://$SLOWPATH_FAR -q -R -t 2"
+    );
+    let output = run(&[
+        "shell",
+        "rate 20 Mbit/s, delay 15 ms",
+        "--far",
+        &far,
+        "--",
+        "sh",
+        "-c",
+        &near,
+    ]);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    if output.status.code() == Some(125) {
+        eprintln!("skipped: {test}: {}", err.trim());
+        return;
+    }
+    let answer: serde_json::Value =
+        serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}"));
+    let trial = &answer["trials"][0];
+    assert_eq!(
+        (&trial["method"], &trial["outcome"]),
+        (&"again".into(), &"slower".into()),
+        "{trial}{err}"
+    );
+    // A window of 16 KiB or so each 30 ms, where 20 Mbit/s are 75 KB each 30 ms.
+    let with: Vec<f64> = trial["blocks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|block| block["on"] == true)
+        .map(|block| block["byte_per_s"].as_f64().unwrap())
+        .collect();
+    assert!(
+        with.len() == 3 && with.iter().all(|rate| *rate < 1_200_000.0),
+        "{trial}"
+    );
+    for said in [
+        "first 6 shortened runs",
+        "run 1 of 6, as it is",
+        "run 6 of 6, with receive-buffer=16 KiB",
+    ] {
+        assert!(err.contains(said), "{said}: {err}");
+    }
+    // The command itself has run to its end, and its sockets were left alone.
+    let main = &answer["connections"][0];
+    assert!(main["bytes"].as_u64().unwrap() > 1_000_000, "{main}");
+}
+
+#[test]
+fn a_command_that_moves_nothing_says_why_nothing_is_tried() {
+    let output = slowpath()
+        .args([
+            "why",
+            "--again",
+            "mark=cs1",
+            "ipqos=none",
+            "--",
+            "sh",
+            "-c",
+            "echo no such host >&2; exit 6",
+        ])
+        .output()
+        .unwrap();
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(6), "{err}");
+    for part in [
+        "mark=cs1: not tried: a run moved 0 B only (\"no such host\")",
+        "ipqos=none: not tried: slowpath does not know how sh runs ssh",
+    ] {
+        assert!(
+            err.split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+                .contains(part),
+            "{part}: {err}"
+        );
+    }
+}
+
+#[test]
 fn a_change_needs_a_command_of_its_own() {
     for (arguments, said) in [
         (
             &["why", "--try", "mark=cs1", "--port", "9"][..],
             "no command is given",
         ),
+        (
+            &["why", "--again", "mark=cs1", "--port", "9"],
+            "no command is given",
+        ),
+        (&["why", "--again", "ipqos", "--", "true"], "it has no value"),
         (&["why", "--try", "mark", "--", "true"], "it has no value"),
         (
             &["why", "--try", "speed=9", "--", "true"],

@@ -268,6 +268,7 @@ impl Bench<'_> {
             duration: None,
             output: std::process::Stdio::null,
             trial: None,
+            part: None,
         }
     }
 }

@@ -9,8 +9,9 @@
 //! * [`busiest`](mod@busiest): which transfers are under way.
 //! * [`attend`](mod@attend): unattended, with [`baseline`]: what a job usually does; [`attend_text`]: what it says.
 //! * [`packets`]: packets beside the samples, where that is permitted and asked for.
-//! * [`trial`]: changes tried on the living connection, in turns with none.
+//! * [`trial`]: changes tried on the living connection, in turns with none; [`again`]: by running the command again.
 
+pub mod again;
 pub mod answer;
 pub mod attend;
 pub mod attend_text;
@@ -33,6 +34,7 @@ pub mod trial;
 pub mod watch;
 mod words;
 
+pub use again::{Again, AgainSpec, try_again};
 pub use answer::{Answer, answer};
 pub use busiest::busiest;
 pub use error::WhyError;

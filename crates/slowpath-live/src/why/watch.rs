@@ -12,6 +12,8 @@ use slowpath_sys::clock;
 use slowpath_sys::process_table;
 use slowpath_sys::sock_diag::{Destroyed, SockDiag, TcpSocket};
 
+use super::again::Part;
+use super::again::part::{PartOver, Shortened};
 use super::error::WhyError;
 use super::host::{HostCounters, HostDrops};
 use super::job::{JobTrack, NetworkShares};
@@ -34,6 +36,8 @@ pub struct WatchSpec {
     pub output: fn() -> Stdio,
     /// What to try on the connections of a program that is started; other targets are never changed.
     pub trial: Option<TrialSpec>,
+    /// How much of a program that is started is run; `None`: all of it, as it is.
+    pub part: Option<Part>,
 }
 
 /// One connection that was watched.
@@ -145,6 +149,8 @@ pub struct Outcome {
     pub host: Vec<HostDrops>,
     /// The packets, where they were wanted.
     pub captured: Option<Captured>,
+    /// What came of a shortened run.
+    pub part: Option<PartOver>,
 }
 
 impl Outcome {
@@ -166,6 +172,7 @@ impl Outcome {
             trials: Vec::new(),
             host: Vec::new(),
             captured: None,
+            part: None,
         }
     }
 }
@@ -215,6 +222,7 @@ struct Watcher<'a> {
     diag: SockDiag,
     destroyed: Option<Destroyed>,
     child: Option<Child>,
+    shortened: Option<Shortened>,
     root: Option<u32>,
     begin: u64,
     cpu_begin: u64,
@@ -250,9 +258,9 @@ impl<'a> Watcher<'a> {
             host,
             packets,
         } = open_diagnostics(&spec.target, capture, root)?;
-        let child = match &spec.target {
-            Target::Command(words) => Some(start(words, (spec.output)())?),
-            _ => None,
+        let (child, shortened) = match &spec.target {
+            Target::Command(words) => start(words, spec)?,
+            _ => (None, None),
         };
         // In a PID namespace without a /proc of its own, the child's number is not the one that /proc knows it by.
         let root = match &child {
@@ -266,6 +274,7 @@ impl<'a> Watcher<'a> {
             throttling: root.and_then(|pid| process_table::throttling_file(pid).ok()),
             root,
             child,
+            shortened,
             begin: clock::monotonic(),
             cpu_begin: clock::process_cpu(),
             watched: HashMap::new(),
@@ -324,6 +333,7 @@ impl<'a> Watcher<'a> {
             if moved != bytes {
                 (bytes, quiet_since) = (moved, at);
             }
+            self.shorten(bytes, stop);
             if at >= next_tick {
                 tick(&ticker.tick(at, &self.watched));
                 next_tick = at + TICK;
@@ -483,6 +493,23 @@ impl<'a> Watcher<'a> {
         course.step(at, &seen, self.programs.list.iter().map(|process| process.id));
     }
 
+    /// Ends a run of which only a part is wanted.
+    fn shorten(&mut self, bytes: u64, stop: &AtomicBool) {
+        let at = self.now();
+        let (Some(shortened), Some(child)) = (&mut self.shortened, &mut self.child) else {
+            return;
+        };
+        let living = self
+            .watched
+            .values()
+            .filter(|one| !one.ended && one.socket.inode != 0);
+        let main = living
+            .max_by_key(|one| moved(one))
+            .map(|one| (one.socket.inode, one.cookie));
+        let interrupted = stop.load(Ordering::Relaxed);
+        shortened.look(at, bytes, child, &self.programs.list, main, interrupted);
+    }
+
     /// Looks at everything that is followed.
     fn look(&mut self) {
         self.looks += 1;
@@ -554,6 +581,7 @@ impl<'a> Watcher<'a> {
             trials,
             host: self.host.map_or_else(Vec::new, HostCounters::end),
             captured,
+            part: self.shortened.map(Shortened::over),
         })
     }
 }
@@ -624,7 +652,7 @@ fn open_diagnostics(
     opened.unwrap_or_else(|_| Err(WhyError::Diagnostics(io::ErrorKind::Other.into())))
 }
 
-fn start(words: &[String], output: Stdio) -> Result<Child, WhyError> {
+fn start(words: &[String], spec: &WatchSpec) -> Result<(Option<Child>, Option<Shortened>), WhyError> {
     let failed = |source| WhyError::Start {
         program: words.first().cloned().unwrap_or_default(),
         source,
@@ -632,11 +660,18 @@ fn start(words: &[String], output: Stdio) -> Result<Child, WhyError> {
     let (program, arguments) = words
         .split_first()
         .ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
-    Command::new(program)
-        .args(arguments)
-        .stdout(output)
-        .spawn()
-        .map_err(failed)
+    let mut command = Command::new(program);
+    command.args(arguments);
+    Ok(match &spec.part {
+        Some(part) => {
+            let (child, shortened) = Shortened::start(part, command).map_err(failed)?;
+            (Some(child), Some(shortened))
+        }
+        None => (
+            Some(command.stdout((spec.output)()).spawn().map_err(failed)?),
+            None,
+        ),
+    })
 }
 
 /// What the network did since the last look, over the connections that have moved data lately.

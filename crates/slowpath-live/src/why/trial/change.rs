@@ -75,6 +75,13 @@ pub struct ChangeError {
     found: String,
 }
 
+impl ChangeError {
+    /// What is wrong with it, a clause.
+    pub fn found(&self) -> &str {
+        &self.found
+    }
+}
+
 impl FromStr for Change {
     type Err = ChangeError;
 

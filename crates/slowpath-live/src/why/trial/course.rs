@@ -6,6 +6,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use slowpath_packet::mark::Dscp;
+use slowpath_words::{english, english_word};
 
 use super::change::Change;
 use super::choice::{self, Present, worth_trying};
@@ -121,7 +122,11 @@ impl Course {
         match std::mem::replace(&mut self.state, State::Over) {
             State::Waiting => {
                 let untried: Vec<Change> = self.spec.changes.clone();
-                let why = format!("{why} before it had moved data for {:.1} s", self.lead_s());
+                let why = english!(
+                    "why-trial-too-early",
+                    why = why,
+                    seconds = format!("{:.1}", self.lead_s())
+                );
                 if untried.is_empty() {
                     self.done.push(Trial::not_tried(String::new(), &why));
                 }
@@ -202,9 +207,7 @@ impl Course {
                 self.guardian = Some(guardian);
                 self.next(at, seen);
             }
-            Err(error) => self.leave(&format!(
-                "the process that would restore it after a kill does not start: {error}"
-            )),
+            Err(error) => self.leave(&english!("why-trial-guardian-fails", error = error)),
         }
     }
 
@@ -237,10 +240,7 @@ impl Course {
             choice::buffers_grow_again(),
         );
         if chosen.is_empty() {
-            return Err(format!(
-                "no option of this end's socket that this user may set could lift what limits it ({})",
-                verdict.limit
-            ));
+            return Err(english!("why-trial-nothing-lifts", limit = verdict.limit));
         }
         Ok(chosen)
     }
@@ -269,9 +269,9 @@ impl Course {
     fn is_possible(&self, change: &Change, seen: &[Seen<'_>]) -> Result<(), String> {
         if change.is_of_receiver() != self.receiving {
             return Err(if self.receiving {
-                "it is the sender's to choose, and the data come in here".to_owned()
+                english_word!("why-trial-of-sender").to_owned()
             } else {
-                "it is the receiver's to choose, and the data go out here".to_owned()
+                english_word!("why-trial-of-receiver").to_owned()
             });
         }
         if let Change::CongestionControl(name) = change {
@@ -362,16 +362,18 @@ impl Course {
             });
             match socket.map(|socket| applied.setting.restore(&socket)) {
                 Ok(Ok(())) | Err(ReachError::Closed) => {
-                    let released = self.guardian.as_mut().map(|guardian| guardian.release(applied.cookie));
+                    let released = self
+                        .guardian
+                        .as_mut()
+                        .map(|guardian| guardian.release(applied.cookie));
                     if !matches!(released, Some(Ok(()))) {
                         drop(self.guardian.take());
                     }
                 }
                 // The guardian holds a descriptor of its own: it tries again when it is let go.
-                _ => running.notes.push(format!(
-                    "{} could not be given back to the connection by this process; its guardian does it at the end",
-                    running.change
-                )),
+                _ => running
+                    .notes
+                    .push(english!("why-trial-given-back-later", change = running.change)),
             }
         }
     }
@@ -414,30 +416,32 @@ impl Refused {
     fn words(&self, change: &Change) -> String {
         match (self, change) {
             (Self::Reach(error), _) => error.to_string(),
-            (Self::Guardian, _) => "the process that would restore it after a kill is gone".to_owned(),
-            (Self::Option(error), Change::CongestionControl(name)) => not_permitted(name, error),
-            (Self::Option(error), _) => format!("the kernel refuses it: {error}"),
+            (Self::Guardian, _) => english_word!("why-trial-no-guardian").to_owned(),
+            (Self::Option(error), change) => not_set(change, error),
         }
+    }
+}
+
+/// Why the kernel does not take a change, a clause.
+pub(in crate::why) fn not_set(change: &Change, error: &io::Error) -> String {
+    match change {
+        Change::CongestionControl(name) => not_permitted(name, error),
+        _ => english!("why-trial-refused", error = error),
     }
 }
 
 fn not_permitted(name: &str, error: &io::Error) -> String {
     if error.kind() == io::ErrorKind::PermissionDenied {
-        format!(
-            "this user may not choose {name}, to set it or to give it back; the administrator may add it to \
-             net.ipv4.tcp_allowed_congestion_control"
-        )
+        english!("why-trial-not-allowed", name = name)
     } else if error.kind() == io::ErrorKind::NotFound {
-        format!(
-            "this kernel has no congestion control {name}; net.ipv4.tcp_available_congestion_control lists those it has"
-        )
+        english!("why-trial-no-control", name = name)
     } else {
-        format!("the kernel refuses {name}: {error}")
+        english!("why-trial-refused-name", name = name, error = error)
     }
 }
 
-/// What the kernel made of a change, where that is not what was asked for.
-fn made_of_it(change: &Change, socket: &std::os::fd::OwnedFd, one: &Seen<'_>) -> Option<String> {
+/// What the kernel gave of a buffer, where that is less than was asked for.
+pub(in crate::why) fn given_less(change: &Change, socket: &std::os::fd::OwnedFd) -> Option<String> {
     use slowpath_sys::sockopt;
     let asked = match change {
         Change::SendBuffer(bytes) | Change::ReceiveBuffer(bytes) => bytes.bytes(),
@@ -449,12 +453,19 @@ fn made_of_it(change: &Change, socket: &std::os::fd::OwnedFd, one: &Seen<'_>) ->
         (sockopt::receive_buffer(socket).ok()?, "net.core.rmem_max")
     };
     let given = u64::try_from(given).ok()? / 2;
-    if given < asked {
-        return Some(format!("the kernel gave {given} B of it: {bound} bounds it"));
-    }
+    (given < asked).then(|| english!("why-trial-given-less", given = given, bound = bound))
+}
+
+/// What the kernel made of a change, where that is not what was asked for.
+fn made_of_it(change: &Change, socket: &std::os::fd::OwnedFd, one: &Seen<'_>) -> Option<String> {
     let largest = 65_535_u64 << one.track.last().info.rcv_wscale;
-    (matches!(change, Change::ReceiveBuffer(_)) && asked > largest).then(|| {
-        format!("the window scale agreed when the connection began allows a window of {largest} B at most")
+    given_less(change, socket).or_else(|| match change {
+        Change::ReceiveBuffer(asked) if asked.bytes() > largest => Some(english!(
+            "why-trial-window-scale",
+            largest = largest,
+            change = change
+        )),
+        _ => None,
     })
 }
 

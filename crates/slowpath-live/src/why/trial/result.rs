@@ -3,12 +3,15 @@
 use serde::Serialize;
 use slowpath_diagnose::alternation::{Effect, LEAST_BLOCKS};
 use slowpath_diagnose::stats::Outcome;
+use slowpath_words::{english, english_word};
 
 use super::turns::{Block, Plan, Turns};
 
 /// One change that was tried, or could not be.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Trial {
+    /// How it was tried.
+    pub method: Method,
     /// The change as it is typed: `congestion-control=bbr`; empty where nothing was worth trying.
     pub change: String,
     /// What was found.
@@ -25,6 +28,16 @@ pub struct Trial {
     pub sentence: String,
     /// What to know beside: what is not given back, what the kernel made of it.
     pub notes: Vec<String>,
+}
+
+/// How a change is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// On the living connection, in turns with none.
+    Living,
+    /// By running the command again, in turns with runs as it is.
+    Again,
 }
 
 /// What a trial found.
@@ -71,11 +84,12 @@ impl Trial {
     /// One that did not come about, and why: a clause without a full stop.
     pub fn not_tried(change: String, why: &str) -> Self {
         let sentence = if change.is_empty() {
-            format!("Nothing was tried: {why}.")
+            english!("why-trial-nothing", why = why)
         } else {
-            format!("{change}: not tried: {why}.")
+            english!("why-trial-not-tried", change = change, why = why)
         };
         Self {
+            method: Method::Living,
             change,
             outcome: TrialOutcome::NotTried,
             effect: None,
@@ -84,6 +98,49 @@ impl Trial {
             blocks: Vec::new(),
             sentence,
             notes: Vec::new(),
+        }
+    }
+
+    /// The same of one that was to be tried by running the command again.
+    #[must_use]
+    pub fn again(self) -> Self {
+        Self {
+            method: Method::Again,
+            ..self
+        }
+    }
+
+    /// What whole runs in turns show, each a block; `ended` says why there are no more of them, a clause.
+    pub fn of_runs(
+        change: String,
+        blocks: Vec<BlockAnswer>,
+        ended: Option<&str>,
+        notes: Vec<String>,
+    ) -> Self {
+        let rates: Vec<(bool, f64)> = blocks.iter().map(|block| (block.on, block.byte_per_s)).collect();
+        let (effect, count) = (Effect::of_blocks(&rates), blocks.len());
+        let (outcome, said) = match effect {
+            Some(effect) => found(&effect),
+            None => (
+                TrialOutcome::CannotTell,
+                few_runs(count, ended.unwrap_or(english_word!("why-trial-ended"))),
+            ),
+        };
+        Self {
+            method: Method::Again,
+            sentence: english!("why-trial-said", change = change, said = said),
+            change,
+            outcome,
+            effect,
+            settle_s: 0.0,
+            measure_s: slowpath_diagnose::stats::mean(
+                &blocks
+                    .iter()
+                    .map(|block| block.to_s - block.from_s)
+                    .collect::<Vec<_>>(),
+            ),
+            blocks,
+            notes,
         }
     }
 
@@ -101,16 +158,16 @@ impl Trial {
             Some(effect) => found(&effect),
             None => (
                 TrialOutcome::CannotTell,
-                format!(
-                    "cannot tell: {} after {count} block{}; it takes {LEAST_BLOCKS} of {:.1} s each",
-                    ended.unwrap_or("it ended"),
-                    if count == 1 { "" } else { "s" },
-                    plan.block_s()
+                few_blocks(
+                    count,
+                    ended.unwrap_or(english_word!("why-trial-ended")),
+                    plan.block_s(),
                 ),
             ),
         };
         Self {
-            sentence: format!("{change}: {said}."),
+            method: Method::Living,
+            sentence: english!("why-trial-said", change = change, said = said),
             change,
             outcome,
             effect,
@@ -123,20 +180,63 @@ impl Trial {
 }
 
 fn found(effect: &Effect) -> (TrialOutcome, String) {
-    let interval = format!("{} to {}", times(effect.low95), times(effect.high95));
+    let (low, high) = (times(effect.low95), times(effect.high95));
     match effect.outcome() {
         Outcome::Higher => (
             TrialOutcome::Faster,
-            format!("faster {} times ({interval})", times(effect.ratio)),
+            english!(
+                "why-trial-faster",
+                times = times(effect.ratio),
+                low = low,
+                high = high
+            ),
         ),
         Outcome::Lower => (
             TrialOutcome::Slower,
-            format!("slower, {} times the rate ({interval})", times(effect.ratio)),
+            english!(
+                "why-trial-slower",
+                times = times(effect.ratio),
+                low = low,
+                high = high
+            ),
         ),
         Outcome::NotShown | Outcome::TooFew => (
             TrialOutcome::NotShown,
-            format!("no difference shown (the rate is {interval} times what it was)"),
+            english!("why-trial-same", low = low, high = high),
         ),
+    }
+}
+
+fn few_runs(count: usize, why: &str) -> String {
+    if count == 1 {
+        english!("why-trial-one-run", why = why, least = LEAST_BLOCKS)
+    } else {
+        english!(
+            "why-trial-few-runs",
+            why = why,
+            count = count,
+            least = LEAST_BLOCKS
+        )
+    }
+}
+
+fn few_blocks(count: usize, why: &str, block_s: f64) -> String {
+    let length = format!("{block_s:.1}");
+    if count == 1 {
+        english!(
+            "why-trial-one-block",
+            why = why,
+            least = LEAST_BLOCKS,
+            length = length
+        )
+    } else {
+        english!(
+            "why-trial-few-blocks",
+            why = why,
+            count = count,
+            least = LEAST_BLOCKS,
+            length = length
+        )
     }
 }
 
@@ -146,6 +246,7 @@ fn times(ratio: f64) -> String {
         ratio if ratio >= 100.0 => format!("{ratio:.0}"),
         ratio if ratio >= 2.0 => format!("{ratio:.1}"),
         ratio if ratio >= 0.1 => format!("{ratio:.2}"),
+        ratio if ratio >= 0.01 => format!("{ratio:.3}"),
         ratio => format!("{ratio:.2e}"),
     }
 }
@@ -172,6 +273,32 @@ mod tests {
             turns.step(at, bytes, 0);
         }
         (plan, turns)
+    }
+
+    #[test]
+    fn runs_in_turns_are_compared_as_blocks_are() {
+        let say = |rates: &[f64], ended: Option<&str>| {
+            let block = |(place, rate): (usize, &f64)| BlockAnswer {
+                on: place % 2 == 1,
+                from_s: place as f64,
+                to_s: place as f64 + 0.5,
+                byte_per_s: *rate,
+            };
+            let blocks = rates.iter().enumerate().map(block).collect();
+            Trial::of_runs("x=y".to_owned(), blocks, ended, Vec::new())
+        };
+        let faster = say(&[100.0, 230.0, 105.0, 220.0, 95.0, 240.0], None);
+        assert_eq!(
+            (faster.method, faster.outcome),
+            (Method::Again, TrialOutcome::Faster)
+        );
+        assert!((faster.measure_s - 0.5).abs() < 1e-9 && faster.blocks.len() == 6);
+        let few = say(&[100.0, 230.0], Some("it was interrupted"));
+        assert_eq!(
+            few.sentence,
+            "x=y: cannot tell from 2 runs, it takes 5: it was interrupted."
+        );
+        assert_eq!(few.outcome, TrialOutcome::CannotTell);
     }
 
     #[test]

@@ -80,6 +80,14 @@ impl Setting {
         })
     }
 
+    /// Whether two are the same as far as the kernel leaves them alone: a window's bound it moves with the buffer.
+    pub fn agrees(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::ReceiveBuffer(one, _), Self::ReceiveBuffer(other, _)) => one.bytes == other.bytes,
+            _ => self == other,
+        }
+    }
+
     /// Gives it back to the socket.
     ///
     /// # Errors

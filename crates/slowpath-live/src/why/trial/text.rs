@@ -4,76 +4,86 @@ use std::io::{self, Write};
 
 use slowpath_report::quantity;
 use slowpath_report::text::{Style, Tone};
+use slowpath_words::{english_word, say, told, word};
 
 use super::change::Change;
-use super::result::{BlockAnswer, Trial};
+use super::result::{BlockAnswer, Method, Trial};
 
 /// Each trial in a sentence, with the rates behind it.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn write(trials: &[Trial], style: Style, out: &mut dyn Write) -> io::Result<()> {
-    if trials.is_empty() {
-        return Ok(());
+    for (method, title) in [
+        (Method::Living, word!("why-trial-living")),
+        (Method::Again, word!("why-trial-again")),
+    ] {
+        let mut of = trials.iter().filter(|trial| trial.method == method).peekable();
+        if of.peek().is_some() {
+            writeln!(out, "\n{}", style.bold(title))?;
+        }
+        for trial in of {
+            write_one(trial, style, out)?;
+        }
     }
-    writeln!(out, "\n{}", style.bold("Tried on the living connection:"))?;
-    for trial in trials {
-        style.paragraph(&trial.sentence, "  ", "  ", Tone::Plain, out)?;
-        if trial.effect.is_some() {
-            let text = format!(
-                "{} without, {} with it; {} blocks of {:.1} s, of which the first {:.1} s do not count.",
-                median(&trial.blocks, false),
-                median(&trial.blocks, true),
-                trial.blocks.len(),
-                trial.settle_s + trial.measure_s,
-                trial.settle_s
-            );
-            style.paragraph(&text, "    ", "    ", Tone::Plain, out)?;
-        }
-        for note in &trial.notes {
-            style.paragraph(note, "    ", "    ", Tone::Plain, out)?;
-        }
+    Ok(())
+}
+
+fn write_one(trial: &Trial, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    style.paragraph(&told(&trial.sentence), "  ", "  ", Tone::Plain, out)?;
+    if trial.effect.is_some() {
+        let without = median(&trial.blocks, false);
+        let with = median(&trial.blocks, true);
+        let text = match trial.method {
+            Method::Living => say!(
+                "why-trial-blocks",
+                without = without,
+                with = with,
+                blocks = trial.blocks.len(),
+                length = format!("{:.1}", trial.settle_s + trial.measure_s),
+                settle = format!("{:.1}", trial.settle_s)
+            ),
+            Method::Again => say!(
+                "why-trial-runs",
+                without = without,
+                with = with,
+                runs = trial.blocks.len(),
+                length = format!("{:.1}", trial.measure_s)
+            ),
+        };
+        style.paragraph(&text, "    ", "    ", Tone::Plain, out)?;
+    }
+    for note in &trial.notes {
+        style.paragraph(&told(note), "    ", "    ", Tone::Plain, out)?;
     }
     Ok(())
 }
 
 /// What to know before it begins: what is done, and what is not given back.
 pub fn before(changes: &[Change]) -> Vec<String> {
-    let what = if changes.is_empty() {
-        "what the limit suggests".to_owned()
+    let names: Vec<String> = changes.iter().map(ToString::to_string).collect();
+    let mut said = vec![if names.is_empty() {
+        say!("why-trial-before-suggested")
     } else {
+        say!("why-trial-before", changes = names.join(", "))
+    }];
+    said.extend(
         changes
             .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    let mut said = vec![format!(
-        "trying {what} on the program's own connections, in turns; each is given back what it had"
-    )];
-    said.extend(changes.iter().filter_map(not_given_back).map(str::to_owned));
+            .filter_map(not_given_back)
+            .map(|note| told(note).into_owned()),
+    );
     said
 }
 
 /// What the kernel does not give back of a change.
 pub fn not_given_back(change: &Change) -> Option<&'static str> {
     match change {
-        Change::CongestionControl(name) if name == "bbr" => Some(
-            "not given back: the kernel goes on pacing this connection, and its congestion window begins where the change left it",
-        ),
-        Change::CongestionControl(_) => {
-            Some("not given back: the congestion window begins where the change left it")
-        }
-        Change::PacingRate(Some(_)) => {
-            Some("not given back: the kernel goes on pacing this connection, without the bound")
-        }
-        Change::SendBuffer(_) | Change::ReceiveBuffer(_) => Some(
-            "not given back whole: after it the same buffer allows a larger window, and before Linux 5.14 it does not grow by itself \
-             again; so it is made once, last, and compared with what was before",
-        ),
-        Change::WindowClamp(_) => {
-            Some("a window that is offered is never taken back, so a smaller one takes hold as data come in")
-        }
+        Change::CongestionControl(name) if name == "bbr" => Some(english_word!("why-trial-kept-bbr")),
+        Change::CongestionControl(_) => Some(english_word!("why-trial-kept-control")),
+        Change::PacingRate(Some(_)) => Some(english_word!("why-trial-kept-pacing")),
+        Change::SendBuffer(_) | Change::ReceiveBuffer(_) => Some(english_word!("why-trial-kept-buffer")),
+        Change::WindowClamp(_) => Some(english_word!("why-trial-kept-clamp")),
         Change::PacingRate(None) | Change::Mark(_) | Change::UnsentLowWater(_) => None,
     }
 }
