@@ -91,7 +91,7 @@ why-judge-losses-follow-load-too-few = the losses follow the load, or are too fe
 why-judge-no-marks-congestion = no marks of congestion
 why-judge-pauses-do-not-end-with = the pauses do not end with a word from the other end
 why-judge-samples-socket-do-not-show = samples of a socket do not show it
-why-judge-needs-second-transfer-with-other = needs a second transfer with other marks
+why-judge-needs-second-transfer-with-other = needs a second transfer with other marks (--again ipqos=none for ssh's programs, --again mark=cs0 for others)
 
 ## why-job
 

@@ -91,7 +91,7 @@ why-judge-losses-follow-load-too-few = ロスは負荷に伴うか、少なす�
 why-judge-no-marks-congestion = ECNマークなし
 why-judge-pauses-do-not-end-with = 中断は相手からの応答で終わらない
 why-judge-samples-socket-do-not-show = ソケットの状態には現れない
-why-judge-needs-second-transfer-with-other = DSCP値の異なる転送との比較が必要
+why-judge-needs-second-transfer-with-other = DSCP値の異なる転送との比較が必要(sshの類は--again ipqos=none、その他は--again mark=cs0)
 
 ## why-job
 
