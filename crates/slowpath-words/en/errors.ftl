@@ -391,3 +391,23 @@ errors-why-no-process = watching process { $process }: there is none of that num
 errors-why-other-user = process { $process } ({ $name }) belongs to another user, so its connections are not shown to you; name them by --port N or --to HOST[:PORT] instead, which needs no permission
 errors-why-other-namespace = process { $process } ({ $name }) is in a network namespace of its own, which this user may not enter; run slowpath inside that container, or as its owner
 errors-why-waiting-failed = waiting for the program failed: { $error }
+errors-measuring-with = measuring { $target } with { $tool }: { $why }
+errors-sending-load-not-local = sending load to { $address }: that is not a local address, and load on it was not allowed; where the users of that path agree, allow it with --allow-remote-load and a cap such as --cap '500 MB'
+errors-reading-target-write = reading the target "{ $target }": { $problem }; write { $form }
+errors-belongs-another-tool = "{ $other }://" belongs to another tool
+errors-is-no-host-with-port = "{ $place }" is no host with port
+errors-it-names-no-host = it names no host
+errors-finding-address-of = finding the address of { $host }: { $why }; check the spelling, or write its address
+errors-finding-keys-of-s3 = finding the keys of the S3 store: the environment variable { $name } is not set; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
+errors-ended-with-try-by-hand = { $name } ended with { $how }: { $said }; try the same by hand with { $again }
+errors-logging-in = logging in: { $why }
+errors-ftp-control-connection = FTP control connection: { $why }
+errors-reading-change = reading the change "{ $text }": { $found }; { $examples }
+errors-change-examples = write congestion-control=NAME, pacing-rate=RATE or pacing-rate=off, mark=DSCP, send-buffer=SIZE, receive-buffer=SIZE, window-clamp=SIZE or unsent-lowat=SIZE, such as pacing-rate='20 Mbit/s'
+errors-again-examples = write ipqos=VALUE, cipher=NAME or compression=yes for ssh's programs, option='WORDS' for any program, command='COMMAND', or an option of its sockets as for --try, such as receive-buffer='4 MiB'
+errors-no-change-of-name = there is no change "{ $other }"
+errors-it-has-no-value = it has no value
+errors-quote-open-in-it = a quote is open in it
+errors-size-from-to = a size is from 1 B to 1 GiB
+errors-no-name-of-control = that is no name of a congestion control
+errors-rate-stops-transfer = a rate below 8 kbit/s stops the transfer

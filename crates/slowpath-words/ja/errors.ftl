@@ -391,3 +391,23 @@ errors-why-no-process = プロセス{ $process }の監視: その番号のプロ
 errors-why-other-user = プロセス{ $process }({ $name })は別のユーザーのもので、その接続は見えません。権限の要らない--port Nか--to HOST[:PORT]で接続を指定してください
 errors-why-other-namespace = プロセス{ $process }({ $name })は独自のネットワーク名前空間にあり、このユーザーは入れません。そのコンテナの中で、またはその所有者としてslowpathを実行してください
 errors-why-waiting-failed = プログラムの終了待ちに失敗しました: { $error }
+errors-measuring-with = { $target }を{ $tool }で測定できません: { $why }
+errors-sending-load-not-local = { $address }へ負荷をかけられません: ローカルのアドレスではなく、許可されていません。経路の利用者の同意があれば、--allow-remote-loadと--cap '500 MB'などの上限で許可してください
+errors-reading-target-write = 対象"{ $target }"を読めません: { $problem }。{ $form }のように書いてください
+errors-belongs-another-tool = "{ $other }://"は別のツールのものです
+errors-is-no-host-with-port = "{ $place }"はホストとポートではありません
+errors-it-names-no-host = ホスト名がありません
+errors-finding-address-of = { $host }のアドレスが見つかりません: { $why }。綴りを確かめるか、アドレスを書いてください
+errors-finding-keys-of-s3 = S3ストアの鍵がありません: 環境変数{ $name }が設定されていません。AWS_ACCESS_KEY_IDとAWS_SECRET_ACCESS_KEYを設定してください
+errors-ended-with-try-by-hand = { $name }が{ $how }で終了しました: { $said }。{ $again }を手で実行して確かめてください
+errors-logging-in = ログインできません: { $why }
+errors-ftp-control-connection = FTP制御接続: { $why }
+errors-reading-change = 変更"{ $text }"を読めません: { $found }。{ $examples }
+errors-change-examples = congestion-control=NAME、pacing-rate=RATE、pacing-rate=off、mark=DSCP、send-buffer=SIZE、receive-buffer=SIZE、window-clamp=SIZE、unsent-lowat=SIZEのように書いてください(例: pacing-rate='20 Mbit/s')
+errors-again-examples = ssh系のプログラムにはipqos=VALUE、cipher=NAME、compression=yes、どのプログラムにもoption='WORDS'、command='COMMAND'、または--tryと同じソケットオプション(例: receive-buffer='4 MiB')を書いてください
+errors-no-change-of-name = "{ $other }"という変更はありません
+errors-it-has-no-value = 値がありません
+errors-quote-open-in-it = 引用符が閉じていません
+errors-size-from-to = サイズは1Bから1GiBまでです
+errors-no-name-of-control = 輻輳制御の名前ではありません
+errors-rate-stops-transfer = 8kbit/s未満では転送が止まります

@@ -54,7 +54,7 @@ pub enum MeasureError {
     )]
     Refused(std::net::IpAddr),
     /// The tool failed.
-    #[error("measuring {target} with {tool}: {source}{}", hint(.source.as_ref()))]
+    #[error("measuring {target} with {tool}: {}", with_hint(.source.as_ref()))]
     Tool {
         /// Which tool.
         tool: &'static str,
@@ -81,6 +81,11 @@ impl MeasureError {
             source,
         }
     }
+}
+
+/// What a tool said, with what to do about it.
+fn with_hint(error: &(dyn std::error::Error + 'static)) -> String {
+    format!("{error}{}", hint(error))
 }
 
 /// What to do about a connection that does not come about, with a leading semicolon; nothing where the error says it itself.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use slowpath_report::quantity;
+use slowpath_units::ByteCount;
 use slowpath_words::{english, english_word};
 
 use super::change::{Again, Words};
@@ -36,7 +37,7 @@ impl AgainSpec {
                 "why-again-before",
                 runs = 2 * self.rounds * u32::try_from(self.changes.len()).unwrap_or(u32::MAX),
                 seconds = self.most.seconds,
-                bytes = quantity::bytes(self.most.bytes as f64),
+                bytes = ByteCount::new(self.most.bytes),
                 changes = changes.join(", ")
             ),
             english!("why-again-writes"),
