@@ -142,6 +142,10 @@ help-serve-max_rate = 1回の測定の最高速度(全ストリームの合計)
 help-run-progress = 進捗の出力形式(標準エラー出力)
 help-why-watch = 無人で観測を続け、ジョブごとの普段の速度を学び、それを下回った転送を報告して記録する
 help-why-trials = 転送中の接続の設定を一時的に変えて効果を測る。値を省くと制限要因に合うものを試す
+help-why-again = コマンドをまず短く、そのままと変更ありで交互に実行して効果を示し、その後最後まで実行します。プログラム側の設定や、接続を開くときに決まるもののため: ipqos=値、cipher=名前、compression=yes(ssh、scp、sftp、rsync、git、borg)、option='語'、command='コマンド'、または--tryと同じもの(接続前に設定)
+help-why-rounds = --againで、そのままの実行回数(変更ありも同じ回数)
+help-why-each = 短縮実行を終えるまでの、データが流れる秒数
+help-why-cap = 短縮実行を終えるデータ量
 help-ui = ブラウザでの操作画面(このマシンだけ): キャプチャ、実験、履歴
 help-ui-port = このマシンのポート番号。0なら空いているものを使う
 help-ui-dir = 履歴の置き場所。指定がなければ$XDG_DATA_HOME/slowpathまたは~/.local/share/slowpath
