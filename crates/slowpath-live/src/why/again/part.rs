@@ -3,6 +3,8 @@
 use std::io::{self, Read};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 use slowpath_sys::process_table::Status;
 use slowpath_sys::socket_gate::{self, Gate, Next};
@@ -48,6 +50,7 @@ pub(in crate::why) struct Shortened {
     gauge: Gauge,
     gate: Arc<Mutex<Report>>,
     errors: Arc<Mutex<Vec<u8>>>,
+    reader: Option<JoinHandle<()>>,
     /// When it was told to end, nanoseconds since it began.
     told: Option<u64>,
 }
@@ -88,7 +91,7 @@ impl Shortened {
             std::thread::spawn(move || keep(&opened, &change, &report));
         }
         let errors = Arc::new(Mutex::new(Vec::new()));
-        if let Some(mut from) = child.stderr.take() {
+        let reader = child.stderr.take().map(|mut from| {
             let errors = Arc::clone(&errors);
             std::thread::spawn(move || {
                 let mut buffer = [0; 4096];
@@ -98,13 +101,14 @@ impl Shortened {
                     let surplus = kept.len().saturating_sub(buffer.len());
                     kept.drain(..surplus);
                 }
-            });
-        }
+            })
+        });
         let started = Self {
             gauge: Gauge::new(part.most),
             part: part.clone(),
             gate,
             errors,
+            reader,
             told: None,
         };
         Ok((child, started))
@@ -142,6 +146,13 @@ impl Shortened {
 
     /// What came of it.
     pub(in crate::why) fn over(self) -> PartOver {
+        // What the program said last may be on its way. One that outlives it may keep the pipe open: it is not waited for.
+        for _ in 0..PATIENCE {
+            if self.reader.as_ref().is_none_or(JoinHandle::is_finished) {
+                break;
+            }
+            std::thread::sleep(LOOK);
+        }
         let report = lock(&self.gate);
         let none = self.part.change.is_some() && report.changed == 0 && report.refused.is_none();
         PartOver {
@@ -232,6 +243,10 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Looks after a reader that does not end,
+const PATIENCE: u32 = 100;
+/// and the time between them.
+const LOOK: Duration = Duration::from_millis(5);
 /// How long a program may take to end, nanoseconds.
 const GRACE: u64 = 2_000_000_000;
 const SIGTERM: i32 = 15;
