@@ -281,7 +281,6 @@ why-trial-blocks = { $without } without, { $with } with it; { $blocks } blocks o
 why-trial-runs = { $without } without, { $with } with it; { $runs } runs in turns, { $length } s each on average.
 why-trial-nothing = Nothing was tried: { $why }.
 why-trial-not-tried = { $change }: not tried: { $why }.
-why-trial-said = { $change }: { $said }.
 why-trial-faster = faster { $times } times ({ $low } to { $high })
 why-trial-slower = slower, { $times } times the rate ({ $low } to { $high })
 why-trial-same = no difference shown (the rate is { $low } to { $high } times what it was)

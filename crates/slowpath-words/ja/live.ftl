@@ -281,7 +281,6 @@ why-trial-blocks = 変更なし{ $without }、変更あり{ $with }。{ $length 
 why-trial-runs = 変更なし{ $without }、変更あり{ $with }。交互に{ $runs }回実行(平均{ $length }秒)。
 why-trial-nothing = 何も試していません: { $why }。
 why-trial-not-tried = { $change }: 試していません: { $why }。
-why-trial-said = { $change }: { $said }。
 why-trial-faster = { $times }倍の速度({ $low }～{ $high })
 why-trial-slower = 低下、速度は{ $times }倍({ $low }～{ $high })
 why-trial-same = 差は示されない(速度は{ $low }～{ $high }倍)

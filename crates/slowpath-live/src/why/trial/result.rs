@@ -128,7 +128,7 @@ impl Trial {
         };
         Self {
             method: Method::Again,
-            sentence: english!("why-trial-said", change = change, said = said),
+            sentence: format!("{change}: {said}."),
             change,
             outcome,
             effect,
@@ -167,7 +167,7 @@ impl Trial {
         };
         Self {
             method: Method::Living,
-            sentence: english!("why-trial-said", change = change, said = said),
+            sentence: format!("{change}: {said}."),
             change,
             outcome,
             effect,
