@@ -20,8 +20,13 @@ use crate::{cvt, cvt_len};
 /// `ESRCH` when it is gone.
 pub fn open_process(pid: u32) -> io::Result<OwnedFd> {
     let number = libc::pid_t::try_from(own_view(pid)?).map_err(|_| io::ErrorKind::InvalidInput)?;
+    open_number(number, 0)
+}
+
+/// The same of a number of this process's own PID namespace, with flags of `pidfd_open(2)`.
+pub(crate) fn open_number(number: libc::pid_t, flags: libc::c_int) -> io::Result<OwnedFd> {
     // SAFETY: takes integers only.
-    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, number, 0) };
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, number, flags) };
     owned(fd)
 }
 
@@ -169,7 +174,8 @@ pub fn receive_with_descriptor(socket: impl AsFd, buffer: &mut [u8]) -> io::Resu
 #[repr(align(8))]
 struct Control([u8; 64]);
 
-fn owned(fd: libc::c_long) -> io::Result<OwnedFd> {
+/// What a system call gave: a fresh descriptor, or the error of this thread.
+pub(crate) fn owned(fd: libc::c_long) -> io::Result<OwnedFd> {
     let fd = cvt(fd.try_into().unwrap_or(-1))?;
     // SAFETY: `fd` is a fresh descriptor that nobody else owns.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })

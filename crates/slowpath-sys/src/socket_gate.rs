@@ -6,13 +6,15 @@
 //! Sources: `seccomp_unotify(2)`, `seccomp(2)`, `pidfd_open(2)`.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use crate::poll::PollSet;
-use crate::shared_socket::{duplicate_from, receive_with_descriptor, send_with_descriptor};
+use crate::shared_socket::{
+    duplicate_from, open_number, owned, receive_with_descriptor, send_with_descriptor,
+};
 use crate::sockopt::get_bytes;
 use crate::{cvt, process};
 
@@ -200,33 +202,24 @@ fn install() -> io::Result<OwnedFd> {
                 &raw const program,
             )
         };
-        cvt(fd.try_into().unwrap_or(-1))
+        owned(fd)
     };
-    let fd = install().or_else(|error| {
+    install().or_else(|error| {
         if error.raw_os_error() != Some(libc::EACCES) {
             return Err(error);
         }
         // SAFETY: takes integers only.
         cvt(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
         install()
-    })?;
-    // SAFETY: `fd` is a fresh descriptor that nobody else owns.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    })
 }
 
 /// A handle of the process of a thread, by this process's own numbers.
 fn open_thread(thread: u32) -> io::Result<OwnedFd> {
     let number = libc::pid_t::try_from(thread).map_err(|_| io::ErrorKind::InvalidInput)?;
-    let open = |flags: libc::c_int| {
-        // SAFETY: takes integers only.
-        let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, number, flags) };
-        let fd = cvt(fd.try_into().unwrap_or(-1))?;
-        // SAFETY: `fd` is a fresh descriptor that nobody else owns.
-        Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-    };
     // A thread that is not its process's first needs PIDFD_THREAD (O_EXCL), since Linux 6.9.
-    open(0).or_else(|error: io::Error| match error.raw_os_error() {
-        Some(libc::EINVAL | libc::ENOENT) => open(libc::O_EXCL),
+    open_number(number, 0).or_else(|error| match error.raw_os_error() {
+        Some(libc::EINVAL | libc::ENOENT) => open_number(number, libc::O_EXCL),
         _ => Err(error),
     })
 }
