@@ -161,16 +161,12 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
             }
         }
         _ if line => {
-            let _ = write!(
-                io::stderr(),
-                "\r\u{1b}[K{}",
-                why::text::live_line(tick, terminal::columns())
-            );
+            overwrite(&why::text::live_line(tick, terminal::columns()));
         }
         _ => {}
     });
     if line {
-        let _ = write!(io::stderr(), "\r\u{1b}[K");
+        overwrite("");
     }
     if let Some(error) = gone.filter(|_| !is_command) {
         return Err(Failure::printing(&error));
@@ -207,6 +203,11 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
     }
 }
 
+/// Puts a text where the line that updates stands.
+fn overwrite(text: &str) {
+    let _ = write!(io::stderr(), "\r\u{1b}[K{text}");
+}
+
 /// What shortened runs of the command show of each change.
 fn run_again(args: &WhyArgs, stop: &Arc<AtomicBool>, line: bool) -> Result<Vec<Trial>, Failure> {
     if args.again.is_empty() {
@@ -225,13 +226,12 @@ fn run_again(args: &WhyArgs, stop: &Arc<AtomicBool>, line: bool) -> Result<Vec<T
     }
     let mut tick = |tick: &why::watch::Tick| {
         if line {
-            let text = why::text::live_line(tick, terminal::columns());
-            let _ = write!(io::stderr(), "\r\u{1b}[K{text}");
+            overwrite(&why::text::live_line(tick, terminal::columns()));
         }
     };
     let mut tell = |text: &str| {
         if line {
-            let _ = write!(io::stderr(), "\r\u{1b}[K");
+            overwrite("");
         }
         terminal::remark(&format!("slowpath: {text}"));
     };

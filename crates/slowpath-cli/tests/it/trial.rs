@@ -2,20 +2,29 @@
 
 use crate::support::{lab_or_skip, run, slowpath, text};
 
-/// A transfer of so many seconds between the shell's hosts, with a change tried on it; gives the trials.
-fn tried(path: &str, change: &str, seconds: u32) -> Result<Vec<serde_json::Value>, String> {
+/// A watch of `near` (its arguments behind `why`), with `serve` at the far end of a path; gives the answer and what else was said.
+fn watched(path: &str, near: &str) -> Result<(serde_json::Value, String), String> {
     let binary = env!("CARGO_BIN_EXE_slowpath");
-    let far = format!("{binary} serve --address $SLOWPATH_FAR --max-tests 1");
-    let near = format!(
-        "sleep 1; {binary} -q why --try '{change}' --format json -- {binary} measure iperf3://$SLOWPATH_FAR -q -t {seconds}"
-    );
+    let far = format!("{binary} serve --address $SLOWPATH_FAR");
+    let near = format!("sleep 1; {binary} why {near}");
     let output = run(&["shell", path, "--far", &far, "--", "sh", "-c", &near]);
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     if output.status.code() == Some(125) {
         return Err(err);
     }
-    let answer: serde_json::Value =
-        serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}"));
+    let answer = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}"));
+    Ok((answer, err))
+}
+
+/// A transfer of so many seconds between the shell's hosts, with a change tried on it; gives the trials.
+fn tried(path: &str, change: &str, seconds: u32) -> Result<Vec<serde_json::Value>, String> {
+    let binary = env!("CARGO_BIN_EXE_slowpath");
+    let (answer, _) = watched(
+        path,
+        &format!(
+            "-q --try '{change}' --format json -- {binary} measure iperf3://$SLOWPATH_FAR -q -t {seconds}"
+        ),
+    )?;
     Ok(answer["trials"].as_array().cloned().unwrap_or_default())
 }
 
@@ -57,27 +66,16 @@ fn a_receive_buffer_is_there_from_the_first_packet_when_a_command_runs_again() {
         return;
     }
     let binary = env!("CARGO_BIN_EXE_slowpath");
-    let far = format!("{binary} serve --address $SLOWPATH_FAR");
     let near = format!(
-        "sleep 1; {binary} why --again 'receive-buffer=16 KiB' --each 1 --format json -- {binary} measure iperf3://$SLOWPATH_FAR -q -R -t 2"
+        "--again 'receive-buffer=16 KiB' --each 1 --format json -- {binary} measure iperf3://$SLOWPATH_FAR -q -R -t 2"
     );
-    let output = run(&[
-        "shell",
-        "rate 20 Mbit/s, delay 15 ms",
-        "--far",
-        &far,
-        "--",
-        "sh",
-        "-c",
-        &near,
-    ]);
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
-    if output.status.code() == Some(125) {
-        eprintln!("skipped: {test}: {}", err.trim());
-        return;
-    }
-    let answer: serde_json::Value =
-        serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}"));
+    let (answer, err) = match watched("rate 20 Mbit/s, delay 15 ms", &near) {
+        Ok(both) => both,
+        Err(why) => {
+            eprintln!("skipped: {test}: {}", why.trim());
+            return;
+        }
+    };
     let trial = &answer["trials"][0];
     assert_eq!(
         (&trial["method"], &trial["outcome"]),

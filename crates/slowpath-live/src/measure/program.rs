@@ -75,13 +75,14 @@ fn wait(child: &mut Child, context: &Context) -> (Result<ExitStatus, String>, Du
 }
 
 /// Reads everything, so that the program never waits for us, and keeps the beginning.
-struct Reader {
+#[derive(Debug)]
+pub(crate) struct Reader {
     kept: Arc<Mutex<Vec<u8>>>,
     thread: JoinHandle<()>,
 }
 
 impl Reader {
-    fn start(mut from: impl Read + Send + 'static) -> Self {
+    pub(crate) fn start(mut from: impl Read + Send + 'static) -> Self {
         let kept: Arc<Mutex<Vec<u8>>> = Arc::default();
         let thread = std::thread::spawn({
             let kept = Arc::clone(&kept);
@@ -98,7 +99,7 @@ impl Reader {
     }
 
     /// What came. A process that outlives the program may keep the pipe open: it is not waited for.
-    fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         for _ in 0..PATIENCE {
             if self.thread.is_finished() {
                 break;

@@ -26,17 +26,31 @@ pub enum Again {
     Command(String),
 }
 
+/// A command, and what it takes from the environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Its words.
+    pub words: Vec<String>,
+    /// A variable and its value.
+    pub environment: Option<(&'static str, String)>,
+}
+
+impl From<Vec<String>> for Line {
+    fn from(words: Vec<String>) -> Self {
+        Self {
+            words,
+            environment: None,
+        }
+    }
+}
+
 /// A command as it is and as it is changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Words {
+pub struct Both {
     /// As it is, but for what would keep the two from being compared.
-    pub plain: Vec<String>,
+    pub plain: Line,
     /// With the change.
-    pub changed: Vec<String>,
-    /// What both take from the environment.
-    pub plain_environment: Option<(&'static str, String)>,
-    /// Likewise, with the change.
-    pub changed_environment: Option<(&'static str, String)>,
+    pub changed: Line,
 }
 
 impl Again {
@@ -52,29 +66,16 @@ impl Again {
     ///
     /// # Errors
     /// A clause: why this command cannot be given the change.
-    pub fn of(&self, words: &[String]) -> Result<Words, String> {
-        let same = Words {
-            plain: words.to_vec(),
-            changed: words.to_vec(),
-            plain_environment: None,
-            changed_environment: None,
-        };
+    pub fn of(&self, words: &[String]) -> Result<Both, String> {
         let split = |text: &str| {
             shlex::split(text)
                 .filter(|words| !words.is_empty())
                 .ok_or_else(|| english!("why-again-no-words", text = text))
         };
-        match self {
-            Self::Socket(_) => Ok(same),
-            Self::Option(text) => {
-                let mut changed = words.to_vec();
-                changed.splice(1..1, split(text)?);
-                Ok(Words { changed, ..same })
-            }
-            Self::Command(text) => Ok(Words {
-                changed: split(text)?,
-                ..same
-            }),
+        let changed = match self {
+            Self::Socket(_) => words.to_vec(),
+            Self::Option(text) => inserted(words, &split(text)?),
+            Self::Command(text) => split(text)?,
             Self::Ssh { key, value } => {
                 let option = match *key {
                     "ipqos" => format!("IPQoS={value}"),
@@ -84,64 +85,57 @@ impl Again {
                 // A connection that is kept for several programs has its options from the first of them.
                 let own = ["-o".to_owned(), "ControlPath=none".to_owned()];
                 let more = [&own[..], &["-o".to_owned(), option]].concat();
-                through_ssh(words, &own, &more).ok_or_else(|| {
-                    english!(
-                        "why-again-no-ssh",
-                        program = words.first().map_or("?", String::as_str)
-                    )
-                })
+                let both = through_ssh(words, &own).zip(through_ssh(words, &more));
+                return both
+                    .map(|(plain, changed)| Both { plain, changed })
+                    .ok_or_else(|| {
+                        english!(
+                            "why-again-no-ssh",
+                            program = words.first().map_or("?", String::as_str)
+                        )
+                    });
             }
-        }
+        };
+        Ok(Both {
+            plain: words.to_vec().into(),
+            changed: changed.into(),
+        })
     }
 }
 
-/// A command that runs ssh, with `plain` and with `changed` among the options of that.
-fn through_ssh(words: &[String], plain: &[String], changed: &[String]) -> Option<Words> {
+/// A command with more words right behind the program's name.
+fn inserted(words: &[String], more: &[String]) -> Vec<String> {
+    let mut out = words.to_vec();
+    out.splice(1..1, more.iter().cloned());
+    out
+}
+
+/// A command that runs ssh, with more options of that; `None` where it is not known how.
+fn through_ssh(words: &[String], options: &[String]) -> Option<Line> {
     let name = Path::new(words.first()?).file_name()?.to_str()?;
-    let shell = |options: &[String]| format!("ssh {}", options.join(" "));
-    let insert = |at: usize, more: &[String]| {
-        let mut out = words.to_vec();
-        out.splice(at..at, more.iter().cloned());
-        out
-    };
-    let by_environment = |variable: &'static str| Words {
-        plain: words.to_vec(),
-        changed: words.to_vec(),
-        plain_environment: Some((variable, shell(plain))),
-        changed_environment: Some((variable, shell(changed))),
+    let by_environment = |variable: &'static str| Line {
+        words: words.to_vec(),
+        environment: Some((variable, format!("ssh {}", options.join(" ")))),
     };
     match name {
-        "scp" | "sftp" | "ssh" | "slogin" => Some(Words {
-            plain: insert(1, plain),
-            changed: insert(1, changed),
-            plain_environment: None,
-            changed_environment: None,
-        }),
+        "scp" | "sftp" | "ssh" | "slogin" => Some(inserted(words, options).into()),
         "rsync" => {
             let takes_next = |word: &String| {
                 word == "--rsh" || word.starts_with('-') && !word.starts_with("--") && word.ends_with('e')
-            };
-            let extend = |at: usize, options: &[String]| {
-                let mut out = words.to_vec();
-                if let Some(word) = out.get_mut(at) {
-                    word.push(' ');
-                    word.push_str(&options.join(" "));
-                }
-                out
             };
             let at = match words.iter().position(takes_next) {
                 Some(at) => Some(at + 1),
                 None => words.iter().position(|word| word.starts_with("--rsh=")),
             };
-            Some(match at {
-                Some(at) => Words {
-                    plain: extend(at, plain),
-                    changed: extend(at, changed),
-                    plain_environment: None,
-                    changed_environment: None,
-                },
-                None => by_environment("RSYNC_RSH"),
-            })
+            let Some(at) = at else {
+                return Some(by_environment("RSYNC_RSH"));
+            };
+            let mut out = words.to_vec();
+            if let Some(word) = out.get_mut(at) {
+                word.push(' ');
+                word.push_str(&options.join(" "));
+            }
+            Some(out.into())
         }
         "borg" => Some(by_environment("BORG_RSH")),
         "git" => Some(by_environment("GIT_SSH_COMMAND")),
@@ -218,7 +212,7 @@ mod tests {
         shlex::split(text).unwrap()
     }
 
-    fn changed(change: &str, command: &str) -> Words {
+    fn changed(change: &str, command: &str) -> Both {
         change.parse::<Again>().unwrap().of(&words(command)).unwrap()
     }
 
@@ -245,25 +239,28 @@ mod tests {
     #[test]
     fn options_reach_ssh_through_the_programs_that_run_it() {
         let scp = changed("ipqos=none", "/usr/bin/scp big host:");
-        assert_eq!(scp.plain, words("/usr/bin/scp -o ControlPath=none big host:"));
         assert_eq!(
-            scp.changed,
+            scp.plain.words,
+            words("/usr/bin/scp -o ControlPath=none big host:")
+        );
+        assert_eq!(
+            scp.changed.words,
             words("/usr/bin/scp -o ControlPath=none -o IPQoS=none big host:")
         );
         let rsync = changed("cipher=aes128-ctr", "rsync -avze 'ssh -p 22' big host:");
         assert_eq!(
-            rsync.changed,
+            rsync.changed.words,
             words("rsync -avze 'ssh -p 22 -o ControlPath=none -o Ciphers=aes128-ctr' big host:")
         );
         let rsync = changed("ipqos=none", "rsync --rsh=ssh -a big host:");
         assert_eq!(
-            rsync.changed,
+            rsync.changed.words,
             words("rsync '--rsh=ssh -o ControlPath=none -o IPQoS=none' -a big host:")
         );
         let rsync = changed("ipqos=none", "rsync -a big host:");
-        assert_eq!(rsync.changed, words("rsync -a big host:"));
+        assert_eq!(rsync.changed.words, words("rsync -a big host:"));
         assert_eq!(
-            rsync.changed_environment,
+            rsync.changed.environment,
             Some(("RSYNC_RSH", "ssh -o ControlPath=none -o IPQoS=none".to_owned()))
         );
         let other: Again = "ipqos=none".parse().unwrap();
@@ -274,10 +271,10 @@ mod tests {
     #[test]
     fn options_and_commands_are_split_as_a_shell_does() {
         let streams = changed("option=-P 8 -t '5'", "iperf3 -c host");
-        assert_eq!(streams.changed, words("iperf3 -P 8 -t 5 -c host"));
-        assert_eq!(streams.plain, words("iperf3 -c host"));
+        assert_eq!(streams.changed.words, words("iperf3 -P 8 -t 5 -c host"));
+        assert_eq!(streams.plain.words, words("iperf3 -c host"));
         let other = changed("command=curl -o /dev/null 'ftp://host/a b'", "scp big host:");
-        assert_eq!(other.changed, ["curl", "-o", "/dev/null", "ftp://host/a b"]);
+        assert_eq!(other.changed.words, ["curl", "-o", "/dev/null", "ftp://host/a b"]);
     }
 
     #[test]

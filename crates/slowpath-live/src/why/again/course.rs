@@ -8,7 +8,7 @@ use slowpath_report::quantity;
 use slowpath_units::ByteCount;
 use slowpath_words::{english, english_word};
 
-use super::change::{Again, Words};
+use super::change::{Again, Both};
 use super::gauge::Most;
 use super::part::{Part, PartOver};
 use crate::why::error::WhyError;
@@ -59,7 +59,7 @@ pub fn try_again(
     let mut trials = Vec::new();
     for change in &spec.changes {
         let trial = match change.of(words) {
-            Ok(words) => try_one(change, &words, spec, stop, tick, tell)?,
+            Ok(both) => try_one(change, &both, spec, stop, tick, tell)?,
             Err(why) => Trial::not_tried(change.to_string(), &why).again(),
         };
         trials.push(trial);
@@ -69,7 +69,7 @@ pub fn try_again(
 
 fn try_one(
     change: &Again,
-    words: &Words,
+    both: &Both,
     spec: &AgainSpec,
     stop: &AtomicBool,
     tick: &mut dyn FnMut(&Tick),
@@ -90,7 +90,7 @@ fn try_one(
         }
         let on = run % 2 == 1;
         let offset = begin.elapsed().as_secs_f64();
-        let over = part(words, change, on, spec.most, stop, tick)?;
+        let over = part(both, change, on, spec.most, stop, tick)?;
         if stop.load(Ordering::Relaxed) {
             ended = Some(english_word!("why-trial-interrupted").to_owned());
             break;
@@ -135,27 +135,23 @@ fn try_one(
 }
 
 fn part(
-    words: &Words,
+    both: &Both,
     change: &Again,
     on: bool,
     most: Most,
     stop: &AtomicBool,
     tick: &mut dyn FnMut(&Tick),
 ) -> Result<PartOver, WhyError> {
-    let (words, environment) = if on {
-        (&words.changed, &words.changed_environment)
-    } else {
-        (&words.plain, &words.plain_environment)
-    };
+    let line = if on { &both.changed } else { &both.plain };
     let spec = WatchSpec {
-        target: Target::Command(words.clone()),
+        target: Target::Command(line.words.clone()),
         duration: None,
         output: Stdio::null,
         trial: None,
         part: Some(Part {
             most,
             change: change.socket().filter(|_| on).cloned(),
-            environment: environment.clone(),
+            environment: line.environment.clone(),
         }),
     };
     let outcome = watch(&spec, stop, tick)?;

@@ -1,10 +1,8 @@
 //! One shortened run of a command: how it is started, what its sockets have before they connect, and how it ends.
 
-use std::io::{self, Read};
+use std::io;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
-use std::time::Duration;
 
 use slowpath_sys::process_table::Status;
 use slowpath_sys::socket_gate::{self, Gate, Next};
@@ -12,6 +10,7 @@ use slowpath_sys::{process, shared_socket};
 use slowpath_words::{english, english_word};
 
 use super::gauge::{Gauge, Most};
+use crate::measure::program::Reader;
 use crate::why::trial::Change;
 use crate::why::trial::course::{given_less, not_set};
 use crate::why::trial::reach::Place;
@@ -49,8 +48,7 @@ pub(in crate::why) struct Shortened {
     part: Part,
     gauge: Gauge,
     gate: Arc<Mutex<Report>>,
-    errors: Arc<Mutex<Vec<u8>>>,
-    reader: Option<JoinHandle<()>>,
+    errors: Option<Reader>,
     /// When it was told to end, nanoseconds since it began.
     told: Option<u64>,
 }
@@ -90,25 +88,11 @@ impl Shortened {
             // It stays until the last program behind the gate has ended, which may be after this run.
             std::thread::spawn(move || keep(&opened, &change, &report));
         }
-        let errors = Arc::new(Mutex::new(Vec::new()));
-        let reader = child.stderr.take().map(|mut from| {
-            let errors = Arc::clone(&errors);
-            std::thread::spawn(move || {
-                let mut buffer = [0; 4096];
-                while let Ok(count @ 1..) = from.read(&mut buffer) {
-                    let mut kept = lock(&errors);
-                    kept.extend_from_slice(&buffer[..count]);
-                    let surplus = kept.len().saturating_sub(buffer.len());
-                    kept.drain(..surplus);
-                }
-            })
-        });
         let started = Self {
             gauge: Gauge::new(part.most),
             part: part.clone(),
             gate,
-            errors,
-            reader,
+            errors: child.stderr.take().map(Reader::start),
             told: None,
         };
         Ok((child, started))
@@ -146,13 +130,7 @@ impl Shortened {
 
     /// What came of it.
     pub(in crate::why) fn over(self) -> PartOver {
-        // What the program said last may be on its way. One that outlives it may keep the pipe open: it is not waited for.
-        for _ in 0..PATIENCE {
-            if self.reader.as_ref().is_none_or(JoinHandle::is_finished) {
-                break;
-            }
-            std::thread::sleep(LOOK);
-        }
+        let errors = self.errors.map(Reader::finish).unwrap_or_default();
         let report = lock(&self.gate);
         let none = self.part.change.is_some() && report.changed == 0 && report.refused.is_none();
         PartOver {
@@ -163,7 +141,7 @@ impl Shortened {
                 report.refused.clone()
             },
             notes: report.notes.clone(),
-            errors: String::from_utf8_lossy(&lock(&self.errors)).into_owned(),
+            errors,
             gauge: self.gauge,
         }
     }
@@ -243,10 +221,6 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Looks after a reader that does not end,
-const PATIENCE: u32 = 100;
-/// and the time between them.
-const LOOK: Duration = Duration::from_millis(5);
 /// How long a program may take to end, nanoseconds.
 const GRACE: u64 = 2_000_000_000;
 const SIGTERM: i32 = 15;
