@@ -301,7 +301,12 @@ mod tests {
         let output = child.wait_with_output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         assert_eq!(text, format!("{}\n100000\n", libc::ENOENT));
-        assert_eq!(seen, [false, true]);
+        // Its C library may have looked for a name service's socket before that.
+        let (last, others) = seen.split_last().unwrap();
+        assert!(
+            *last && others.iter().all(|tcp| !tcp) && !others.is_empty(),
+            "{seen:?}"
+        );
     }
 
     #[test]
