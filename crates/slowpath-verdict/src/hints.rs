@@ -50,6 +50,12 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         at_receiver: facts.tap == Tap::Receiver,
         window_known: facts.window.scale_known > 0,
         policed,
+        bucket: (if policer.is_some() {
+            facts.queue
+        } else {
+            facts.queue_behind.or(facts.queue)
+        })
+        .map_or(0.0, |fit| fit.size_bytes),
         policer_took_all: if policer.is_some() {
             fit.is_some_and(|fit| fit.error <= ALL)
         } else {

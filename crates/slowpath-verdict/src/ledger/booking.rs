@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::account::{Account, Heading};
 use super::capacity::{self, Capacity};
 use super::deficits::{Debtor, Deficits};
-use super::{Hints, Ledger, State, events, words};
+use super::{Hints, Ledger, State, course, events, words};
 use crate::limit::{Flag, Limit};
 use crate::verdict::Interval;
 use slowpath_facts::{Happening, Step, Timeline};
@@ -724,7 +724,14 @@ impl Booking<'_> {
                 entry.events = 1;
             }
         }
+        let held = entries
+            .iter()
+            .filter(|entry| entry.is_held())
+            .map(|entry| entry.time_s);
+        let held = held.sum::<f64>() / line.duration_s();
+        let course = course::seen(line, self.hints, &self.capacity, &self.causes, held);
         let mut ledger = Ledger {
+            course,
             duration_s: line.duration_s(),
             capacity_bit_per_s: (self.capacity.byte_per_s > 0.0).then_some(self.capacity.byte_per_s * 8.0),
             capacity_is: self.capacity.is,
@@ -761,11 +768,39 @@ fn ceilings(line: &Timeline, hints: &Hints, spans: &[Interval]) -> Vec<(Limit, f
         .into_iter()
         .filter(|(_, (bytes, time))| *bytes > 0.0 && *time >= least);
     let mut out: Vec<(Limit, f64)> = held.map(|(limit, (bytes, time))| (limit, bytes / time)).collect();
+    if let Some(rate) = given(line, spans) {
+        match out
+            .iter_mut()
+            .find(|(limit, _)| *limit == Limit::SenderApplication)
+        {
+            Some((_, held)) => *held = held.max(rate),
+            None => out.push((Limit::SenderApplication, rate)),
+        }
+    }
     out.extend(hints.policed.map(|rate| (Limit::Policed, rate)));
     if !out.iter().any(|(limit, _)| *limit == Limit::ReceiverWindow) {
         out.extend(fixed_window(line, hints).map(|rate| (Limit::ReceiverWindow, rate)));
     }
     out
+}
+
+/// What the program gave until it last had nothing to send, over the time since it began, payload bytes per second: one with a
+/// pace of its own gives no more than that, whatever the path carries.
+pub(super) fn given(line: &Timeline, spans: &[Interval]) -> Option<f64> {
+    let dry = spans.iter().filter(|span| span.limit == Limit::SenderApplication);
+    let (mut time, mut last) = (0.0, 0.0_f64);
+    for span in dry {
+        time += span.to_s - span.from_s;
+        last = last.max(span.to_s);
+    }
+    let end = line.step_at(last);
+    let sent: u64 = line.steps[..=end].iter().map(|step| step.fresh).sum();
+    let all: u64 = line.steps.iter().map(|step| step.fresh).sum();
+    let (rate, mean) = (
+        sent as f64 / (last - line.from_s),
+        all as f64 / (line.to_s - line.from_s),
+    );
+    (time >= LASTS * line.step_s && last > line.from_s && rate >= STEADY * mean).then(|| rate.max(mean))
 }
 
 /// What a window that stayed the same lets through at most, though it never held, payload bytes per second.
@@ -886,5 +921,7 @@ const NEARLY: f64 = 0.9;
 const LASTS: f64 = 6.0;
 /// Share of the time for which a window that is fixed has its size.
 const ALWAYS: f64 = 0.9;
+/// Share of the mean rate that a pace is at least.
+const STEADY: f64 = 0.95;
 /// Most points of a capacity over time.
 const POINTS: usize = 400;

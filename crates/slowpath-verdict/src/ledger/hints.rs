@@ -17,6 +17,8 @@ pub struct Hints {
     pub window_known: bool,
     /// A token bucket explains the losses: its rate in payload bytes per second.
     pub policed: Option<f64>,
+    /// What that bucket holds, bytes of frames.
+    pub bucket: f64,
     /// That bucket was empty at every loss, and hardly ever else.
     pub policer_took_all: bool,
     /// The link's rate varies, and nobody shares it.

@@ -6,6 +6,7 @@
 //!
 //! * [`book`]: from a timeline to a [`Ledger`]. Start here.
 //! * [`capacity`]: what the path carries, and how that is known.
+//! * `course`: how long a transfer takes whose limits are known.
 //! * `deficits`: which event made the congestion window small, and what regrowth has paid back of it.
 //! * `events`: what caused a loss.
 //! * `job`: the ledgers of several connections taken together.
@@ -15,6 +16,7 @@
 mod account;
 mod booking;
 pub mod capacity;
+mod course;
 mod deficits;
 mod events;
 pub(crate) mod hints;
@@ -31,6 +33,7 @@ use crate::verdict::Interval;
 
 pub use booking::book;
 pub use capacity::{Capacity, CapacityIs};
+pub use course::{Course, Law};
 pub use hints::Hints;
 
 /// Where the time of one transfer went, from its first packet to the acknowledgement of its last byte.
@@ -67,6 +70,9 @@ pub struct Ledger {
     /// Ceilings other than the link and the payload bytes per second that each let through while it held.
     #[serde(skip)]
     pub ceilings: Vec<(Limit, f64)>,
+    /// Path and sender as far as the transfer shows them; `None` where the capacity is only bounded.
+    #[serde(skip)]
+    pub course: Option<Course>,
 }
 
 /// What a transfer lost against what the line would have given it.
@@ -280,6 +286,12 @@ impl Entry {
     /// There was nothing to send.
     const fn is_gap(&self) -> bool {
         matches!(self.state, State::Answer | State::Idle)
+    }
+
+    /// Something else than the congestion window and the link held the sender.
+    const fn is_held(&self) -> bool {
+        let held = matches!(self.state, State::Window | State::Buffer | State::Pace);
+        held || self.is_gap()
     }
 
     /// It held the sender as a ceiling other than the link.

@@ -1,8 +1,9 @@
 //! Ledgers of timelines made by hand: a path of 100 ms that carries 1 MB/s of payload, so that it holds 100 kB.
 
-use super::booking::ideal_start;
+use super::booking::{given, ideal_start};
 use super::{CapacityIs, Entry, Hints, Ledger, Lost, State, book};
 use crate::limit::{Flag, Limit};
+use crate::verdict::Interval;
 use slowpath_facts::{Event, Happening, Step, Timeline};
 
 const RTT: f64 = 0.1;
@@ -730,4 +731,43 @@ fn what_was_lost_leaves_out_the_line_and_gaps_with_nothing_to_send() {
     assert_eq!(ledger.lost(), told(3.75, false));
     ledger.floor_s = None;
     assert_eq!(ledger.lost(), told(3.0, true), "what is known to have held it");
+}
+
+#[test]
+fn a_program_that_catches_up_gives_no_more_than_it_had_given_when_it_was_out_of_data() {
+    // 40 kB for each round trip; for two seconds something let half through, then it caught up and ran out again.
+    let mut kilobytes = vec![40; 20];
+    kilobytes.extend([20; 20]);
+    kilobytes.extend([80; 10]);
+    kilobytes.extend([40; 20]);
+    let mut line = flow(&kilobytes, false);
+    for (place, step) in line.steps.iter_mut().enumerate() {
+        step.idle_s = if (20..50).contains(&place) { 0.0 } else { 0.6 * RTT };
+    }
+    let ledger = book(&line, &hints(), Some(RATE));
+    let pace = |ledger: &Ledger| {
+        let mut ceilings = ledger.ceilings.iter();
+        let found = ceilings.find(|(limit, _)| *limit == Limit::SenderApplication);
+        found.map(|(_, rate)| *rate)
+    };
+    assert!(
+        (pace(&ledger).unwrap() / 0.4e6 - 1.0).abs() < 0.02,
+        "{:?}",
+        ledger.ceilings
+    );
+    // One that is out of data in the first second only may have had less to give then than later.
+    for step in &mut line.steps[..10] {
+        step.fresh = 10_000;
+    }
+    let early = |limit: Limit| Interval {
+        from_s: RTT,
+        to_s: 1.0,
+        limit,
+    };
+    assert_eq!(given(&line, &[early(Limit::SenderApplication)]), None);
+    let late = Interval {
+        to_s: line.to_s,
+        ..early(Limit::SenderApplication)
+    };
+    assert!(given(&line, &[late]).is_some() && given(&line, &[early(Limit::SendBuffer)]).is_none());
 }

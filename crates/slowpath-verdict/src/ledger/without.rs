@@ -20,14 +20,10 @@ impl Ledger {
             let overrun = |entry: &Entry| entry.flags.contains(&Flag::ShortQueue);
             left -= self.sum(Limit::BottleneckBandwidth, overrun, Entry::lost);
         }
-        // The whole of the transfer was faster: what held it so for a while was a stop, and its time is not given back.
-        let stop = |rate: f64| rate * self.duration_s < self.bytes;
-        let others = self
-            .ceilings
-            .iter()
-            .filter(|(limit, rate)| *limit != cause && !stop(*rate));
-        let next = others.map(|(_, rate)| self.bytes / rate).fold(0.0, f64::max);
-        let duration_s = left.max(next).min(self.duration_s);
+        let next = self.next_ceiling(cause);
+        let left = left.max(self.bytes / next).min(self.duration_s);
+        let runs = self.runs(cause, next);
+        let duration_s = runs.map_or(left, |runs| between(left, runs));
         let less = CHARGED_WRONGLY * self.mistakable(cause);
         let more = self.unseen() * lost.max(0.0);
         Some(Without {
@@ -36,6 +32,37 @@ impl Ledger {
             low90_s: ((duration_s - less) * (1.0 - EVEN)).clamp(0.0, duration_s),
             high90_s: (duration_s + more) * (1.0 + EVEN),
         })
+    }
+
+    /// The least payload rate of what else held the transfer and would hold it then, bytes per second; infinity for none.
+    fn next_ceiling(&self, cause: Limit) -> f64 {
+        // The whole of the transfer was faster: what held it so for a while was a stop, and its time is not given back.
+        let stop = |rate: f64| rate * self.duration_s < self.bytes * (1.0 - ROUNDING);
+        let others = self.ceilings.iter();
+        others
+            .filter(|(limit, rate)| *limit != cause && !stop(*rate))
+            .map(|(_, rate)| *rate)
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    /// How long it would take by the path and the sender that it shows, seconds: what is charged to events may come otherwise
+    /// then. What the course does not know is added as it is charged. `None` where it does not know the way of sending.
+    fn runs(&self, cause: Limit, ceiling: f64) -> Option<f64> {
+        let course = self.course?.without(cause);
+        if !REMOVABLE.contains(&cause) || self.entries.iter().any(Entry::is_answer) {
+            return None;
+        }
+        let unknown = |entry: &&Entry| {
+            let cause_unknown = match entry.cause {
+                Limit::SharedBottleneck | Limit::Reordering | Limit::Unknown => true,
+                Limit::EcnCongestion => !course.marks,
+                _ => false,
+            };
+            entry.cause != cause && (cause_unknown || entry.is_gap() || entry.state == State::Measurement)
+        };
+        let besides: f64 = self.entries.iter().filter(unknown).map(Entry::lost).sum();
+        let runs = course.duration_s(self.bytes, ceiling) + besides.max(0.0);
+        Some(runs.min(self.duration_s))
     }
 
     /// What a transfer without each of the causes would take that a change can take away and that cost a tenth of the
@@ -72,6 +99,12 @@ impl Ledger {
     }
 }
 
+/// A duration by what is given back and by what the course would be. What the course makes shorter is what events cost that would not come
+/// again so, or be grown back from; what it makes longer, no event has shown yet: half of that is taken (as ratios).
+fn between(left: f64, runs: f64) -> f64 {
+    if runs < left { runs } else { (left * runs).sqrt() }
+}
+
 /// Whether losses or marks make this time.
 fn is_of_losses(cause: Limit, flags: &[Flag]) -> bool {
     let losses = matches!(
@@ -91,6 +124,8 @@ const REMOVABLE: [Limit; 7] = [
     Limit::SendBuffer,
     Limit::SenderApplication,
 ];
+/// How exact rates are, as a share.
+const ROUNDING: f64 = 1e-4;
 /// Share of the time of a program that it pauses, from which its bursts are its doing.
 const OFTEN: f64 = 0.5;
 /// Share of the duration from which a cause is told.
@@ -185,5 +220,59 @@ mod tests {
         ledger.ceilings = vec![(Limit::ReceiverApplication, 2e5)];
         let without = ledger.without(Limit::RandomLoss).unwrap();
         assert!((without.duration_s - 5.0).abs() < 1e-9, "{without:?}");
+    }
+
+    /// The course of ten seconds of which overflows cost seven, though they grow back from within one.
+    fn overrun() -> Ledger {
+        let short = Entry {
+            flags: vec![Flag::ShortQueue],
+            ..entry(Limit::BottleneckBandwidth, State::Growth, 5.0, 4.0)
+        };
+        Ledger {
+            entries: vec![entry(Limit::RandomLoss, State::Growth, 5.0, 4.0), short],
+            course: Some(super::super::Course {
+                rate: 0.5e6,
+                rtt_s: 0.04,
+                queue: 20_000.0,
+                segment: 1_448.0,
+                initial: 14_480.0,
+                loss: 0.02,
+                ..super::super::Course::default()
+            }),
+            ..ledger(0.0)
+        }
+    }
+
+    #[test]
+    fn overflows_cost_no_more_than_their_regrowth_where_no_loss_comes_between() {
+        let without = overrun().without(Limit::RandomLoss).unwrap();
+        assert!((2.0..2.6).contains(&without.duration_s), "{without:?}");
+        let unseen = Ledger {
+            course: None,
+            ..overrun()
+        };
+        let without = unseen.without(Limit::RandomLoss).unwrap();
+        assert!((without.duration_s - 6.0).abs() < 1e-9, "{without:?}");
+        // Nobody knows what a program that asks would do then.
+        let mut asks = overrun();
+        asks.entries
+            .push(entry(Limit::ProtocolWindow, State::Answer, 0.5, 0.5));
+        assert!((asks.without(Limit::RandomLoss).unwrap().duration_s - 6.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_the_course_does_not_know_is_still_lost() {
+        let mut shared = overrun();
+        shared
+            .entries
+            .push(entry(Limit::SharedBottleneck, State::Link, 2.0, 1.5));
+        let [with, without] =
+            [shared, overrun()].map(|ledger| ledger.without(Limit::RandomLoss).unwrap().duration_s);
+        assert!((with - without - 1.5).abs() < 1e-9, "{with} {without}");
+    }
+
+    #[test]
+    fn a_course_that_takes_longer_than_what_is_left_is_half_believed() {
+        assert!((between(4.0, 9.0) - 6.0).abs() < 1e-12 && (between(4.0, 3.0) - 3.0).abs() < 1e-12);
     }
 }
