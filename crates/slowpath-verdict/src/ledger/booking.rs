@@ -622,7 +622,11 @@ impl Booking<'_> {
             let (now, before) = (&self.line.steps[place], &self.line.steps[place - 2]);
             now.flight as f64 >= DOUBLES * before.flight as f64
         };
-        if flight < NEARLY * self.holds && !grown(place) && !grown(place - 1) {
+        // A buffer or a program stops it there as well; it goes on when they let it.
+        let stopped = self
+            .plateau
+            .is_some_and(|(level, _)| flight + f64::from(self.hints.segment) >= level);
+        if flight < NEARLY * self.holds && !stopped && !grown(place) && !grown(place - 1) {
             self.deficits.end_start(Debtor::EarlyExit);
             self.ended_start = Some(Debtor::EarlyExit);
             let at = self.line.start_of(place - 2);

@@ -41,6 +41,7 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
                 if cause.0 == Limit::RandomLoss
                     && let Some((at_s, before)) = last
                     && crowd.too_soon(at_s, event, gap)
+                    && !(before.1 == Some(Flag::ShortQueue) && crowd.finds_room(event))
                 {
                     cause = before;
                 }
@@ -358,6 +359,11 @@ impl<'a> Crowd<'a> {
             )
         };
         arrived < NONE || gap > 0.0 && poisson(among / gap, losses) < SOON
+    }
+
+    /// No queue stood before it, and those that were lost were far apart: nothing overran.
+    fn finds_room(&self, event: &Event) -> bool {
+        self.hints.at_sender && event.queue_s.is_finite() && !self.queued(event) && !self.close(event)
     }
 
     /// Segments that arrive between two losses as a rule.
