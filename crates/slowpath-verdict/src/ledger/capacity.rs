@@ -171,10 +171,14 @@ fn alone(line: &Timeline, hints: &Hints, byte_per_s: f64, is: CapacityIs) -> Vec
     // other flows that go the same way may lie between theirs.
     let mixed = hints.at_receiver && hints.others_seen;
     let whole = |trains: f64| !mixed && (trains / byte_per_s.max(1e-9) - 1.0).abs() <= AGREE;
-    if is != CapacityIs::Known && !line.train_rate.is_some_and(whole) {
-        return out;
-    }
-    let near = ((ALONE_S / line.step_s.max(1e-9)).ceil() as usize).max(ALONE_STEPS);
+    // A sender that paces makes no trains: there only a rate that stays for long is all of the link.
+    let (least_s, least) = match line.train_rate {
+        _ if is == CapacityIs::Known => (ALONE_S, ALONE_STEPS),
+        Some(trains) if whole(trains) => (ALONE_S, ALONE_STEPS),
+        None if is == CapacityIs::Measured && !mixed => (STAYS_S, STAYS_STEPS),
+        _ => return out,
+    };
+    let near = ((least_s / line.step_s.max(1e-9)).ceil() as usize).max(least);
     for from in 0..line.steps.len().saturating_sub(near) {
         if rate(line, from..from + near) >= ALONE * byte_per_s {
             out[from..from + near].fill(true);
@@ -366,5 +370,9 @@ const ALONE: f64 = 0.92;
 const ALONE_S: f64 = 0.1;
 /// For how many steps at least: two round trips at the rate at which trains leave are no share.
 const ALONE_STEPS: usize = 2;
+/// The same where no trains tell the link's rate, seconds.
+const STAYS_S: f64 = 1.0;
+/// The same, steps.
+const STAYS_STEPS: usize = 8;
 /// How much faster than a link three round trips may seem.
 const BEYOND: f64 = 1.25;

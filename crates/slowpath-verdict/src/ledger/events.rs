@@ -361,9 +361,10 @@ impl<'a> Crowd<'a> {
         arrived < NONE || gap > 0.0 && poisson(among / gap, losses) < SOON
     }
 
-    /// No queue stood before it, and those that were lost were far apart: nothing overran.
+    /// No queue stood before it, nor by what was sent, and those that were lost were far apart: nothing overran.
     fn finds_room(&self, event: &Event) -> bool {
-        self.hints.at_sender && event.queue_s.is_finite() && !self.queued(event) && !self.close(event)
+        let empty = event.queue_s.is_finite() && !self.queued(event) && event.backlog < FILLED;
+        self.hints.at_sender && empty && !self.close(event)
     }
 
     /// Segments that arrive between two losses as a rule.
