@@ -202,9 +202,10 @@ impl<'a> Crowd<'a> {
     }
 
     /// A queue is marked after it has stood for a while; what the flow itself had of the link meanwhile left room for others, at
-    /// most marks.
+    /// most marks. Over a long round trip the window grows back from each for longer than others keep the link full.
     fn marked_for_others(&self) -> bool {
-        if !self.hints.at_sender || !self.capacity.is_told() || self.capacity.varies {
+        let sure = self.hints.at_sender && self.capacity.is_told() && !self.capacity.varies;
+        if !sure || self.line.least_rtt_s >= GROWS_S {
             return false;
         }
         let marks = self
@@ -450,6 +451,8 @@ fn poisson(mean: f64, least: u64) -> f64 {
 
 /// For how long a queue stands before it is marked (CoDel's interval, RFC 8289), seconds.
 const STOOD_S: f64 = 0.1;
+/// Round trip from which a mark itself costs more than those for whom it came, seconds; fitted.
+const GROWS_S: f64 = 0.08;
 /// Segments that the link carries in a time whose share can be told.
 const SOME: f64 = 10.0;
 /// Share of the marks that are most of them.
