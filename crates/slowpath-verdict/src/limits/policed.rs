@@ -24,7 +24,7 @@ cuts! {
     /// Share of the losses with the delay at its longest from which a queue drops them.
     AT_FULL_QUEUE: 0.67 between 0.188, NONE;
     /// Deliveries that found the bucket empty over losses that did, up to which clocks and others' packets make them.
-    LET_THROUGH: 10.0 between NONE, NONE;
+    LET_THROUGH: 12.0 between NONE, NONE;
     /// Episodes of losses that leave no doubt.
     EPISODES: 3.0 between 1.00, 4.00;
 }
@@ -179,7 +179,7 @@ fn no_queue(case: &Case, fit: &QueueFit) -> Result<(), No> {
         },
     )?;
     require(
-        case.below(NO_QUEUE, fit.delay_step.abs())
+        (case.below(NO_QUEUE, fit.delay_step.abs()) || lost_before_it_fills(&case.facts.timeline, drain))
             && case.below_times(DRAIN, fit.delay.delay_p95_s, drain.max(LEAST_DRAIN)),
         Reason::QueueNotBucket,
         || Message::DelayGrows {
@@ -198,6 +198,17 @@ fn no_queue(case: &Case, fit: &QueueFit) -> Result<(), No> {
             explained: Share(fit.delay.explained),
         },
     )
+}
+
+/// Most losses come at far less delay than a queue would have that takes so long to empty, seconds: it would not be full.
+fn lost_before_it_fills(line: &Timeline, drain_s: f64) -> bool {
+    let losses = line.events.iter().filter(|event| event.kind == Happening::Loss);
+    let mut delays: Vec<f64> = losses
+        .map(|event| event.queue_s)
+        .filter(|delay| delay.is_finite())
+        .collect();
+    delays.sort_unstable_by(f64::total_cmp);
+    delays.len() >= ENOUGH && delays[delays.len() * 3 / 4] <= HALF * drain_s
 }
 
 /// Share of the losses that come with the delay at its longest, if they do so again and again.
@@ -245,6 +256,10 @@ const BEYOND: f64 = 0.25;
 const FLAT: f64 = 0.4;
 /// No bucket takes longer to fill, seconds.
 const LONGEST_DRAIN: f64 = 3.0;
+/// Losses by which their delays can be judged.
+const ENOUGH: usize = 5;
+/// Share of the time that a queue takes to empty, below which it is not full.
+const HALF: f64 = 0.5;
 /// Losses that come so by more than chance.
 const AGAIN: usize = 3;
 /// Delay that is no queue, seconds.
