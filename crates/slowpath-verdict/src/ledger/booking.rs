@@ -42,7 +42,7 @@ pub fn book(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ledger {
         pending: Vec::new(),
         level: 0.0,
         early: None,
-        plateau: plateau(line, hints, &capacity),
+        plateau: plateau(line, hints, &capacity, &full),
         ended_start: None,
         account: Account::default(),
         spans: Vec::new(),
@@ -100,7 +100,7 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
 
 /// The flight that hardly ever was exceeded, where it stayed the same for so long and so often as no congestion window does;
 /// and what held it there.
-fn plateau(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Option<(f64, Limit)> {
+fn plateau(line: &Timeline, hints: &Hints, capacity: &Capacity, full: &[bool]) -> Option<(f64, Limit)> {
     if !hints.at_sender && !hints.at_receiver {
         return None;
     }
@@ -138,7 +138,22 @@ fn plateau(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Option<(f64, 
     // A sender that fills the path follows acknowledgements; one that lets them pass is held by something else.
     let mostly = held().count() * 2 >= free.len() && line.bursts as usize * 2 >= free.len();
     let lets_pass = hints.at_sender && (mostly || sum(|step| step.unused) >= UNUSED * sum(|step| step.acks));
-    let fills = capacity.is_told() && level as f64 >= NEARLY * capacity.byte_per_s * line.least_rtt_s;
+    let filled = || {
+        // A congestion window that stays there for a while ends in a loss.
+        let lost = line.events.iter().any(|event| {
+            event.kind == Happening::Loss && at_level(&&line.steps[line.step_at(event.at_s)])
+        });
+        if lost || hints.policed.is_some() {
+            return true;
+        }
+        let at_level = line.steps.iter().zip(full).filter(|(step, _)| at_level(step));
+        let (count, full) = at_level.fold((0, 0), |(count, full), (_, is_full)| {
+            (count + 1, full + usize::from(*is_full))
+        });
+        full * 2 >= count
+    };
+    let holds = capacity.byte_per_s * line.least_rtt_s;
+    let fills = capacity.is_told() && level as f64 >= NEARLY * holds && filled();
     if fills && !lets_pass || longest < STAYS || (held().count() as f64) < OFTEN * free.len() as f64 {
         return None;
     }
