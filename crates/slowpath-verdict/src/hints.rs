@@ -64,11 +64,12 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
             behind.is_some_and(|behind| behind.error <= ALL && behind.losses >= own.losses)
         },
         fills: first(&[bottleneck_bandwidth::LOOK, bottleneck_bandwidth::DESPITE_LOSSES]).is_some(),
-        varies: if policed.is_some() {
-            varying::at_losses(&case).is_some()
-        } else {
-            varying::rates(&case).is_some()
-        },
+        varies: !steady(facts)
+            && if policed.is_some() {
+                varying::at_losses(&case).is_some()
+            } else {
+                varying::rates(&case).is_some()
+            },
         slow_reader: reader,
         constant_bytes: match &constant {
             Some(found) if found.limit != Limit::SenderApplication => {
@@ -92,6 +93,14 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         bursts: false,
         whole,
     }
+}
+
+/// Whether trains of segments leave the link at the one rate that explains most of the delays.
+fn steady(facts: &FlowFacts) -> bool {
+    let delay = facts.queue.unwrap_or_default().delay;
+    let by_delay = payload(facts, delay.rate_bit_per_s);
+    let trains = facts.timeline.train_rate;
+    trains.is_some_and(|trains| (trains / by_delay.max(1.0) - 1.0).abs() <= AGREE) && delay.explained >= MOST
 }
 
 /// Whether losses, if there are enough to say so, come with long delays more than with short ones.
@@ -142,6 +151,10 @@ const BEHIND: f64 = 0.2;
 const FITS: f64 = 0.35;
 /// Error of a fit up to which its bucket was empty at every loss and hardly ever else.
 const ALL: f64 = 0.05;
+/// How well two measures of one rate agree.
+const AGREE: f64 = 0.1;
+/// Share of the delays' variance that one rate explains, from which that is no accident.
+const MOST: f64 = 0.5;
 /// Half of the round trips have as long a delay.
 const HALF: f64 = 0.5;
 /// Losses whose delays can be compared.

@@ -140,9 +140,10 @@ fn plateau(line: &Timeline, hints: &Hints, capacity: &Capacity, full: &[bool]) -
     let lets_pass = hints.at_sender && (mostly || sum(|step| step.unused) >= UNUSED * sum(|step| step.acks));
     let filled = || {
         // A congestion window that stays there for a while ends in a loss.
-        let lost = line.events.iter().any(|event| {
-            event.kind == Happening::Loss && at_level(&&line.steps[line.step_at(event.at_s)])
-        });
+        let lost = line
+            .events
+            .iter()
+            .any(|event| event.kind == Happening::Loss && at_level(&&line.steps[line.step_at(event.at_s)]));
         if lost || hints.policed.is_some() {
             return true;
         }

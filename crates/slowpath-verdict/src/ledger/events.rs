@@ -141,14 +141,19 @@ impl<'a> Crowd<'a> {
         // Where one size of a queue explains the losses, it explains those it was full at.
         let explained = self.hints.losses_follow_load && self.hints.policed.is_none();
         let filled = explained && event.backlog >= FILLED && self.queued(event);
-        if filled && self.ranks.len() >= MANY_LOSSES {
+        if filled && (self.ranks.len() >= MANY_LOSSES || self.fill_it_again()) {
             return true;
         }
         if self.too_few(event) || self.too_thin(event) || self.too_early(event) {
             return false;
         }
         // The first burst meets an empty queue.
-        if filled || self.in_first_burst(event) && self.at_its_longest(event) {
+        let short = SHORT * self.segment() as f64 / self.capacity.byte_per_s.max(1.0);
+        if filled
+            || self.in_first_burst(event)
+                && self.queued(event)
+                && event.queue_s + short >= LONGEST * self.longest()
+        {
             return true;
         }
         // Away from the sender round trips are put together from two ways, and pauses count as delay.
@@ -168,6 +173,12 @@ impl<'a> Crowd<'a> {
         } else {
             self.burst(event)
         }
+    }
+
+    /// All losses come where one size of a queue is full, several segments at once again and again.
+    fn fill_it_again(&self) -> bool {
+        let full = losses(self.line).all(|event| event.backlog >= FILLED);
+        full && losses(self.line).filter(|event| self.dense(event)).count() >= TWICE
     }
 
     /// The delay just before was among the longest, and losses come so by more than chance.
@@ -465,6 +476,10 @@ const AGAIN: usize = 3;
 const STARVES: f64 = 0.03;
 /// Events of loss that no size of a queue explains by chance.
 const MANY_LOSSES: usize = 10;
+/// Overflows by many segments that leave no doubt of one by a single segment.
+const TWICE: usize = 2;
+/// Segments by which the delay of the packet before the lost one may be shorter than the queue.
+const SHORT: f64 = 2.0;
 /// Backlog of a virtual queue, as a share of its size, with which it is full.
 const FILLED: f64 = 0.9;
 /// Segments that may lie between a packet whose delay is known and the one that was lost.
