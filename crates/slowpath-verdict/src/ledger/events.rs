@@ -69,7 +69,10 @@ fn of_loss(event: &Event, hints: &Hints, crowd: &Crowd) -> Cause {
             || (event.backlog.is_nan() || crowd.at_once(event)) && !crowd.with_full_queue(event)
     };
     // Where a bucket explains every loss no queue is needed, however long the delay before one happens to be.
-    let in_queue = || !hints.policer_took_all && crowd.at_its_longest(event) && crowd.overflowed(event);
+    let in_queue = || {
+        crowd.at_its_longest(event)
+            && (!hints.policer_took_all && crowd.overflowed(event) || crowd.stays_full(event))
+    };
     if hints.policed.is_some() && bucket_empty() && !in_queue() {
         (Limit::Policed, None)
     } else if bursts {
@@ -195,6 +198,17 @@ impl<'a> Crowd<'a> {
     fn at_its_longest(&self, event: &Event) -> bool {
         let longest = self.longest();
         longest > 0.0 && self.queued(event) && event.queue_s >= LONGEST * longest
+    }
+
+    /// As the link's queue drops, what it takes meanwhile finds it full: the delay stays at its longest for about as many
+    /// segments as are lost. A bucket behind it lets the delay grow on.
+    fn stays_full(&self, event: &Event) -> bool {
+        let acks: u32 = self.line.steps.iter().map(|step| step.acks).sum();
+        let full = event.longer * f64::from(acks);
+        self.capacity.is_told()
+            && event.segments >= OVERRUN
+            && event.queue_s >= Timeline::FULL * self.longest()
+            && full >= STAYS * event.segments as f64
     }
 
     /// The flow had the link for itself just before: what the queue held then is acknowledged up to some round trips later.
@@ -476,6 +490,10 @@ const AGAIN: usize = 3;
 const STARVES: f64 = 0.03;
 /// Events of loss that no size of a queue explains by chance.
 const MANY_LOSSES: usize = 10;
+/// Segments lost at once by which a full queue can be told from a bucket behind it.
+const OVERRUN: u64 = 15;
+/// How many segments must find the queue full, for each that is lost.
+const STAYS: f64 = 0.4;
 /// Overflows by many segments that leave no doubt of one by a single segment.
 const TWICE: usize = 2;
 /// Segments by which the delay of the packet before the lost one may be shorter than the queue.
