@@ -8,7 +8,7 @@ use slowpath_facts::Tap;
 use crate::case::Case;
 use crate::catalogue::Message;
 use crate::finding::Finding;
-use crate::ledger::{Ledger, State};
+use crate::ledger::{Entry, Ledger, State};
 use crate::limit::{Flag, Limit};
 use crate::limits::{random_loss, window};
 use crate::look::{Certainty, Look};
@@ -61,6 +61,33 @@ pub(crate) fn agrees(limit: Limit, ledger: &Ledger) -> bool {
         .map(|entry| of(entry.cause))
         .fold(0.0, f64::max);
     most > 0.0 && (ledger.limit() == Some(limit) || of(limit) >= HALF * most)
+}
+
+/// Says why the ledger, which counts moments, gives most of the time to something else than the verdict; `None` where it does not.
+pub(crate) fn differs(limit: Limit, ledger: &Ledger) -> Option<Message> {
+    let longest = ledger.limit()?;
+    if limit.is_undecided() || longest.is_undecided() || longest == limit || agrees(limit, ledger) {
+        return None;
+    }
+    let time = Span(ledger.time_of(longest));
+    let behind = |entry: &Entry| entry.cause == longest && entry.state == State::Window;
+    let window: f64 = ledger
+        .entries
+        .iter()
+        .filter(|entry| behind(entry))
+        .map(|entry| entry.time_s)
+        .sum();
+    let link = matches!(longest, Limit::BottleneckBandwidth | Limit::SharedBottleneck);
+    Some(match limit {
+        Limit::EcnCongestion if link => Message::FullLinkMarks { time },
+        Limit::ReceiverWindow | Limit::ReceiverApplication if link && window >= TENTH * ledger.duration_s => {
+            Message::QueueBehindWindow { time: Span(window) }
+        }
+        _ => Message::LedgerDiffers {
+            cause: named(longest.noun()),
+            time,
+        },
+    })
 }
 
 /// Adds to a finding what the ledger says is remarkable about its limit.
@@ -147,3 +174,56 @@ const LEAST: f64 = 1e-9;
 const AGAIN: f64 = 0.9;
 /// Confidence in what the ledger alone says; chosen.
 const BOOKED: f64 = 0.75;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::CapacityIs;
+
+    fn ledger(parts: &[(Limit, State, f64)]) -> Ledger {
+        Ledger {
+            duration_s: 10.0,
+            capacity_is: CapacityIs::AtLeast,
+            entries: parts
+                .iter()
+                .map(|(cause, state, time_s)| entry(*cause, *state, *time_s))
+                .collect(),
+            ..Ledger::default()
+        }
+    }
+
+    fn entry(cause: Limit, state: State, time_s: f64) -> Entry {
+        Entry {
+            cause,
+            flags: Vec::new(),
+            state,
+            event_at_s: None,
+            events: 0,
+            segments: 0,
+            time_s,
+            lost_s: None,
+        }
+    }
+
+    #[test]
+    fn an_answer_that_its_ledger_does_not_give_says_so() {
+        let link = Limit::BottleneckBandwidth;
+        let queue = ledger(&[
+            (link, State::Window, 6.0),
+            (link, State::Link, 2.0),
+            (Limit::ReceiverWindow, State::Window, 2.0),
+        ]);
+        let key = |limit, ledger: &Ledger| differs(limit, ledger).map(|message| message.key());
+        assert_eq!(key(Limit::ReceiverWindow, &queue), Some("ledger.but.window"));
+        assert_eq!(key(Limit::EcnCongestion, &queue), Some("ledger.but.marks"));
+        assert_eq!(key(Limit::Policed, &queue), Some("ledger.but"));
+        assert_eq!(key(link, &queue), None);
+        assert_eq!(key(Limit::Unknown, &queue), None);
+        // Nearly as long is no other answer.
+        let near = ledger(&[
+            (link, State::Link, 6.0),
+            (Limit::ReceiverWindow, State::Window, 4.0),
+        ]);
+        assert_eq!(key(Limit::ReceiverWindow, &near), None);
+    }
+}

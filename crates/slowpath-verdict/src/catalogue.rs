@@ -21,6 +21,9 @@ crate::messages! {
     // What the ledger alone says of a limit.
     "ledger.handshake" OpenedLate { time: Span };
     "ledger.time" TimeWentTo { cause: Name, time: Span };
+    "ledger.but" LedgerDiffers { cause: Name, time: Span };
+    "ledger.but.marks" FullLinkMarks { time: Span };
+    "ledger.but.window" QueueBehindWindow { time: Span };
 
     // receiver-window
     "receiver-window" WindowFull { window: Size, held: Share, rtt: Span, allows: Rate };

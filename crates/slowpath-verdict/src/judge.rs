@@ -25,6 +25,7 @@ pub(crate) fn judge(facts: &FlowFacts, around: &Surroundings, ledger: &Ledger) -
         of_limit(&case, limit, ledger)
     };
     booked::add(&case, &mut found, ledger);
+    found.also.extend(booked::differs(limit, ledger));
     if is_doubtful(&case) && !limit.is_undecided() {
         let missed = Share(facts.capture_loss_fraction);
         found.also.push(Message::PartlyMissed { missed });

@@ -15,6 +15,9 @@ not_window-scale = the window's scale is not known: the handshake was not record
 
 ledger_handshake = Opening the connection took { $time }: a first packet that is lost is sent again only after a second.
 ledger_time = For { $time } the { $cause } held the transfer.
+ledger_but = Moment by moment, { $cause } holds longest ({ $time }); this capture cannot say better which of the two counts.
+ledger_but_marks = The link is full for { $time } of it: the marks are how its queue says so.
+ledger_but_window = For { $time } of it a queue stood as well, which the ledger counts as a full link: what the path carries was not seen.
 
 ## receiver-window
 

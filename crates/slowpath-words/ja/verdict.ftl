@@ -15,6 +15,9 @@ not_window-scale = ウィンドウスケールが不明(3ウェイハンドシ�
 
 ledger_handshake = 接続の確立に{ $time }かかりました。最初のパケットが失われると、再送まで1秒待ちます。
 ledger_time = { $time }は{ $cause }が制限要因でした。
+ledger_but = 一瞬ごとに見ると{ $cause }が最長({ $time })です。どちらが主因かは、このキャプチャではこれ以上判断できません。
+ledger_but_marks = そのうち{ $time }はリンクが埋まっています。ECNマークはそのキューが付けたものです。
+ledger_but_window = そのうち{ $time }はキューも溜まっており、内訳ではリンクが埋まった時間に数えています(経路の容量は観測できていません)。
 
 ## receiver-window
 
