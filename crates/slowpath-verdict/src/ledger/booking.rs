@@ -415,7 +415,7 @@ impl Booking<'_> {
             return;
         }
         let reacts = self.current.is_some_and(|(_, until)| place <= until);
-        let fixed = self.fixed_amount(flight);
+        let fixed = self.fixed_amount(place, flight);
         let window = || {
             self.paced_below_window(place)
                 || self.up_to_window(place)
@@ -474,28 +474,41 @@ impl Booking<'_> {
     /// Most acknowledgements around this step made room that nothing was sent into: the program gives data when it likes.
     fn own_pace(&self, place: usize) -> bool {
         let line = self.line;
-        let as_it_likes = let_go(line) == Some(false);
-        if !self.hints.at_sender || self.hints.answered || !as_it_likes {
-            return false;
-        }
-        let near = around(place, NEAR, line.steps.len());
+        let least = match (let_go(line), self.hints.released) {
+            (Some(false), _) => UNUSED,
+            (_, Some(false)) => UNUSED_PLAINLY,
+            _ => return false,
+        };
+        self.hints.at_sender && !self.hints.answered && self.leaves_unused(place, least)
+    }
+
+    /// So large a share of the acknowledgements around this step made room that nothing was sent into.
+    fn leaves_unused(&self, place: usize, least: f64) -> bool {
+        let near = around(place, NEAR, self.line.steps.len());
         let (mut acks, mut unused) = (0, 0);
-        for step in &line.steps[near] {
+        for step in &self.line.steps[near] {
             acks += step.acks;
             unused += step.unused;
         }
-        acks >= SOME_ACKS && f64::from(unused) >= UNUSED * f64::from(acks)
+        acks >= SOME_ACKS && f64::from(unused) >= least * f64::from(acks)
     }
 
     /// What holds a flight of so many bytes, where it is one that stays the same.
-    fn fixed_amount(&self, flight: f64) -> Option<Heading> {
+    fn fixed_amount(&self, place: usize, flight: f64) -> Option<Heading> {
         let amount = self.hints.constant_bytes as f64;
         let reached = |limit: &Limit| {
             flight >= CONSTANT * amount && !(*limit == Limit::SendBuffer && self.exceeds(amount))
         };
         let stays = || {
             let (plateau, limit) = self.plateau?;
-            (flight + f64::from(self.hints.segment) >= plateau).then_some(limit)
+            let reaches = flight + f64::from(self.hints.segment) >= plateau;
+            // What was acknowledged out of order is in the buffer for longer.
+            let below = || {
+                !self.hints.answered
+                    && flight >= CONSTANT * plateau
+                    && self.leaves_unused(place, UNUSED_BELOW)
+            };
+            (reaches || limit == Limit::SendBuffer && self.hints.at_sender && below()).then_some(limit)
         };
         let limit = self.hints.constant.filter(reached).or_else(stays)?;
         let state = match limit {
@@ -917,6 +930,10 @@ const PROBES: usize = 10;
 const SOME_ACKS: u32 = 12;
 /// Share of them without use from which the program has a pace of its own.
 const UNUSED: f64 = 0.5;
+/// The same where bursts follow acknowledgements by chance.
+const UNUSED_PLAINLY: f64 = 0.9;
+/// The same from which a buffer holds a flight that does not come up to the most that it held.
+const UNUSED_BELOW: f64 = 0.2;
 /// Steps without growth that no congestion window makes.
 const STAYS: usize = 12;
 /// Share of the steps without another cause that must be so.
