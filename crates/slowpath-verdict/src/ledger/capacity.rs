@@ -171,11 +171,11 @@ fn alone(line: &Timeline, hints: &Hints, byte_per_s: f64, is: CapacityIs) -> Vec
     // other flows that go the same way may lie between theirs.
     let mixed = hints.at_receiver && hints.others_seen;
     let whole = |trains: f64| !mixed && (trains / byte_per_s.max(1e-9) - 1.0).abs() <= AGREE;
-    // A sender that paces makes no trains: there only a rate that stays for long is all of the link.
+    // A sender that paces makes no trains: there only a rate that stays for long is all of the link, if no other flow is seen.
     let (least_s, least) = match line.train_rate {
         _ if is == CapacityIs::Known => (ALONE_S, ALONE_STEPS),
         Some(trains) if whole(trains) => (ALONE_S, ALONE_STEPS),
-        None if is == CapacityIs::Measured && !mixed => (STAYS_S, STAYS_STEPS),
+        None if is == CapacityIs::Measured && !hints.others_seen => (STAYS_S, STAYS_STEPS),
         _ => return out,
     };
     let near = ((least_s / line.step_s.max(1e-9)).ceil() as usize).max(least);
