@@ -13,6 +13,8 @@ const OUTLIER_SCORE: f64 = 3.5;
 const MAD_SCALE: f64 = 0.6745;
 /// The same for the mean absolute deviation, used when more than half of the runs are equal.
 const MEAN_AD_SCALE: f64 = 0.797_885;
+/// Upper over lower end of an interval of rates above which it is not shown.
+const WIDEST: f64 = 10.0;
 
 /// A mean with its 95 % confidence interval and the spread behind it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -85,17 +87,38 @@ impl Summary {
         Some((self.high95? - self.low95?) / 2.0)
     }
 
-    /// Half the width of the confidence interval where its ends lie about as far from the mean, so that `mean ± half`
-    /// tells the truth; the interval of a rate is longer upwards, and where that shows there is none.
-    pub fn even_half_width(&self) -> Option<f64> {
-        let (below, above) = (self.mean - self.low95?, self.high95? - self.mean);
-        (above - below <= 0.25 * below.max(self.mean * 1e-9)).then(|| f64::midpoint(below, above))
+    /// What to show beside the mean of rates; `None` for a single run.
+    ///
+    /// With one degree of freedom Student's factor is 12.7, with two 4.3: two runs of which one is half as fast as the other come to an
+    /// interval of a factor of 6,700. That is right and of no use, so the runs themselves stand in its place.
+    pub fn beside(&self) -> Option<Beside> {
+        let (low, high) = (self.low95?, self.high95?);
+        let (below, above) = (self.mean - low, high - self.mean);
+        // A transfer that moved nothing each time has an interval of no width.
+        Some(if high > low && (low <= 0.0 || high > WIDEST * low) {
+            Beside::Runs(self.min, self.max)
+        } else if above - below <= 0.25 * below.max(self.mean * 1e-9) {
+            Beside::Half(f64::midpoint(below, above))
+        } else {
+            Beside::Interval(low, high)
+        })
     }
 
     /// Whether the interval contains `value`; unknown for a single run.
     pub fn contains(&self, value: f64) -> Option<bool> {
         Some(self.low95? <= value && value <= self.high95?)
     }
+}
+
+/// What stands beside a mean of rates.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Beside {
+    /// Half the width of the 95 % interval, whose ends lie about as far from the mean, so that `mean ± half` tells the truth.
+    Half(f64),
+    /// The ends of the 95 % interval.
+    Interval(f64, f64),
+    /// The least and the greatest run, where the interval tells nothing: it reaches zero, or spans more than a factor of ten.
+    Runs(f64, f64),
 }
 
 /// What a comparison of two groups shows at the 5 % level.
@@ -344,15 +367,26 @@ mod tests {
         close(s.low95.unwrap(), 2.49 * (-half).exp(), 1e-3);
         close(s.high95.unwrap(), 2.49 * half.exp(), 0.05);
         assert!(s.low95.unwrap() > 0.0 && s.contains(2.49) == Some(true));
-        assert_eq!(s.even_half_width(), None);
-        assert!(
-            Summary::of_rates(&[100.0, 101.0, 102.0])
-                .unwrap()
-                .even_half_width()
-                .is_some()
-        );
         // A transfer that moved nothing has no logarithm.
         assert_eq!(Summary::of_rates(&[0.0, 1.0]), Summary::of(&[0.0, 1.0]));
+    }
+
+    #[test]
+    fn runs_that_tell_nothing_of_their_mean_stand_for_themselves() {
+        let beside = |rates: &[f64]| Summary::of_rates(rates).unwrap().beside();
+        assert_eq!(beside(&[5.0]), None);
+        assert_eq!(beside(&[2.076, 2.904]), Some(Beside::Runs(2.076, 2.904)));
+        assert_eq!(beside(&[0.5, 8.0, 3.0]), Some(Beside::Runs(0.5, 8.0)));
+        assert_eq!(beside(&[0.0, 8.0]), Some(Beside::Runs(0.0, 8.0)));
+        assert_eq!(beside(&[0.0, 0.0]), Some(Beside::Half(0.0)));
+        assert!(matches!(beside(&[100.0, 101.0, 102.0]), Some(Beside::Half(_))));
+        // Three runs a fifth apart, and ten that differ by a factor of four, tell something.
+        assert!(matches!(beside(&[2.0, 2.4, 2.9]), Some(Beside::Interval(..))));
+        let ten = [1.0, 4.0, 1.5, 2.0, 3.0, 1.2, 3.5, 2.5, 1.0, 4.0];
+        let Some(Beside::Interval(low, high)) = beside(&ten) else {
+            panic!("{:?}", beside(&ten));
+        };
+        assert!(low > 0.0 && high < 10.0 * low);
     }
 
     #[test]

@@ -87,6 +87,7 @@ table-ratio = ratio { $ratio }
 table-lost = { $measured } lost
 table-sent = { $measured } sent
 table-to = { $mean } ({ $low } to { $high })
+table-runs = { $mean } (runs { $low } to { $high })
 table-limited-by = limited by
 
 ## beside

@@ -87,6 +87,7 @@ table-ratio = 比{ $ratio }
 table-lost = ロス{ $measured }
 table-sent = 送信{ $measured }
 table-to = { $mean } ({ $low }〜{ $high })
+table-runs = { $mean } (実行{ $low }〜{ $high })
 table-limited-by = 制限要因
 
 ## beside

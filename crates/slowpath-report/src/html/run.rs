@@ -1,7 +1,7 @@
 //! From [`Results`] to what the report's template shows.
 
 use serde::Serialize;
-use slowpath_diagnose::stats::{Summary, median};
+use slowpath_diagnose::stats::{Beside, median};
 use slowpath_record::HealthState;
 use slowpath_verdict::Limit;
 use slowpath_verdict::ledger::Ledger;
@@ -33,6 +33,10 @@ pub(super) struct ReportView {
     health: Vec<Toned>,
     source: Option<String>,
     has_published: bool,
+    /// A 95 % interval is drawn for some variant.
+    has_interval: bool,
+    /// The range of the runs stands in the place of some interval.
+    has_range: bool,
     ticks: Vec<(f64, String)>,
     times: Option<TimesView>,
     variants: Vec<VariantView>,
@@ -74,6 +78,11 @@ pub(super) fn view(results: &Results, graphs: &[GraphSet]) -> ReportView {
             parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
         }),
         has_published: results.variants.iter().any(|v| v.reference.is_some()),
+        has_interval: results.variants.iter().any(|v| drawn_interval(v).is_some()),
+        has_range: results
+            .variants
+            .iter()
+            .any(|v| matches!(beside(v), Some(Beside::Runs(..)))),
         ticks: axis.ticks(results.rate_unit),
         times: TimesView::of(
             results
@@ -151,6 +160,18 @@ fn rates(variant: &Variant) -> impl Iterator<Item = f64> + '_ {
         .chain(reference)
         .chain(published)
         .chain(runs)
+}
+
+/// What stands beside a variant's mean.
+fn beside(variant: &Variant) -> Option<Beside> {
+    variant.goodput_byte_per_s.as_ref()?.beside()
+}
+
+/// The ends of a variant's 95 % interval where it tells something.
+fn drawn_interval(variant: &Variant) -> Option<(f64, f64)> {
+    let goodput = variant.goodput_byte_per_s.as_ref()?;
+    let told = !matches!(goodput.beside()?, Beside::Runs(..));
+    told.then_some((goodput.low95?, goodput.high95?))
 }
 
 /// The runs that count: complete, and not invalid.
@@ -247,6 +268,8 @@ struct VariantView {
     measured: String,
     half: Option<String>,
     interval: String,
+    /// The interval is the range of the runs.
+    is_range: bool,
     published: Option<String>,
     /// The reference figure is arithmetic on published ones.
     derived: bool,
@@ -280,7 +303,8 @@ impl VariantView {
         let unit = results.rate_unit;
         let goodput = variant.goodput_byte_per_s.as_ref();
         let reference = variant.reference.as_ref();
-        let interval = goodput.and_then(|g| Some((g.low95?, g.high95?)));
+        let interval = drawn_interval(variant);
+        let beside = beside(variant);
         let first = variant.runs.first();
         let durations: Vec<f64> = variant.runs.iter().map(|r| r.duration_s).collect();
         let outliers = goodput.map(|g| g.outliers.clone()).unwrap_or_default();
@@ -303,8 +327,17 @@ impl VariantView {
                 .or_else(|| no_verdict(variant)),
             limit: variant.verdict.as_ref().map(|v| v.limit.name()),
             measured: goodput.map_or(variant.without_rate().into(), |g| show(g.mean)),
-            half: goodput.and_then(Summary::even_half_width).map(show),
-            interval: interval.map_or("–".into(), |(l, h)| format!("{} – {}", show(l), show(h))),
+            half: match beside {
+                Some(Beside::Half(half)) => Some(show(half)),
+                _ => None,
+            },
+            interval: match (interval, beside) {
+                (Some((low, high)), _) | (None, Some(Beside::Runs(low, high))) => {
+                    format!("{} – {}", show(low), show(high))
+                }
+                _ => "–".into(),
+            },
+            is_range: matches!(beside, Some(Beside::Runs(..))),
             published: variant
                 .headline()
                 .and_then(|figure| figure.shown().0)

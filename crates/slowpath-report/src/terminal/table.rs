@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use slowpath_diagnose::stats::Beside;
 use slowpath_record::Origin;
 use slowpath_verdict::{Flag, Limit, Verdict};
 
@@ -266,14 +267,14 @@ fn shown(figure: &Figure) -> String {
     }
 }
 
-/// A variant's goodput with its 95 % interval.
+/// A variant's goodput with its 95 % interval, or with the range of its runs where that tells nothing.
 fn rate(variant: &Variant, units: Units) -> String {
     let printed = variant.headline().and_then(|figure| figure.label.unit());
     let show = |value: f64| units.show_rate(printed, value);
     let goodput = variant.goodput_byte_per_s.as_ref();
-    let figure = match goodput.map(|g| (g, g.even_half_width(), g.low95.zip(g.high95))) {
-        Some((g, Some(half), _)) => format!("{} ± {}", show(g.mean), show(half)),
-        Some((g, None, Some((low, high)))) => {
+    let figure = match goodput.map(|g| (g, g.beside())) {
+        Some((g, Some(Beside::Half(half)))) => format!("{} ± {}", show(g.mean), show(half)),
+        Some((g, Some(Beside::Interval(low, high)))) => {
             say!(
                 "table-to",
                 mean = show(g.mean),
@@ -281,7 +282,15 @@ fn rate(variant: &Variant, units: Units) -> String {
                 high = show(high)
             )
         }
-        Some((g, None, None)) => show(g.mean),
+        Some((g, Some(Beside::Runs(low, high)))) => {
+            say!(
+                "table-runs",
+                mean = show(g.mean),
+                low = show(low),
+                high = show(high)
+            )
+        }
+        Some((g, None)) => show(g.mean),
         None if variant.without_rate() == NEVER => return told(NEVER).into_owned(),
         None => return "-".to_owned(),
     };

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use slowpath_diagnose::stats::Summary;
+use slowpath_diagnose::stats::{Beside, Summary};
 use slowpath_report::quantity::RateUnit;
 use slowpath_report::text::{Style, columns, left, right};
 use slowpath_words::{told, word};
@@ -83,12 +83,14 @@ pub fn write_text(swept: &Swept, style: Style, out: &mut dyn Write) -> io::Resul
     Ok(())
 }
 
-/// The 95 % interval of a rate: `± half` where its ends lie about as far from the mean, else both ends.
+/// The 95 % interval of a rate: `± half` where its ends lie about as far from the mean, else both ends; the range of the runs where
+/// it tells nothing.
 fn interval(goodput: &Summary, unit: RateUnit) -> String {
-    match (goodput.even_half_width(), goodput.low95.zip(goodput.high95)) {
-        (Some(half), _) => format!("± {}", unit.show(half)),
-        (None, Some((low, high))) => format!("{} to {}", unit.show(low), unit.show(high)),
-        (None, None) => "-".to_owned(),
+    match goodput.beside() {
+        Some(Beside::Half(half)) => format!("± {}", unit.show(half)),
+        Some(Beside::Interval(low, high)) => format!("{} to {}", unit.show(low), unit.show(high)),
+        Some(Beside::Runs(low, high)) => format!("runs {} to {}", unit.show(low), unit.show(high)),
+        None => "-".to_owned(),
     }
 }
 
@@ -101,6 +103,7 @@ mod tests {
         let goodput = Summary::of_rates(&[1_500_000.0, 3_480_000.0]).unwrap();
         let text = interval(&goodput, RateUnit::Bytes);
         assert!(text.contains(" to ") && !text.contains('-'), "{text}");
+        assert!(text.starts_with("runs 1.5"), "{text}");
         let even = Summary::of_rates(&[1_000_000.0, 1_001_000.0]).unwrap();
         assert!(interval(&even, RateUnit::Bytes).starts_with("± "));
     }
