@@ -45,34 +45,37 @@ pub(crate) fn refusal(error: &clap::Error) -> Option<String> {
     let of = |kind| context(kind).unwrap_or_default();
     let argument = of(ContextKind::InvalidArg);
     let value = of(ContextKind::InvalidValue);
+    // What was typed is repeated as it was typed.
+    let typed = words::with_typed;
     let mut said = match error.kind() {
-        ErrorKind::UnknownArgument => words::say!("parse-unknown", argument = argument),
-        ErrorKind::InvalidValue if value.is_empty() => words::say!("parse-no-value", argument = argument),
-        ErrorKind::InvalidValue => words::say!("parse-value", argument = argument, value = value),
+        ErrorKind::UnknownArgument => typed("parse-unknown", &[("argument", &argument)]),
+        ErrorKind::InvalidValue if value.is_empty() => typed("parse-no-value", &[("argument", &argument)]),
+        ErrorKind::InvalidValue => typed("parse-value", &[("argument", &argument), ("value", &value)]),
         ErrorKind::ValueValidation => {
             let why = std::error::Error::source(error)
                 .map(ToString::to_string)
                 .unwrap_or_default();
-            words::say!("parse-refused", argument = argument, value = value, why = why)
-        }
-        ErrorKind::MissingRequiredArgument => words::say!("parse-missing", argument = argument),
-        ErrorKind::ArgumentConflict => {
-            words::say!(
-                "parse-conflict",
-                argument = argument,
-                other = of(ContextKind::PriorArg)
+            let why = words::told(&why);
+            typed(
+                "parse-refused",
+                &[("argument", &argument), ("value", &value), ("why", &why)],
             )
         }
-        ErrorKind::TooManyValues => words::say!("parse-too-many", argument = argument, value = value),
+        ErrorKind::MissingRequiredArgument => typed("parse-missing", &[("argument", &argument)]),
+        ErrorKind::ArgumentConflict => {
+            let other = of(ContextKind::PriorArg);
+            typed("parse-conflict", &[("argument", &argument), ("other", &other)])
+        }
+        ErrorKind::TooManyValues => typed("parse-too-many", &[("argument", &argument), ("value", &value)]),
         _ => return None,
     };
     for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedValue] {
         if let Some(meant) = context(kind) {
-            said.push_str(&words::with_typed("parse-meant", &[("meant", &meant)]));
+            said.push_str(&typed("parse-meant", &[("meant", &meant)]));
         }
     }
     if let Some(values) = context(ContextKind::ValidValue).filter(|values| !values.is_empty()) {
-        said.push_str(&words::with_typed("parse-possible", &[("values", &values)]));
+        said.push_str(&typed("parse-possible", &[("values", &values)]));
     }
     Some(said)
 }

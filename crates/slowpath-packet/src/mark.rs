@@ -98,13 +98,13 @@ pub struct InvalidDscp {
 
 impl fmt::Display for InvalidDscp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "\"{}\" is no DSCP; expected a name such as \"cs1\", \"af21\", \"ef\" or a number from 0 to 63",
-            self.text
-        )
+        write!(f, "\"{}\" is no DSCP", self.text)?;
+        write!(f, "; expected {EXPECTED}")
     }
 }
+
+/// What may be written.
+const EXPECTED: &str = "a name such as \"cs1\", \"af21\", \"ef\" or a number from 0 to 63";
 
 impl std::error::Error for InvalidDscp {}
 

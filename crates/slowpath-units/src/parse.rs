@@ -46,7 +46,8 @@ impl fmt::Display for ParseError {
                 write!(f, "\"{}\" is too large or too fine to hold exactly", self.text)?;
             }
         }
-        write!(f, "; expected {}", self.expected)
+        f.write_str("; ")?;
+        write!(f, "expected {}", self.expected)
     }
 }
 

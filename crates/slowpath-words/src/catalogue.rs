@@ -202,4 +202,5 @@ files![
     "experiments",
     "page",
     "fit",
+    "system",
 ];

@@ -366,6 +366,10 @@ impl Pattern {
         fill(&self.pieces, text, &mut found)
             .then_some(found)
             .filter(|found| {
+                // A message of one word or two has one thing behind it, and no clause more.
+                if self.letters < FEW_LETTERS && found.iter().any(|(_, value)| value.contains("; ")) {
+                    return false;
+                }
                 // A name before a colon belongs to whoever put it there.
                 let first = matches!(self.pieces.first(), Some(Piece::Argument(name)) if name != CLAUSE);
                 !(first && found.first().is_some_and(|(_, value)| value.contains(": ")))
@@ -430,6 +434,8 @@ fn fits(name: &str, value: &str) -> bool {
         is_quantity(value)
     } else if SINGLE.contains(&name) {
         !value.contains(", ")
+    } else if name == ADDRESS {
+        !value.contains(": ")
     } else if name == COUNT {
         value
             .bytes()
@@ -525,6 +531,9 @@ const TIMES: [&str; 6] = [" s", " ms", " µs", " us", " min", " h"];
 /// Names of arguments that are one thing of a list.
 const SINGLE: [&str; 3] = ["element", "full", "used"];
 
+/// The name of arguments behind which a colon is not theirs.
+const ADDRESS: &str = "address";
+
 /// The name of arguments that are clauses of their own.
 const CLAUSE: &str = "now";
 
@@ -542,6 +551,9 @@ const COUNT: &str = "count";
 
 /// Letters of its own from which a message can be told from others.
 const FEWEST_LETTERS: usize = 5;
+
+/// Letters of a message of a word or two.
+const FEW_LETTERS: usize = 12;
 
 /// Keys of single words that are looked up where they are meant: elsewhere they may be a name.
 const LOOKED_UP: [&str; 2] = ["head-", "figure-"];

@@ -137,11 +137,36 @@ fn texts_of_documents_are_recognised() {
     );
 }
 
+/// What the system says of a call that failed stands in the middle of our own words.
+#[test]
+fn what_the_system_says_is_told() {
+    speak(Language::Japanese);
+    let english = messages(Language::English);
+    let said = |what: &str| {
+        format!(
+            "connecting to 192.0.2.1:21: {what}; nothing listens there: start the server on that host, or give its port"
+        )
+    };
+    for (key, pieces) in english.iter().filter(|(key, _)| key.starts_with("system-")) {
+        let [Piece::Text(text)] = pieces.as_slice() else {
+            panic!("{key} has arguments");
+        };
+        let told = told(&said(text)).into_owned();
+        let letters = |text: &str| text.bytes().filter(u8::is_ascii_alphabetic).count();
+        // Names such as UTF-8 stay.
+        assert!(letters(&told) <= 3, "{key}: {told}");
+    }
+    assert_eq!(
+        told(&said("Connection refused")),
+        "192.0.2.1:21への接続: 接続を拒否されました。そこで待ち受けているものがありません。相手のホストでサーバーを起動するか、ポートを指定してください"
+    );
+}
+
 /// Texts that are shown in the language that is spoken, and kept in no document.
 const SHOWN: [&str; 5] = ["page-", "why-text-", "single-ended-text-", "head-", "figure-"];
 
-/// Keys that are put together where they are looked up.
-const LOOKED_UP: [&str; 2] = ["figure-", "line-"];
+/// Keys that are put together where they are looked up, what is done to an address, and what the system says rather than the code.
+const LOOKED_UP: [&str; 4] = ["figure-", "line-", "doing-", "system-"];
 
 /// The words of a message, each argument as `{}`.
 fn plain(pieces: &[Piece]) -> String {

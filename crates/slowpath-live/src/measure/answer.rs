@@ -85,10 +85,13 @@ impl MeasureError {
 
 /// What a tool said, with what to do about it.
 fn with_hint(error: &(dyn std::error::Error + 'static)) -> String {
-    format!("{error}{}", hint(error))
+    match hint(error) {
+        "" => error.to_string(),
+        hint => format!("{error}; {hint}"),
+    }
 }
 
-/// What to do about a connection that does not come about, with a leading semicolon; nothing where the error says it itself.
+/// What to do about a connection that does not come about, a clause; nothing where the error says it itself.
 fn hint(error: &(dyn std::error::Error + 'static)) -> &'static str {
     use std::io::ErrorKind as Kind;
     let chain = std::iter::successors(Some(error), |error| error.source());
@@ -100,13 +103,13 @@ fn hint(error: &(dyn std::error::Error + 'static)) -> &'static str {
         // A message that already has its cure has it behind a semicolon.
         _ if error.to_string().contains("; ") => "",
         Some(Kind::ConnectionRefused) => {
-            "; nothing listens there: start the server on that host, or give its port"
+            "nothing listens there: start the server on that host, or give its port"
         }
         Some(Kind::TimedOut | Kind::HostUnreachable | Kind::NetworkUnreachable) => {
-            "; check the address, and that firewalls on the way let it through"
+            "check the address, and that firewalls on the way let it through"
         }
         Some(Kind::ConnectionReset | Kind::ConnectionAborted | Kind::BrokenPipe | Kind::UnexpectedEof) => {
-            "; is it the right port, and does the server's own log say why?"
+            "is it the right port, and does the server's own log say why?"
         }
         _ => "",
     }

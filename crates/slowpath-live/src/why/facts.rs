@@ -5,7 +5,7 @@ use serde::Serialize;
 use slowpath_units::Time;
 
 use super::sample::ConnectionSample;
-use super::track::{State, Stretch, Times, Track, has_queue_at};
+use super::track::{Gap, State, Stretch, Times, Track, has_queue_at};
 
 /// The figures of one connection.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -84,6 +84,26 @@ pub struct Facts {
     pub bbr_bandwidth: Option<u64>,
     /// Segments that came out of order.
     pub out_of_order: u64,
+    /// Seconds in which segments were missing of what arrived.
+    pub missing_s: f64,
+    /// Gaps in what arrived; of them those that stayed open for a round trip, as it takes to send a segment again; and of
+    /// these those before which packets queued.
+    pub gaps: (usize, usize, usize),
+    /// Whether a round trip is long enough, against the looks, to tell an overtaken segment from a lost one.
+    pub gaps_are_clear: bool,
+    /// Segments lost in the long gaps, by what filled them: a lower bound.
+    pub lost_here: u64,
+    /// Data segments that arrived.
+    pub segments_here: u64,
+    /// Spread of the rate before the long gaps: standard deviation over mean; none below four gaps.
+    pub rate_spread_at_gap: Option<f64>,
+    /// Median of the rate behind a long gap over that before it; none below four gaps.
+    pub rate_left_by_gap: Option<f64>,
+    /// Share of these rates that are within a tenth of the greatest: a link, or a bucket, has one rate.
+    pub rates_at_most: f64,
+    pub gap_rates: Vec<f64>,
+    /// Mean rate before the long gaps, bytes per second.
+    pub rate_at_gap: f64,
     /// Mean bytes that waited here for the program.
     pub unread_bytes: f64,
     /// Mean window offered to the sender.
@@ -102,6 +122,15 @@ impl Facts {
     pub fn sent_again(&self) -> f64 {
         let (sent, again) = self.segments;
         again as f64 / sent.max(1) as f64
+    }
+
+    /// Share of the segments that were lost: those sent again, or, at a receiver, at least those that gaps show.
+    pub fn lost_share(&self) -> f64 {
+        if self.receiving {
+            self.lost_here as f64 / (self.segments_here + self.lost_here).max(1) as f64
+        } else {
+            self.sent_again()
+        }
     }
 }
 
@@ -166,6 +195,9 @@ pub fn facts(track: &Track) -> Facts {
     };
     episodes(track, least, &mut facts);
     bursts(track, &mut facts);
+    if receiving {
+        gaps(track, least, &mut facts);
+    }
     let full = track.full_window();
     facts.window_shrank = full.shrank as f64 / full.looks.max(1) as f64;
     facts.window_silent = full.silent as f64 / full.expectant.max(1) as f64;
@@ -258,6 +290,40 @@ fn episodes(track: &Track, least: f64, facts: &mut Facts) {
         .collect();
     facts.rate_at_loss = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
     facts.rate_spread_at_loss = (rates.len() >= 3).then(|| deviation(&rates)).flatten();
+}
+
+/// What was missing of what arrived, and how the rate went with it.
+fn gaps(track: &Track, least: f64, facts: &mut Facts) {
+    let all = track.gaps();
+    let look = track.seconds() / track.looks().max(1) as f64;
+    facts.missing_s = track.gap_seconds();
+    facts.segments_here =
+        u64::from((track.last().info.data_segs_in).wrapping_sub(track.first().info.data_segs_in));
+    facts.gaps_are_clear = least.is_finite() && least >= CLEAR * look;
+    let long: Vec<&Gap> = all
+        .iter()
+        .filter(|gap| gap.stood && gap.seconds + look >= least)
+        .collect();
+    let queued = long
+        .iter()
+        .filter(|gap| gap.rtt_before > least * RECEIVER_QUEUE_RATIO + RECEIVER_QUEUE_NOISE)
+        .count();
+    facts.gaps = (all.len(), long.len(), queued);
+    facts.lost_here = long.iter().map(|gap| gap.filled.max(1)).sum();
+    let before: Vec<f64> = (long.iter().map(|gap| gap.rate_before))
+        .filter(|&rate| rate > 0.0)
+        .collect();
+    let mut left: Vec<f64> = (long.iter().filter(|gap| gap.rate_before > 0.0))
+        .filter_map(|gap| Some(gap.rate_after? / gap.rate_before))
+        .collect();
+    left.sort_by(f64::total_cmp);
+    facts.rate_at_gap = before.iter().sum::<f64>() / before.len().max(1) as f64;
+    let most = before.iter().copied().fold(0.0, f64::max);
+    let near = before.iter().filter(|&&rate| rate >= NEAR_MOST * most).count();
+    facts.rates_at_most = near as f64 / before.len().max(1) as f64;
+    facts.gap_rates = before.clone();
+    facts.rate_spread_at_gap = (before.len() >= FEW_GAPS).then(|| deviation(&before)).flatten();
+    facts.rate_left_by_gap = (left.len() >= FEW_GAPS).then(|| left[left.len() / 2]);
 }
 
 /// Whether what is lost together is more than chance makes it, and whether the window was the same each time.
@@ -447,6 +513,12 @@ const GOOD_PART: f64 = 0.25;
 const UNSET: u32 = 0x7fff_ffff;
 /// Round trips after which a repair has nothing to do with the one before.
 const SETTLED: f64 = 8.0;
+/// Looks in a round trip from which on a gap that closes at once is told from one that takes a round trip.
+const CLEAR: f64 = 1.5;
+/// Fewer gaps say nothing of the rate.
+const FEW_GAPS: usize = 4;
+/// Rates as near to the greatest are the same.
+const NEAR_MOST: f64 = 0.9;
 /// The receiver's own estimate of the round trip is coarser than the sender's.
 const RECEIVER_QUEUE_RATIO: f64 = 1.3;
 const RECEIVER_QUEUE_NOISE: f64 = 0.005;

@@ -8,6 +8,7 @@ use slowpath_verdict::ledger::CapacityIs;
 use slowpath_verdict::{Evidence, Flag, Interval, Limit, Parameters, Reason, Rejected, Verdict};
 
 use super::facts::{BY_DESIGN, Facts, ONE_WINDOW};
+use super::gaps::are_gaps_by_chance;
 use super::track::State;
 use super::words;
 use slowpath_words::{english, english_word};
@@ -219,6 +220,8 @@ fn cause_of(state: State, facts: &Facts, losses: Limit, pauses: Limit) -> Limit 
         return standstill_cause(facts);
     }
     match state {
+        // Behind a loss that is no fault of the load the window grows: that, too, is the loss's time.
+        State::Growth if facts.receiving && losses == Limit::RandomLoss => losses,
         State::Idle | State::Growth if facts.receiving => Limit::Unknown,
         State::Idle | State::Program => pauses,
         State::SendBuffer => Limit::SendBuffer,
@@ -385,11 +388,13 @@ fn loss_cause(facts: &Facts) -> (Limit, Reason) {
     }
 }
 
-/// The same at the receiver, who sees that something was lost, not how much nor at what load.
+/// The same at the receiver, who sees that something was lost, and at which rates, not what was in flight.
 fn loss_cause_at_receiver(facts: &Facts) -> (Limit, Reason) {
     let queued = facts.times.of(State::Queue) >= QUEUED * facts.seconds;
     if queued {
         (Limit::BottleneckBandwidth, Reason::DelayFollowsLoad)
+    } else if are_gaps_by_chance(facts) {
+        (Limit::RandomLoss, Reason::LossesIgnoreLoad)
     } else {
         (Limit::Unknown, Reason::WrongTap)
     }
@@ -430,7 +435,7 @@ fn parameters(limit: Limit, facts: &Facts) -> Parameters {
             parameters.queue_delay_s = Some((facts.mean_rtt_s - facts.least_rtt_s).max(0.0));
         }
         Limit::Policed | Limit::RandomLoss => {
-            parameters.loss_fraction = Some(facts.sent_again());
+            parameters.loss_fraction = Some(facts.lost_share());
         }
         Limit::EcnCongestion => {
             parameters.marked_fraction = Some(facts.marked as f64 / facts.segments.0.max(1) as f64);
@@ -462,6 +467,20 @@ fn evidence(limit: Limit, facts: &Facts) -> Vec<Evidence> {
         && matches!(limit, Limit::ReceiverWindow | Limit::ReceiverApplication)
     {
         add("window.fill", words::fill(fill, facts.window_bytes), fill, "");
+    }
+    if facts.gaps.0 > 0 {
+        let share = facts.missing_s / facts.seconds.max(1e-9);
+        add("loss.gaps", words::gaps(facts, share), share, "");
+    }
+    if let Some(spread) = facts.rate_spread_at_gap
+        && limit == Limit::RandomLoss
+    {
+        add(
+            "loss.rate-spread",
+            words::rate_spread(spread, facts.rate_at_gap),
+            spread,
+            "",
+        );
     }
     if facts.segments.1 > 0 && !facts.receiving {
         let fraction = facts.sent_again();

@@ -19,6 +19,7 @@ pub mod baseline;
 pub mod busiest;
 mod error;
 pub mod facts;
+mod gaps;
 pub mod host;
 pub mod job;
 pub mod judge;

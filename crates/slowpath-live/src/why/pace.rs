@@ -15,6 +15,14 @@ impl Recent {
         }
     }
 
+    /// Seconds that they cover.
+    pub(super) fn seconds(&self) -> f64 {
+        match (self.0.front(), self.0.back()) {
+            (Some(&(from, _)), Some(&(to, _))) => (to - from) as f64 / 1e9,
+            _ => 0.0,
+        }
+    }
+
     /// Bytes per second over them.
     pub(super) fn rate(&self) -> f64 {
         match (self.0.front(), self.0.back()) {

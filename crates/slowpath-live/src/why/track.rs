@@ -239,6 +239,25 @@ pub struct Episode {
     pub segments: u64,
 }
 
+/// One gap in what arrived: from the first look that saw segments behind a missing one to the look that saw nothing missing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gap {
+    /// When it was first seen.
+    pub at: Time,
+    /// How long it was open, seconds, from that look to the last that saw it open: a look more or less.
+    pub seconds: f64,
+    /// Whether nothing could be given to the program for a look or longer: it was not filled at once.
+    pub stood: bool,
+    /// Bytes per second received in the round trips before it; 0 where another gap was that near.
+    pub rate_before: f64,
+    /// The same behind it, once it is known.
+    pub rate_after: Option<f64>,
+    /// The receiver's own round-trip time before it, seconds; 0 without one.
+    pub rtt_before: f64,
+    /// Segments that filled what was missing while the gap was open, those of its first and last look left out.
+    pub filled: u64,
+}
+
 /// Follows one connection from look to look in bounded memory.
 #[derive(Debug, Clone)]
 pub struct Track {
@@ -252,6 +271,11 @@ pub struct Track {
     carried: Carried,
     episodes: Vec<Episode>,
     recovering: bool,
+    gaps: Vec<Gap>,
+    gap_open: bool,
+    gap_seconds: f64,
+    gap_unsure: (f64, u64),
+    arrived: Recent,
     recent: Recent,
     answered: Answered,
     full_window: FullWindow,
@@ -310,6 +334,11 @@ impl Track {
             carried: Carried::default(),
             episodes: Vec::new(),
             recovering: first.info.ca_state >= RECOVERY,
+            gaps: Vec::new(),
+            gap_open: false,
+            gap_seconds: 0.0,
+            gap_unsure: (0.0, 0),
+            arrived: Recent::default(),
             recent: Recent::default(),
             answered: Answered::default(),
             full_window: FullWindow::default(),
@@ -348,6 +377,7 @@ impl Track {
         self.newest = times;
         self.total.merge(&times);
         self.episode(&now);
+        self.gap(&now);
         self.answer(&now);
         self.look_at_window(&now, &times);
         let span = (u64::from(now.info.rtt) * 2_000).max(40_000_000);
@@ -391,6 +421,16 @@ impl Track {
     /// The repairs of losses seen, the newest thousand.
     pub fn episodes(&self) -> &[Episode] {
         &self.episodes
+    }
+
+    /// The gaps in what arrived, the newest thousand.
+    pub fn gaps(&self) -> &[Gap] {
+        &self.gaps
+    }
+
+    /// Seconds in which something was missing of what arrived.
+    pub const fn gap_seconds(&self) -> f64 {
+        self.gap_seconds
     }
 
     /// How the program's pauses ended.
@@ -530,6 +570,70 @@ impl Track {
             episode.segments += retransmitted;
         }
         self.recovering = recovering;
+    }
+
+    /// Follows what is missing of what arrives. Behind a missing segment the kernel counts each that comes as out of order, and
+    /// `bytes_received` stands until it is there (`tcp_data_queue` in `net/ipv4/tcp_input.c`).
+    fn gap(&mut self, now: &ConnectionSample) {
+        let (before, after) = (&self.last.info, &now.info);
+        let seconds = (now.at - self.last.at) as f64 / 1e9;
+        let behind = u64::from(after.rcv_ooopack.wrapping_sub(before.rcv_ooopack));
+        let arrived = u64::from(after.data_segs_in.wrapping_sub(before.data_segs_in));
+        let moved = after.bytes_received > before.bytes_received;
+        let was_open = self.gap_open;
+        // Memory of what came and waits for no reader is that of the queue behind the gap.
+        let queued = (now.memory.receive_buffer > 0 && now.receive_queue == 0)
+            .then_some(now.memory.receive_allocated > 0);
+        self.gap_open = match queued {
+            Some(queued) => queued && (was_open || behind > 0),
+            None => behind > 0 || was_open && !moved,
+        };
+        self.gap_seconds += seconds * f64::from(u8::from(was_open) + u8::from(self.gap_open)) / 2.0;
+        let span = 2 * u64::from(receiver_round_trip(now)) * 1_000;
+        if behind > 0 && !was_open {
+            if self.gaps.len() == EPISODES {
+                self.gaps.remove(0);
+            }
+            self.gaps.push(Gap {
+                at: Time::from_nanos(now.at),
+                seconds: 0.0,
+                stood: !moved,
+                rate_before: if self.arrived.seconds() * 2e9 >= span as f64 {
+                    self.arrived.rate()
+                } else {
+                    0.0
+                },
+                rate_after: None,
+                rtt_before: f64::from(before.rcv_rtt) / 1e6,
+                filled: 0,
+            });
+            self.gap_unsure = (0.0, 0);
+        } else if self.gap_open
+            && let Some(gap) = self.gaps.last_mut()
+        {
+            gap.stood |= !moved;
+            // The newest look with something behind the gap may also be that in which it closed.
+            let (before, filled) = self.gap_unsure;
+            gap.seconds += before;
+            gap.filled += filled;
+            self.gap_unsure = (seconds, arrived.saturating_sub(behind));
+        } else if was_open && let Some(gap) = self.gaps.last_mut() {
+            gap.seconds += self.gap_unsure.0;
+        }
+        if self.gap_open || was_open {
+            // What came behind the gap is given all at once: no rate.
+            self.arrived = Recent::default();
+        }
+        if !self.gap_open {
+            self.arrived
+                .add(now.at, after.bytes_received, span.max(SHORTEST_SPAN));
+            if let Some(gap) = self.gaps.last_mut()
+                && gap.rate_after.is_none()
+                && self.arrived.seconds() * 1e9 >= span.max(SHORTEST_SPAN) as f64
+            {
+                gap.rate_after = Some(self.arrived.rate());
+            }
+        }
     }
 
     fn answer(&mut self, now: &ConnectionSample) {
@@ -687,6 +791,15 @@ fn path_state(before: &ConnectionSample, now: &ConnectionSample, least_rtt: f64)
     if starting { State::SlowStart } else { State::Growth }
 }
 
+/// The round trip that a receiver knows, microseconds; its own estimate, else that of the few segments it sent.
+pub(super) const fn receiver_round_trip(sample: &ConnectionSample) -> u32 {
+    if sample.info.rcv_rtt > 0 {
+        sample.info.rcv_rtt
+    } else {
+        sample.info.rtt
+    }
+}
+
 fn joined(pair: &[Stretch]) -> Stretch {
     let mut one = pair[0];
     for later in &pair[1..] {
@@ -710,7 +823,9 @@ const STILL: f64 = 1.0;
 const STRETCH: f64 = 0.1;
 /// Most stretches; then every two become one.
 const STRETCHES: usize = 4096;
-/// Most repairs that are kept.
+/// Shortest time over which a rate of what arrives is taken, nanoseconds: four looks.
+const SHORTEST_SPAN: u64 = 40_000_000;
+/// Most repairs, and gaps, that are kept.
 const EPISODES: usize = 1000;
 /// A queue makes the round trip this much longer ...
 const QUEUE_RATIO: f64 = 1.1;

@@ -4,6 +4,7 @@ use slowpath_report::quantity;
 use slowpath_verdict::Limit;
 
 use super::facts::Facts;
+use super::gaps::{GapsSeen, gaps_seen};
 use super::track::State;
 use slowpath_words::{english, english_word};
 
@@ -71,6 +72,12 @@ pub(super) fn sentence(limit: Limit, facts: &Facts, share: f64, too_little: bool
             rate_at_loss = quantity::bit_rate(facts.rate_at_loss * 8.0),
             share = share
         ),
+        Limit::RandomLoss if facts.receiving => english!(
+            "why-words-losses-seen-at-receiver",
+            lost = percent(facts.lost_share()),
+            gaps = facts.gaps.1,
+            share = share
+        ),
         Limit::RandomLoss => english!(
             "why-words-losses-transfer-does-not-cause",
             max = percent(facts.sent_again()),
@@ -94,12 +101,39 @@ pub(super) fn sentence(limit: Limit, facts: &Facts, share: f64, too_little: bool
             longest_stall_s = quantity::seconds(facts.longest_stall_s)
         ),
         _ => {
-            if facts.receiving {
+            if let Some(seen) = gaps_seen(facts) {
+                missing(seen, facts, &rate)
+            } else if facts.receiving {
                 english!("why-words-cannot-told-from-end-data", rate = rate)
             } else {
                 english!("why-words-cannot-told-from-samples-get", rate = rate)
             }
         }
+    }
+}
+
+/// That segments are missing of what arrives, and what this end can say of it.
+fn missing(seen: GapsSeen, facts: &Facts, rate: &str) -> String {
+    let share = percent(facts.missing_s / facts.seconds.max(1e-9));
+    match seen {
+        GapsSeen::Lost => english!(
+            "why-words-segments-lost-before-here",
+            gaps = facts.gaps.0,
+            share = share,
+            rate = rate
+        ),
+        GapsSeen::Overtaken => english!(
+            "why-words-segments-overtaken-before-here",
+            gaps = facts.gaps.0,
+            share = share,
+            rate = rate
+        ),
+        GapsSeen::Either => english!(
+            "why-words-segments-missing-before-here",
+            gaps = facts.gaps.0,
+            share = share,
+            rate = rate
+        ),
     }
 }
 
@@ -188,6 +222,16 @@ pub(super) fn fill(fill: f64, window: f64) -> String {
         "why-words-window-went-through-each-round",
         fill = percent(fill),
         window = size(window)
+    )
+}
+
+pub(super) fn gaps(facts: &Facts, share: f64) -> String {
+    let (all, long, _) = facts.gaps;
+    english!(
+        "why-words-gaps-in-what-arrived",
+        all = all,
+        share = percent(share),
+        long = long
     )
 }
 

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use slowpath_words::english;
 
 use crate::why::trial::Change;
+use crate::why::trial::change::ChangeError;
 
 /// One change of a command that runs again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,24 +155,11 @@ impl fmt::Display for Again {
     }
 }
 
-/// A change that is not understood.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("reading the change \"{text}\": {found}; {}", EXAMPLES)]
-pub struct AgainError {
-    /// As it was typed.
-    text: String,
-    /// What is wrong with it.
-    found: String,
-}
-
 impl FromStr for Again {
-    type Err = AgainError;
+    type Err = ChangeError;
 
-    fn from_str(text: &str) -> Result<Self, AgainError> {
-        let wrong = |found: &str| AgainError {
-            text: text.to_owned(),
-            found: found.to_owned(),
-        };
+    fn from_str(text: &str) -> Result<Self, ChangeError> {
+        let wrong = |found: &str| ChangeError::new(text, found, EXAMPLES);
         let (key, value) = text.split_once('=').ok_or_else(|| wrong("it has no value"))?;
         let ssh = |key: &'static str| Self::Ssh {
             key,
@@ -187,7 +175,7 @@ impl FromStr for Again {
                 return text
                     .parse()
                     .map(Self::Socket)
-                    .map_err(|error: crate::why::trial::change::ChangeError| wrong(error.found()));
+                    .map_err(|error: ChangeError| error.among(EXAMPLES));
             }
         };
         if value.trim().is_empty() {

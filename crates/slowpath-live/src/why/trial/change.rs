@@ -67,18 +67,30 @@ impl fmt::Display for Change {
 
 /// A change that is not understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("reading the change \"{text}\": {found}; {}", EXAMPLES)]
+#[error("reading the change \"{text}\": {found}; {examples}")]
 pub struct ChangeError {
     /// As it was typed.
     text: String,
-    /// What is wrong with it.
+    /// What is wrong with it, a clause.
     found: String,
+    /// What may be typed where it stood, a clause.
+    examples: &'static str,
 }
 
 impl ChangeError {
-    /// What is wrong with it, a clause.
-    pub fn found(&self) -> &str {
-        &self.found
+    /// A change of which `found` is wrong, where `examples` may be typed.
+    pub(in crate::why) fn new(text: &str, found: impl Into<String>, examples: &'static str) -> Self {
+        Self {
+            text: text.to_owned(),
+            found: found.into(),
+            examples,
+        }
+    }
+
+    /// The same where more may be typed.
+    #[must_use]
+    pub(in crate::why) fn among(self, examples: &'static str) -> Self {
+        Self { examples, ..self }
     }
 }
 
@@ -86,10 +98,7 @@ impl FromStr for Change {
     type Err = ChangeError;
 
     fn from_str(text: &str) -> Result<Self, ChangeError> {
-        let wrong = |found: String| ChangeError {
-            text: text.to_owned(),
-            found,
-        };
+        let wrong = |found: String| ChangeError::new(text, found, EXAMPLES);
         let Some((key, value)) = text.split_once('=') else {
             return Err(wrong("it has no value".to_owned()));
         };
