@@ -101,7 +101,6 @@ pub struct Facts {
     pub rate_left_by_gap: Option<f64>,
     /// Share of these rates that are within a tenth of the greatest: a link, or a bucket, has one rate.
     pub rates_at_most: f64,
-    pub gap_rates: Vec<f64>,
     /// Mean rate before the long gaps, bytes per second.
     pub rate_at_gap: f64,
     /// Mean bytes that waited here for the program.
@@ -265,7 +264,9 @@ fn receiver_state(stretch: &Stretch, least_rtt: f64) -> State {
     if stretch.out_of_order > 0 {
         return State::Recovery;
     }
-    if stretch.receiver_rtt > least_rtt * RECEIVER_QUEUE_RATIO + RECEIVER_QUEUE_NOISE {
+    // The receiver's estimate also contains the pauses of a sender that gives much at a time, which no full link does.
+    let long = stretch.receiver_rtt > least_rtt * RECEIVER_QUEUE_RATIO + RECEIVER_QUEUE_NOISE;
+    if long && !stretch.is_in_bursts() {
         return State::Queue;
     }
     State::Growth
@@ -302,7 +303,7 @@ fn gaps(track: &Track, least: f64, facts: &mut Facts) {
     facts.gaps_are_clear = least.is_finite() && least >= CLEAR * look;
     let long: Vec<&Gap> = all
         .iter()
-        .filter(|gap| gap.stood && gap.seconds + look >= least)
+        .filter(|gap| gap.stood && gap.seconds + UNSEEN * look >= least)
         .collect();
     let queued = long
         .iter()
@@ -321,7 +322,6 @@ fn gaps(track: &Track, least: f64, facts: &mut Facts) {
     let most = before.iter().copied().fold(0.0, f64::max);
     let near = before.iter().filter(|&&rate| rate >= NEAR_MOST * most).count();
     facts.rates_at_most = near as f64 / before.len().max(1) as f64;
-    facts.gap_rates = before.clone();
     facts.rate_spread_at_gap = (before.len() >= FEW_GAPS).then(|| deviation(&before)).flatten();
     facts.rate_left_by_gap = (left.len() >= FEW_GAPS).then(|| left[left.len() / 2]);
 }
@@ -515,6 +515,8 @@ const UNSET: u32 = 0x7fff_ffff;
 const SETTLED: f64 = 8.0;
 /// Looks in a round trip from which on a gap that closes at once is told from one that takes a round trip.
 const CLEAR: f64 = 1.5;
+/// Looks by which a gap was open for longer than those that saw it open show, on average and a half.
+const UNSEEN: f64 = 1.5;
 /// Fewer gaps say nothing of the rate.
 const FEW_GAPS: usize = 4;
 /// Rates as near to the greatest are the same.

@@ -146,6 +146,9 @@ pub struct Stretch {
     pub retransmitted: u64,
     /// Segments that arrived out of order.
     pub out_of_order: u64,
+    /// Seconds of the looks at which no data had arrived.
+    pub silent_s: f64,
+    arrivals: f64,
     looks: f64,
 }
 
@@ -170,6 +173,11 @@ impl Stretch {
         }
     }
 
+    /// Whether data came several segments at a time, with silence for half of the time or more.
+    pub fn is_in_bursts(&self) -> bool {
+        self.silent_s * 2.0 >= self.seconds() && self.received as f64 >= BURST * self.arrivals.max(1.0)
+    }
+
     fn begin(sample: &ConnectionSample) -> Self {
         let at = Time::from_nanos(sample.at);
         Self {
@@ -187,6 +195,8 @@ impl Stretch {
             receiver_rtt: 0.0,
             retransmitted: 0,
             out_of_order: 0,
+            silent_s: 0.0,
+            arrivals: 0.0,
             looks: 0.0,
         }
     }
@@ -217,6 +227,8 @@ impl Stretch {
         );
         self.retransmitted += later.retransmitted;
         self.out_of_order += later.out_of_order;
+        self.silent_s += later.silent_s;
+        self.arrivals += later.arrivals;
     }
 }
 
@@ -672,6 +684,7 @@ impl Track {
 
     fn stretch(&mut self, now: &ConnectionSample, times: &Times) {
         let (before, after) = (&self.last.info, &now.info);
+        let arrived = after.data_segs_in != before.data_segs_in;
         let look = Stretch {
             from: Time::from_nanos(self.last.at),
             to: Time::from_nanos(now.at),
@@ -687,6 +700,12 @@ impl Track {
             receiver_rtt: f64::from(after.rcv_rtt) / 1e6,
             retransmitted: u64::from(after.total_retrans.saturating_sub(before.total_retrans)),
             out_of_order: u64::from(after.rcv_ooopack.saturating_sub(before.rcv_ooopack)),
+            silent_s: if arrived {
+                0.0
+            } else {
+                (now.at - self.last.at) as f64 / 1e9
+            },
+            arrivals: f64::from(u8::from(arrived)),
             looks: 1.0,
         };
         self.open.join(&look);
@@ -817,6 +836,8 @@ const FULL_BUFFER: u64 = 64;
 const JIFFY: f64 = 0.01;
 /// TCP_SYN_SENT of `include/net/tcp_states.h`.
 const SYN_SENT: u8 = 2;
+/// Bytes that a look saw arrive, on average, where they come in bursts: four segments.
+const BURST: f64 = 5_792.0;
 /// A connection stands still when nothing moves for this long, seconds.
 const STILL: f64 = 1.0;
 /// Shortest stretch, seconds.
