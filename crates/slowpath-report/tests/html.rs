@@ -5,8 +5,11 @@ mod sample;
 use std::fs;
 use std::path::PathBuf;
 
+use slowpath_diagnose::stats::Summary;
 use slowpath_facts::wireshark::{Row, Tag, Was};
+use slowpath_report::Style;
 use slowpath_report::html::{write_explanation, write_report};
+use slowpath_report::terminal::write_summary;
 use slowpath_verdict::Limit;
 
 fn keep(name: &str, page: &str) {
@@ -36,6 +39,31 @@ fn explanation() -> String {
     let mut out = Vec::new();
     write_explanation(&explanation, Some("2026-01-01"), None, &mut out).unwrap();
     String::from_utf8(out).unwrap()
+}
+
+/// Two runs of which one is eight times as fast came to an interval of 15.9 B/s to 5,061 GB/s.
+#[test]
+fn few_runs_that_differ_much_stand_for_themselves() {
+    let mut results = sample::results();
+    results.variants.truncate(1);
+    results.variants[0].goodput_byte_per_s = Summary::of_rates(&[1_984_000.0, 15_960_000.0]);
+    let mut out = Vec::new();
+    write_report(&results, &[], None, &mut out).unwrap();
+    let page = String::from_utf8(out).unwrap();
+    assert!(page.contains("<span class=\"sub\">range of the runs</span>"));
+    assert!(page.contains("Where few runs differ much"));
+    assert!(
+        !page.contains("95 % confidence interval</span>"),
+        "no interval is drawn"
+    );
+    assert!(!page.contains("GB&#x2f;s") && !page.contains("GB/s"));
+    // An interval that tells something is shown as one.
+    let sound = report();
+    assert!(!sound.contains("range of the runs") && sound.contains("95 % confidence interval</span>"));
+    let mut text = Vec::new();
+    write_summary(&results, Style::default(), None, &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("8.97 (runs 1.98 to 15.96)"), "{text}");
 }
 
 #[test]

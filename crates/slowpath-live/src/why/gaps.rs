@@ -60,7 +60,6 @@ mod tests {
     use slowpath_sys::sock_diag::SocketMemory;
     use slowpath_verdict::{Limit, Verdict};
 
-    use super::*;
     use crate::why::facts::facts;
     use crate::why::judge::{ProgramView, judge};
     use crate::why::sample::ConnectionSample;
