@@ -186,22 +186,9 @@ mod tests {
             capacity_is: CapacityIs::AtLeast,
             entries: parts
                 .iter()
-                .map(|(cause, state, time_s)| entry(*cause, *state, *time_s))
+                .map(|(cause, state, time_s)| Entry::plain(*cause, *state, *time_s, None))
                 .collect(),
             ..Ledger::default()
-        }
-    }
-
-    fn entry(cause: Limit, state: State, time_s: f64) -> Entry {
-        Entry {
-            cause,
-            flags: Vec::new(),
-            state,
-            event_at_s: None,
-            events: 0,
-            segments: 0,
-            time_s,
-            lost_s: None,
         }
     }
 

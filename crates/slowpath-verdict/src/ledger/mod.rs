@@ -260,6 +260,23 @@ impl Ledger {
     }
 }
 
+#[cfg(test)]
+impl Entry {
+    /// An entry without events, for tests.
+    pub(crate) fn plain(cause: Limit, state: State, time_s: f64, lost_s: Option<f64>) -> Self {
+        Self {
+            cause,
+            flags: Vec::new(),
+            state,
+            event_at_s: None,
+            events: 0,
+            segments: 0,
+            time_s,
+            lost_s,
+        }
+    }
+}
+
 impl Entry {
     const fn time(&self) -> f64 {
         self.time_s

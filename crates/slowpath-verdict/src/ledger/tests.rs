@@ -705,16 +705,7 @@ fn what_the_machine_of_the_measurement_took_is_charged_to_nothing_else() {
 
 #[test]
 fn what_was_lost_leaves_out_the_line_and_gaps_with_nothing_to_send() {
-    let entry = |cause, state, time_s, lost_s| Entry {
-        cause,
-        flags: Vec::new(),
-        state,
-        event_at_s: None,
-        events: 0,
-        segments: 0,
-        time_s,
-        lost_s: Some(lost_s),
-    };
+    let entry = |cause, state, time_s, lost_s| Entry::plain(cause, state, time_s, Some(lost_s));
     let mut ledger = Ledger {
         duration_s: 12.0,
         floor_s: Some(4.0),

@@ -148,16 +148,7 @@ mod tests {
     use crate::ledger::CapacityIs;
 
     fn entry(cause: Limit, state: State, time_s: f64, lost_s: f64) -> Entry {
-        Entry {
-            cause,
-            flags: Vec::new(),
-            state,
-            event_at_s: None,
-            events: 0,
-            segments: 0,
-            time_s,
-            lost_s: Some(lost_s),
-        }
+        Entry::plain(cause, state, time_s, Some(lost_s))
     }
 
     /// Ten seconds, of which random losses cost six and the link itself needs two.
