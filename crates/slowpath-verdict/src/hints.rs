@@ -1,6 +1,6 @@
 //! What the rules say of a transfer as a whole, for the ledger of its parts.
 
-use slowpath_facts::{FlowFacts, Happening, Surroundings, Tap, Timeline};
+use slowpath_facts::{FlowFacts, Happening, Step, Surroundings, Tap, Timeline};
 
 use crate::case::{Case, EXPLAINED, FRAME_OVERHEAD, IDLE_SHARE_ALONE, RTT_SAMPLES};
 use crate::ledger::Hints;
@@ -41,7 +41,8 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
     // What a program asks for comes at once and is gone before it asks again: that looks like others' traffic.
     let answered = facts.clocking.answers > 2
         && facts.clocking.answers * 2 >= facts.time.idle_pauses
-        && case.below(protocol_window::ANSWER_BYTES, facts.clocking.answer_bytes_share);
+        && case.below(protocol_window::ANSWER_BYTES, facts.clocking.answer_bytes_share)
+        && asks(&facts.timeline);
     let others_seen = around.flows > 1 && around.overlap > IDLE_SHARE_ALONE.value;
     Hints {
         segment: facts.segment_size,
@@ -93,6 +94,13 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         bursts: false,
         whole,
     }
+}
+
+/// Whether a good part of the time with nothing to send ends with what answers the other end: a program that pauses for
+/// reasons of its own sends on long after the last word from there.
+fn asks(line: &Timeline) -> bool {
+    let of = |seconds: fn(&Step) -> f64| line.steps.iter().map(seconds).sum::<f64>();
+    of(|step| step.asked_s) >= ASKS * of(|step| step.idle_s)
 }
 
 /// Whether trains of segments leave the link at the one rate that explains most of the delays.
@@ -151,6 +159,8 @@ const BEHIND: f64 = 0.2;
 const FITS: f64 = 0.35;
 /// Error of a fit up to which its bucket was empty at every loss and hardly ever else.
 const ALL: f64 = 0.05;
+/// Share of the time with nothing to send that must end so.
+const ASKS: f64 = 0.3;
 /// How well two measures of one rate agree.
 const AGREE: f64 = 0.1;
 /// Share of the delays' variance that one rate explains, from which that is no accident.
@@ -166,4 +176,24 @@ const MANY: u64 = 30;
 fn payload(facts: &FlowFacts, rate_bit_per_s: f64) -> f64 {
     let segment = f64::from(facts.segment_size.max(1));
     rate_bit_per_s / 8.0 * segment / (segment + FRAME_OVERHEAD)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_that_outlast_the_last_word_of_the_other_end_are_the_programs_own() {
+        let line = |idle_s, asked_s| Timeline {
+            steps: vec![Step {
+                idle_s,
+                asked_s,
+                ..Step::default()
+            }],
+            ..Timeline::default()
+        };
+        // Each request leaves as soon as the last one is answered; a source that sleeps sends long after that.
+        assert!(asks(&line(2.0, 1.9)) && !asks(&line(2.0, 0.1)));
+        assert!(asks(&line(0.0, 0.0)));
+    }
 }
