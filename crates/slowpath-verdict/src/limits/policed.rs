@@ -208,7 +208,8 @@ fn lost_before_it_fills(line: &Timeline, drain_s: f64) -> bool {
         .filter(|delay| delay.is_finite())
         .collect();
     delays.sort_unstable_by(f64::total_cmp);
-    delays.len() >= ENOUGH && delays[delays.len() * 3 / 4] <= HALF * drain_s
+    let most = delays.get((delays.len() as f64 * MOST) as usize);
+    delays.len() >= ENOUGH && most.is_some_and(|delay| *delay <= HALF * drain_s)
 }
 
 /// Share of the losses that come with the delay at its longest, if they do so again and again.
@@ -258,6 +259,8 @@ const FLAT: f64 = 0.4;
 const LONGEST_DRAIN: f64 = 3.0;
 /// Losses by which their delays can be judged.
 const ENOUGH: usize = 5;
+/// Share of the losses that are most of them.
+const MOST: f64 = 0.75;
 /// Share of the time that a queue takes to empty, below which it is not full.
 const HALF: f64 = 0.5;
 /// Losses that come so by more than chance.
