@@ -6,7 +6,7 @@
 answer_faster = { $b } is { $times } times as fast as { $a } ({ $rates }): { $limits }.
 answer_slower = { $b } is { $less } slower than { $a } ({ $rates }): { $limits }.
 answer_a-little-faster = { $b } is { $more } faster than { $a } ({ $rates }): { $limits }.
-answer_same = No difference shown between { $a } and { $b } ({ $rates }): { $limits }.
+answer_same = No difference shown between { $b } and { $a } ({ $rates }): { $limits }.
 answer_starves = { $a } never comes to its end and { $b } does: { $limits }.
 answer_limit-both = { $limit } holds both
 answer_limit-changes = { $before } held it, then { $after } does
