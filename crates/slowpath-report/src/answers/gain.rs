@@ -139,3 +139,25 @@ fn tested(results: &Results, proof: &Proof) -> Option<String> {
 const DOUBLE: f64 = 2.0;
 /// Single runs nearer than this are called alike.
 const ALIKE: f64 = 0.01;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_variants_stand_in_the_order_of_their_rates() {
+        let (b, a) = (Name("second".to_owned()), Name("first".to_owned()));
+        let rates = Name("2 MB/s against 1 MB/s".to_owned());
+        let said = Message::NotShown {
+            b,
+            a,
+            rates,
+            limits: Part::of(Message::LimitUntold {}),
+        }
+        .to_string();
+        assert!(
+            said.contains("second and first (2 MB/s against 1 MB/s)"),
+            "{said}"
+        );
+    }
+}
