@@ -13,8 +13,20 @@ pub(crate) const INVALID: u8 = 4;
 /// Ctrl-C, as shells say it: 128 and the signal's number.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// `shell`: slowpath itself failed, not the program.
+/// `shell` and `why -- COMMAND`: slowpath itself failed, not the program.
 pub(crate) const OWN_FAILURE: u8 = 125;
+
+/// The status of a program that ran, as shells say it: its own, or 128 and the number of the signal that ended it.
+#[cfg(target_os = "linux")]
+pub(crate) fn of_program(status: std::process::ExitStatus) -> u8 {
+    use std::os::unix::process::ExitStatusExt;
+
+    let code = status
+        .code()
+        .or_else(|| status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok())
+        .unwrap_or(OWN_FAILURE)
+}
 
 /// Why a command did not do what it was asked for.
 pub(crate) struct Failure {
@@ -51,5 +63,20 @@ impl Failure {
 
     pub(crate) const fn machine(text: String) -> Self {
         Self { text, code: MACHINE }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
+
+    use super::of_program;
+
+    #[test]
+    fn a_program_ended_by_a_signal_has_the_status_that_shells_give_it() {
+        for (raw, status) in [(0, 0), (7 << 8, 7), (2, 130), (15, 143), (11 | 0x80, 139)] {
+            assert_eq!(of_program(ExitStatus::from_raw(raw)), status);
+        }
     }
 }

@@ -1,6 +1,5 @@
 //! `slowpath shell`.
 
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -64,11 +63,7 @@ pub(crate) fn shell(args: &ShellArgs) -> Result<u8, Failure> {
             place.display()
         ));
     }
-    let status = outcome.status;
-    let code = status
-        .code()
-        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
-    Ok(u8::try_from(code).unwrap_or(exit::OWN_FAILURE))
+    Ok(exit::of_program(outcome.status))
 }
 
 /// Says why the run may not be believed as it is: the worst reason, or all of them where everything is wanted.

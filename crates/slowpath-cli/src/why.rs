@@ -288,12 +288,7 @@ fn write(args: &WhyArgs, answer: &Answer, out: &mut dyn Write) -> io::Result<()>
 
 /// A command's own status, as `shell` has it.
 fn status(outcome: &Outcome) -> u8 {
-    outcome.status.map_or(exit::DONE, |status| {
-        status
-            .code()
-            .and_then(|code| u8::try_from(code).ok())
-            .unwrap_or(exit::OWN_FAILURE)
-    })
+    outcome.status.map_or(exit::DONE, exit::of_program)
 }
 
 fn failure(error: &WhyError, is_command: bool) -> Failure {

@@ -107,6 +107,14 @@ fn a_receive_buffer_is_there_from_the_first_packet_when_a_command_runs_again() {
 }
 
 #[test]
+fn a_command_ended_by_a_signal_gives_the_status_that_shells_give_it() {
+    for (signal, status) in [("TERM", 143), ("INT", 130)] {
+        let output = run(&["why", "-q", "--", "sh", "-c", &format!("kill -{signal} $$")]);
+        assert_eq!(output.status.code(), Some(status), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
 fn a_command_that_moves_nothing_says_why_nothing_is_tried() {
     let output = slowpath()
         .args([
