@@ -118,13 +118,14 @@ impl Simulation {
         self
     }
 
-    /// Runs to the end: until every program that ends has ended, nothing can happen any more, or the deadline.
+    /// Runs to the end: until every program that ends has ended, nothing can happen any more, the deadline, or until
+    /// `sink` wants no more.
     #[must_use]
     pub fn run<S: Sink>(mut self, sink: &mut S) -> SimReport {
-        while self.open > 0 && (self.leap(sink) || self.step(sink)) {}
+        while self.open > 0 && sink.goes_on() && (self.leap(sink) || self.step(sink)) {}
         // What is still on its way when the last program ends may arrive: datagrams are counted where they end.
         self.deadline = self.deadline.min(self.now + LINGER);
-        while self.open == 0 && self.network.inside() > 0 && self.step(sink) {}
+        while self.open == 0 && self.network.inside() > 0 && sink.goes_on() && self.step(sink) {}
         self.finish()
     }
 

@@ -45,6 +45,11 @@ pub trait Sink {
 
     /// A packet was dropped; it was seen before, when it was sent.
     fn dropped(&mut self, _id: PacketId, _element: ElementId, _cause: DropCause, _at: Time) {}
+
+    /// Whether the run is still wanted, asked at each point in time; it ends there where not.
+    fn goes_on(&self) -> bool {
+        true
+    }
 }
 
 /// Takes no packets.

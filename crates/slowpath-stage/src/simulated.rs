@@ -5,13 +5,14 @@ mod echoes;
 mod notes;
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use slowpath_endpoint::wire::Transmit;
 use slowpath_endpoint::{Report, codec};
 use slowpath_path::{DropCause, ElementId, PacketId, PacketSink, PortId, Seen, SeenPacket};
 use slowpath_record::{Code, FlowResult, Health, HealthState, Origin, Reason, RunRecord};
 use slowpath_scenario::workload::Iperf3Protocol;
-use slowpath_scenario::{Captures as Wanted, Plan, Workload};
+use slowpath_scenario::{Captures as Capturing, Plan, Workload};
 use slowpath_sim::frames::{self, FramesError};
 use slowpath_sim::{EdgeSpec, NoSink, Point, Sighting, SimError, SimReport, SimSpec, Simulation, Sink};
 use slowpath_units::Time;
@@ -45,6 +46,9 @@ pub enum SimulatedError {
     /// The simulator cannot do this job.
     #[error("the simulator cannot do {0} in this version; see LIMITATIONS.md")]
     Unsupported(&'static str),
+    /// Somebody wanted no more of it; nothing of it is left.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 /// Computes one run in simulated time without captures, samples and a generator's curves, as searches and sweeps
@@ -143,12 +147,27 @@ pub fn run(
     capture: bool,
     folder: &Folder,
 ) -> Result<RunRecord, SimulatedError> {
+    run_unless(experiment, plan, name, capture, folder, &AtomicBool::new(false))
+}
+
+/// As [`run`], until `cancel` is raised; a generator's frames are computed to their end.
+///
+/// # Errors
+/// [`SimulatedError`].
+pub fn run_unless(
+    experiment: &str,
+    plan: &Plan,
+    name: &str,
+    capture: bool,
+    folder: &Folder,
+    cancel: &AtomicBool,
+) -> Result<RunRecord, SimulatedError> {
     if frames::are_planned(plan) {
         return Ok(frames::run(experiment, plan)?);
     }
     let spec = spec(plan)?;
     let simulation = Simulation::new(&spec)?;
-    let captured = capture && plan.repeat == 0 && plan.captures != Wanted::None;
+    let captured = capture && plan.repeat == 0 && plan.captures != Capturing::None;
     let failed = |(path, source)| SimulatedError::Capture { path, source };
     let (report, captures, marks) = if captured {
         let mut wanted = CaptureSpec::of(plan, folder.root(), name, &spec.network, SNAP_LENGTH);
@@ -165,16 +184,40 @@ pub fn run(
             },
             bytes: Vec::new(),
         };
-        let report = simulation.run(&mut sink);
+        let report = simulation.run(&mut Wanted {
+            next: &mut sink,
+            cancel,
+        });
         let marks = marks.counts(&ports, &elements);
-        (report, captures.close(0).map_err(failed)?, marks)
+        let captures = captures.close(0).map_err(failed)?;
+        if cancel.load(Ordering::Relaxed) {
+            for capture in &captures {
+                let _ = std::fs::remove_file(folder.root().join(&capture.file));
+            }
+            return Err(SimulatedError::Interrupted);
+        }
+        (report, captures, marks)
     } else if let Some(sender) = sender(plan, &spec) {
         let mut sink = BesideSender::new(sender, NoSink);
-        let report = simulation.run(&mut sink);
+        let report = simulation.run(&mut Wanted {
+            next: &mut sink,
+            cancel,
+        });
+        if cancel.load(Ordering::Relaxed) {
+            return Err(SimulatedError::Interrupted);
+        }
         folder.write_analysis(name, &sink.analysis())?;
         (report, Vec::new(), Vec::new())
     } else {
-        (simulation.run(&mut NoSink), Vec::new(), Vec::new())
+        let mut sink = NoSink;
+        let report = simulation.run(&mut Wanted {
+            next: &mut sink,
+            cancel,
+        });
+        if cancel.load(Ordering::Relaxed) {
+            return Err(SimulatedError::Interrupted);
+        }
+        (report, Vec::new(), Vec::new())
     };
     let mut record = record(experiment, plan, &spec, &report);
     (record.captures, record.marks) = (captures, marks);
@@ -329,6 +372,28 @@ impl Sink for PacketBytes {
     }
 
     fn dropped(&mut self, _id: PacketId, _element: ElementId, _cause: DropCause, _at: Time) {}
+}
+
+/// A sink for as long as nobody has said that the run is wanted no more.
+struct Wanted<'a, S> {
+    next: &'a mut S,
+    cancel: &'a AtomicBool,
+}
+
+impl<S: Sink> Sink for Wanted<'_, S> {
+    const WATCHES_DROPS: bool = S::WATCHES_DROPS;
+
+    fn seen(&mut self, sighting: &Sighting<'_>) {
+        self.next.seen(sighting);
+    }
+
+    fn dropped(&mut self, id: PacketId, element: ElementId, cause: DropCause, at: Time) {
+        self.next.dropped(id, element, cause, at);
+    }
+
+    fn goes_on(&self) -> bool {
+        !self.cancel.load(Ordering::Relaxed)
+    }
 }
 
 /// Bytes kept of each captured packet.

@@ -476,6 +476,41 @@ fn a_simulated_run_may_be_interrupted_at_any_moment() {
     assert!(records(&scratch.0.join("out")) == records(&scratch.0.join("whole")));
 }
 
+/// A run that computes for long does not keep whoever breaks it off waiting, and leaves no half capture.
+#[test]
+fn a_simulated_run_is_broken_off_before_its_end() {
+    let scratch = Scratch::new("interrupt-long");
+    // Hours on any machine.
+    scratch.file(
+        "long.toml",
+        &SMALL
+            .replace("1 MiB", "4 TiB")
+            .replace("20 Mbit/s", "20 Gbit/s")
+            .replace("60 s", "3600 s"),
+    );
+    for after in [1, 2, 4, 8, 16] {
+        let mut command = signalable();
+        command.args(["run", "long.toml", "--clock", "simulated", "--out", "out"]);
+        let ended = signalled(&scratch, command, "-INT", Duration::from_secs(after));
+        assert_eq!(ended.code, 130, "{}", ended.said);
+        // On a busy machine it may have been too early.
+        if fs::read_dir(scratch.0.join("out")).is_err() || ended.said.is_empty() {
+            continue;
+        }
+        assert!(ended.said.contains("the same command goes on"), "{}", ended.said);
+        let captures = fs::read_dir(scratch.0.join("out/captures"));
+        let left: Vec<PathBuf> = captures
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+            .collect();
+        assert_eq!(left, Vec::<PathBuf>::new());
+        return;
+    }
+    panic!("it never came so far as to be interrupted");
+}
+
 #[test]
 fn a_lab_run_may_be_interrupted_at_any_moment() {
     if !lab_or_skip("a_lab_run_may_be_interrupted_at_any_moment") {

@@ -21,8 +21,8 @@ use crate::simulated::SimulatedError;
 /// of those that failed, with the reason.
 ///
 /// # Errors
-/// [`RunError::Interrupted`] when `cancel` was set before all had begun, [`RunError::Folder`] when a record cannot be
-/// written; runs under way are finished before.
+/// [`RunError::Interrupted`] when `cancel` was set before all had ended: runs under way are broken off.
+/// [`RunError::Folder`] when a record cannot be written; runs under way are finished before.
 pub(super) fn simulate(
     experiment: &str,
     runs: VecDeque<Planned>,
@@ -38,6 +38,7 @@ pub(super) fn simulate(
     let stop = AtomicBool::new(false);
     let mut failed = Vec::new();
     let mut trouble = None;
+    let mut broken_off = false;
     thread::scope(|scope| {
         let (tell, told) = mpsc::channel();
         for _ in 0..threads {
@@ -49,13 +50,18 @@ pub(super) fn simulate(
                     let Some(run) = next else { break };
                     // The receiver lives until all threads have ended.
                     let _ = tell.send(News::Started(run.name.clone()));
-                    let result =
-                        crate::simulated::run(experiment, &run.plan, &run.name, options.capture, folder).map(
-                            |record| RunRecord {
-                                kind: run.kind,
-                                ..record
-                            },
-                        );
+                    let result = crate::simulated::run_unless(
+                        experiment,
+                        &run.plan,
+                        &run.name,
+                        options.capture,
+                        folder,
+                        cancel,
+                    )
+                    .map(|record| RunRecord {
+                        kind: run.kind,
+                        ..record
+                    });
                     let _ = tell.send(News::Ended(run.name, result.map(Box::new)));
                 }
             });
@@ -74,6 +80,7 @@ pub(super) fn simulate(
                         trouble = Some(error);
                     }
                 },
+                News::Ended(_, Err(SimulatedError::Interrupted)) => broken_off = true,
                 News::Ended(name, Err(error)) => {
                     let error = error.to_string();
                     observe(Event::Failed {
@@ -92,11 +99,8 @@ pub(super) fn simulate(
     if let Some(error) = trouble {
         return Err(error.into());
     }
-    if !waiting
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner)
-        .is_empty()
-    {
+    let waiting = waiting.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if broken_off || !waiting.is_empty() {
         return Err(RunError::Interrupted {
             folder: folder.root().to_owned(),
         });
