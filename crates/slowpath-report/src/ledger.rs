@@ -88,45 +88,60 @@ pub(crate) fn causes(ledger: &Ledger) -> Vec<Part> {
     out
 }
 
-/// Which part grew most from a good transfer to a bad one, in a sentence; `None` if none did by a tenth of the bad one's
-/// duration. `bytes` were delivered; the good transfer is taken as if it had delivered as many as the bad one.
-pub fn grown(ledgers: [&Ledger; 2], bytes: [u64; 2]) -> Option<String> {
+/// Which part, the link itself included, grew most from one transfer to another, or shrank most (`shrank`), in a sentence; `None` if none did by a
+/// tenth of the duration of the one that has more of it. `bytes` were delivered; the one with less is taken as if it had
+/// delivered as many as the other.
+pub fn grown(mut ledgers: [&Ledger; 2], mut bytes: [u64; 2], shrank: bool) -> Option<String> {
+    if shrank {
+        ledgers.reverse();
+        bytes.reverse();
+    }
     let [good, bad] = ledgers;
     if bytes[0] == 0 || good.entries.is_empty() || bad.entries.is_empty() {
         return None;
     }
     let scale = bytes[1] as f64 / bytes[0] as f64;
     let told = good.floor_s.is_some() && bad.floor_s.is_some();
-    let of = |ledger: &Ledger, cause: Limit| {
-        if told {
-            ledger.lost_to(cause).unwrap_or(0.0)
-        } else {
-            ledger.time_of(cause)
+    let of = |ledger: &Ledger, took: Took| {
+        let start = ledger.start().unwrap_or(0.0);
+        match took {
+            Took::Link => ledger.floor_s.unwrap_or(0.0) - start,
+            Took::Start => start,
+            Took::Cause(cause) if told => ledger.lost_to(cause).unwrap_or(0.0),
+            Took::Cause(cause) => ledger.time_of(cause),
         }
     };
-    let (growth, cause) = bad
-        .entries
-        .iter()
-        .map(|entry| entry.cause)
-        .map(|cause| (of(bad, cause) - scale * of(good, cause), cause))
+    let causes = bad.entries.iter().map(|entry| Took::Cause(entry.cause));
+    let least = [Took::Link, Took::Start].into_iter().filter(|_| told);
+    let (growth, took) = causes
+        .chain(least)
+        .map(|took| (of(bad, took) - scale * of(good, took), took))
         .max_by(|a, b| a.0.total_cmp(&b.0))?;
     (growth >= GROWN * bad.duration_s).then(|| {
-        let (holds, instead) = (seconds(of(bad, cause)), seconds(scale * of(good, cause)));
-        let cause = cause.name();
-        if told {
-            english!(
-                "ledger-costs-instead",
-                cause = cause,
-                costs = holds,
-                instead = instead
-            )
-        } else {
-            english!(
-                "ledger-holds-instead",
-                cause = cause,
-                holds = holds,
-                instead = instead
-            )
+        let mut of_each = [of(bad, took), scale * of(good, took)];
+        if shrank {
+            of_each.reverse();
+        }
+        let [now, before] = of_each.map(seconds);
+        match took {
+            Took::Link => english!("ledger-link-instead", takes = now, instead = before),
+            Took::Start => english!("ledger-start-instead", takes = now, instead = before),
+            Took::Cause(cause) if told => {
+                english!(
+                    "ledger-costs-instead",
+                    cause = cause.name(),
+                    costs = now,
+                    instead = before
+                )
+            }
+            Took::Cause(cause) => {
+                english!(
+                    "ledger-holds-instead",
+                    cause = cause.name(),
+                    holds = now,
+                    instead = before
+                )
+            }
         }
     })
 }
@@ -189,9 +204,10 @@ pub fn write(ledger: &Ledger, style: Style, out: &mut dyn Write) -> io::Result<(
     Ok(())
 }
 
-/// A ledger in two lines of the style's width, for an answer that has room for no more: the bar, and what its letters are
-/// with their seconds, as many as fit. Nothing where one cause has all of the time.
-pub fn brief(ledger: &Ledger, style: Style) -> Vec<String> {
+/// A ledger in few lines of the style's width, for an answer that has room for no more: the bar, and what everything drawn in
+/// it is, with its seconds. Causes that find no room in `room` lines, three at most, are told together. Nothing where one cause
+/// has all of the time.
+pub fn brief(ledger: &Ledger, style: Style, room: usize) -> Vec<String> {
     let counted = |part: &Part| part.seconds >= LEAST * ledger.duration_s;
     if ledger.duration_s <= 0.0 || parts(ledger).iter().filter(|part| counted(part)).count() < 2 {
         return Vec::new();
@@ -224,28 +240,34 @@ pub fn brief(ledger: &Ledger, style: Style) -> Vec<String> {
     ]
 }
 
-/// The entries of each cause, the costliest cause first, with the letter that stands for it in the bar.
-fn marked(ledger: &Ledger) -> Vec<(char, Vec<&Entry>)> {
-    let mut out: Vec<(char, Vec<&Entry>)> = Vec::new();
-    for part in parts(ledger) {
-        let Some(cause) = part
-            .took
-            .cause()
-            .filter(|_| part.seconds >= LEAST * ledger.duration_s)
-        else {
-            continue;
-        };
-        let mark = MARKS[out.len().min(MARKS.len() - 1)];
-        out.push((
-            mark,
-            ledger
-                .entries
-                .iter()
-                .filter(|entry| entry.cause == cause)
-                .collect(),
-        ));
-    }
-    out
+/// What the causes without a letter come to together; `None` where the bar shows none.
+fn others(ledger: &Ledger, marks: &[(char, Vec<&Entry>)], bar: &str) -> Option<String> {
+    let has_letter = |part: &Part| {
+        let of = |entry: &&Entry| Some(entry.cause) == part.took.cause();
+        marks.iter().any(|(_, entries)| entries.first().is_some_and(of))
+    };
+    bar.contains(OTHERS).then(|| {
+        let without: Vec<Part> = causes(ledger)
+            .into_iter()
+            .filter(|part| !has_letter(part))
+            .collect();
+        let sum = without.iter().map(|part| part.seconds).sum::<f64>();
+        say!("ledger-others", mark = OTHERS, sum = seconds(sum))
+    })
+}
+
+/// The entries of each cause, the costliest cause first, with the letter that stands for it in the bar; `most` have one.
+fn marked(ledger: &Ledger, most: usize) -> Vec<(char, Vec<&Entry>)> {
+    let counted = |part: &Part| part.seconds >= LEAST * ledger.duration_s;
+    let causes = causes(ledger).into_iter().filter(counted);
+    let causes = causes.filter_map(|part| part.took.cause());
+    let entries = |cause| ledger.entries.iter().filter(move |entry| entry.cause == cause);
+    MARKS
+        .into_iter()
+        .take(most)
+        .zip(causes)
+        .map(|(mark, cause)| (mark, entries(cause).collect()))
+        .collect()
 }
 
 fn sums(entries: &[&Entry]) -> (f64, Option<f64>) {
@@ -377,14 +399,25 @@ mod tests {
 
     #[test]
     fn says_which_part_grew() {
-        let words = grown([&ledger(0.5), &ledger(4.0)], [10, 10]).unwrap();
+        let words = grown([&ledger(0.5), &ledger(4.0)], [10, 10], false).unwrap();
         assert_eq!(
             words,
             "ledger: random-loss costs 4 s instead of 500 ms for as many bytes"
         );
-        assert_eq!(grown([&ledger(4.0), &ledger(4.0)], [10, 10]), None);
+        assert_eq!(grown([&ledger(4.0), &ledger(4.0)], [10, 10], false), None);
+        assert_eq!(
+            grown([&ledger(4.0), &ledger(0.0)], [10, 10], true).unwrap(),
+            "ledger: random-loss costs 0 s instead of 4 s for as many bytes"
+        );
+        // The link itself may be what grew.
+        let mut half = ledger(0.0);
+        (half.floor_s, half.duration_s) = (Some(16.0), 16.0);
+        assert_eq!(
+            grown([&ledger(0.0), &half], [10, 10], false).unwrap(),
+            "ledger: the link itself takes 16 s instead of 8 s for as many bytes"
+        );
         // Twice the bytes may cost twice as much.
-        assert_eq!(grown([&ledger(2.0), &ledger(4.0)], [10, 20]), None);
+        assert_eq!(grown([&ledger(2.0), &ledger(4.0)], [10, 20], false), None);
     }
 
     #[test]

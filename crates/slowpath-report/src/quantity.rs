@@ -90,6 +90,8 @@ pub fn with_unit(value: f64, unit: &str) -> String {
 
 /// About four significant digits, thousands separated: `1,234`, `151.5`, `15.15`, `0.0123`.
 pub fn significant(value: f64) -> String {
+    // The sum of nothing is -0.
+    let value = value + 0.0;
     let magnitude = value.abs();
     if !value.is_finite() {
         "-".to_owned()

@@ -113,3 +113,67 @@ fn a_capture_against_itself_has_no_findings() {
     );
     assert!(comparison.sentence.contains("nothing else that matters differs"));
 }
+
+#[test]
+fn a_faster_transfer_is_not_explained_by_what_would_make_it_slower() {
+    let (mut first, mut second) = (sample::explanation(), sample::explanation());
+    let set = |one: &mut slowpath_report::Explanation, rate: f64, window: u64, rtt: f64| {
+        let c = &mut one.connections[0].connection;
+        c.goodput_bit_per_s = rate;
+        c.verdict.parameters.window_bytes = Some(window);
+        (c.rtt_s.min, c.rtt_s.median) = (rtt, rtt);
+    };
+    set(&mut first, 4.095e6, 41_992, 0.08032);
+    set(&mut second, 10.9e6, 173_360, 0.1203);
+    let said = CaptureComparison::of(&first, &second).unwrap();
+    assert!(said.sentence.contains("2.7 times faster"), "{}", said.sentence);
+    assert!(
+        said.findings[0].contains("173,360 B instead of 41,992 B"),
+        "{said:?}"
+    );
+    assert!(!said.findings.iter().any(|f| f.contains("longer")), "{said:?}");
+    assert!(
+        said.although[0].contains("longer, 120.3 ms instead of 80.32 ms"),
+        "{said:?}"
+    );
+    let back = CaptureComparison::of(&second, &first).unwrap();
+    assert!(
+        back.findings[0].contains("41,992 B instead of 173,360 B"),
+        "{back:?}"
+    );
+    assert!(
+        back.although[0].contains("shorter, 80.32 ms instead of 120.3 ms"),
+        "{back:?}"
+    );
+    // Neither is faster: nothing is a reason.
+    second.connections[0].connection.goodput_bit_per_s = 4.095e6;
+    let alike = CaptureComparison::of(&first, &second).unwrap();
+    assert!(
+        alike.findings.is_empty() && alike.although.len() == 2,
+        "{alike:?}"
+    );
+}
+
+#[test]
+fn one_run_each_side_is_said_once_and_equal_rates_are_no_difference() {
+    let (mut a, mut b) = (sample::results(), sample::results());
+    for results in [&mut a, &mut b] {
+        for variant in &mut results.variants {
+            variant.runs.truncate(1);
+        }
+    }
+    b.variants[1].runs[0].goodput_byte_per_s /= 2.0;
+    let comparison = FolderComparison::of(&a, &b);
+    assert!(
+        comparison.variants[0].sentence.ends_with(" in both."),
+        "{comparison:?}"
+    );
+    assert!(
+        comparison.variants[1].sentence.contains(" in folder B against "),
+        "{comparison:?}"
+    );
+    let mut out = Vec::new();
+    comparison.write(Style::default(), &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert_eq!(text.matches("--repeats 5").count(), 1, "{text}");
+}

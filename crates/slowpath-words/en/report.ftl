@@ -43,6 +43,8 @@ ledger-link-itself = = { $floor } the link itself ({ $capacity })
 ledger-held = { $mark } { $lost } { $entries } (held { $time })
 ledger-without = without { $cause }: { $duration } (90 %: { $low } to { $high })
 ledger-link-itself-2 = = { $floor } the link itself
+ledger-link-instead = ledger: the link itself takes { $takes } instead of { $instead } for as many bytes
+ledger-start-instead = ledger: handshake and slow start take { $takes } instead of { $instead } for as many bytes
 ledger-link-and-start = = { $floor } the link itself and the start ({ $capacity })
 ledger-link-and-start-2 = = { $floor } the link itself and the start
 ledger-at = ; at { $at }
@@ -154,6 +156,13 @@ compare-captures-round-trip-median = round trip, median
 compare-captures-round-trip-least = round trip, least
 compare-captures-lost-on-way = lost on the way
 compare-captures-largest-window = largest window
+compare-captures-although = { "  " }although{ " " }
+compare-captures-nothing-explains = ; nothing that differs explains it
+compare-captures-window-scaling-now = the receiver offers window scaling now ({ $shift }); without it the first's window cannot exceed 65,535 bytes, { $max } at most with its round trip
+compare-captures-larger-window = the receiver's largest window is { $now } instead of { $was }, which allows { $most } at most
+compare-captures-shorter-path = the path itself is shorter, { $now } instead of { $was }: whatever is limited by a window or by loss is faster in this proportion or more
+compare-captures-fewer-lost = { $now } of the segments are lost instead of { $was }, which allows CUBIC about { $most }
+compare-captures-agreed-now = { $name } is agreed on now
 compare-captures-round-trip = round trip
 compare-captures-sent-again = sent again
 compare-captures-these-vain = of these in vain

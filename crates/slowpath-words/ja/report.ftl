@@ -43,6 +43,8 @@ ledger-link-itself = = { $floor } 回線自体({ $capacity })
 ledger-held = { $mark } { $lost } { $entries }(時間{ $time })
 ledger-without = { $cause } がなければ { $duration }(90 %: { $low } 〜 { $high })
 ledger-link-itself-2 = = { $floor } 回線自体
+ledger-link-instead = 時間の内訳: 同じバイト数で、回線自体が{ $instead }から{ $takes }に変わった
+ledger-start-instead = 時間の内訳: 同じバイト数で、ハンドシェイクとスロースタートが{ $instead }から{ $takes }に変わった
 ledger-link-and-start = = { $floor } 回線自体と開始({ $capacity })
 ledger-link-and-start-2 = = { $floor } 回線自体と開始
 ledger-at = 。{ $at }時点
@@ -154,6 +156,13 @@ compare-captures-round-trip-median = RTT(中央値)
 compare-captures-round-trip-least = RTT(最短)
 compare-captures-lost-on-way = 経路でのロス
 compare-captures-largest-window = 最大ウィンドウ
+compare-captures-although = { "  " }ただし{ "  " }
+compare-captures-nothing-explains = 。違いのなかに速さの差を説明するものはありません
+compare-captures-window-scaling-now = 受信側がウィンドウスケールを通知するようになった({ $shift })。1番目はウィンドウが65,535Bまで、そのRTTでは{ $max }まで
+compare-captures-larger-window = 受信ウィンドウの最大値が{ $was }({ $most }まで)から{ $now }に変わった
+compare-captures-shorter-path = 経路自体のRTTが{ $was }から{ $now }に縮み、ウィンドウやロスによる制限は、その比以上に緩む
+compare-captures-fewer-lost = セグメントのロスが{ $was }(CUBICでは約{ $most })から{ $now }に変わった
+compare-captures-agreed-now = { $name }が使われるようになった
 compare-captures-round-trip = RTT
 compare-captures-sent-again = 再送
 compare-captures-these-vain = うち不要な再送

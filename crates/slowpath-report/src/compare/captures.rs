@@ -29,6 +29,9 @@ pub struct CaptureComparison {
     /// What differs and matters, the weightiest first.
     pub findings: Vec<String>,
     /// Everything side by side.
+    /// What differs and would by itself make the faster one slower.
+    #[serde(default)]
+    pub although: Vec<String>,
     pub rows: Vec<Difference>,
 }
 
@@ -51,20 +54,28 @@ impl CaptureComparison {
         let pair = [good.connections.first()?, bad.connections.first()?];
         let goodput = pair.map(|c| c.connection.goodput_bit_per_s);
         let limits = pair.map(|c| c.connection.verdict.limit);
-        let mut findings = findings(pair);
-        let ledgers = pair.map(|c| &c.connection.ledger);
-        findings.extend(crate::ledger::grown(
-            ledgers,
+        let course = Course::of(goodput);
+        let [mut findings, mut although] = course.sort(pair);
+        let reasons = match course {
+            Course::Alike => &mut although,
+            Course::Slower | Course::Faster => &mut findings,
+        };
+        reasons.extend(marks(pair));
+        let grown = crate::ledger::grown(
+            pair.map(|c| &c.connection.ledger),
             pair.map(|c| c.connection.bytes_delivered),
-        ));
+            course == Course::Faster,
+        );
+        reasons.extend(grown);
         Some(Self {
             schema: "slowpath/compare-captures/1".to_owned(),
             files: [good, bad].map(|e| e.capture.file.clone()),
             goodput_bit_per_s: goodput,
             limits,
-            sentence: sentence(goodput, limits, &findings),
+            sentence: sentence(goodput, limits, [&findings, &although]),
             findings,
             rows: rows(pair),
+            although,
         })
     }
 
@@ -77,14 +88,13 @@ impl CaptureComparison {
         for line in wrap(&self.sentence, style.width, "", "") {
             writeln!(out, "{}", style.bold(&line))?;
         }
-        for finding in &self.findings {
-            for line in wrap(
-                finding,
-                style.width,
-                english_word!("compare-captures-because"),
-                "          ",
-            ) {
-                writeln!(out, "{line}")?;
+        let because = (&self.findings, english_word!("compare-captures-because"));
+        let although = (&self.although, english_word!("compare-captures-although"));
+        for (reasons, word) in [because, although] {
+            for reason in reasons {
+                for line in wrap(reason, style.width, word, "          ") {
+                    writeln!(out, "{line}")?;
+                }
             }
         }
         writeln!(out)?;
@@ -143,14 +153,59 @@ fn names(files: &[String; 2]) -> [String; 2] {
     })
 }
 
-fn sentence(goodput: [f64; 2], limits: [Limit; 2], findings: &[String]) -> String {
-    let ratio = goodput[0] / goodput[1];
-    let speed = if !(0.95..=1.05).contains(&ratio) && ratio.is_finite() {
-        let (word, factor) = if ratio > 1.0 {
-            ("slower", ratio)
+/// How fast the second transfer was, compared with the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Course {
+    Slower,
+    Alike,
+    Faster,
+}
+
+impl Course {
+    fn of(goodput: [f64; 2]) -> Self {
+        let ratio = goodput[0] / goodput[1];
+        if !ratio.is_finite() || (0.95..=1.05).contains(&ratio) {
+            Self::Alike
+        } else if ratio > 1.0 {
+            Self::Slower
         } else {
-            ("faster", 1.0 / ratio)
-        };
+            Self::Faster
+        }
+    }
+
+    /// What explains this course, and what stands against it.
+    fn sort(self, [first, second]: [&ExplainedConnection; 2]) -> [Vec<String>; 2] {
+        let slower = reasons([first, second], Named::SlowSecond);
+        let faster = reasons([second, first], Named::SlowFirst);
+        match self {
+            Self::Slower => [slower, faster],
+            Self::Faster => [faster, slower],
+            Self::Alike => [Vec::new(), slower.into_iter().chain(faster).collect()],
+        }
+    }
+}
+
+/// Which of two transfers is named first; sentences tell of the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    SlowSecond,
+    SlowFirst,
+}
+
+impl Named {
+    /// Values of the fast and the slow transfer as (of the second, of the first).
+    fn order<T>(self, [fast, slow]: [T; 2]) -> (T, T) {
+        match self {
+            Self::SlowSecond => (slow, fast),
+            Self::SlowFirst => (fast, slow),
+        }
+    }
+}
+
+fn sentence(goodput: [f64; 2], limits: [Limit; 2], [because, although]: [&[String]; 2]) -> String {
+    let ratio = goodput[0] / goodput[1];
+    let course = Course::of(goodput);
+    let times = |word, factor: f64| {
         english!(
             "compare-captures-second-transfer-times-against",
             factor = format_args!("{:.1}", factor),
@@ -158,8 +213,11 @@ fn sentence(goodput: [f64; 2], limits: [Limit; 2], findings: &[String]) -> Strin
             goodput = bit_rate(goodput[1]),
             goodput2 = bit_rate(goodput[0])
         )
-    } else {
-        english!(
+    };
+    let speed = match course {
+        Course::Slower => times("slower", ratio),
+        Course::Faster => times("faster", 1.0 / ratio),
+        Course::Alike => english!(
             "compare-captures-both-transfers-about-equally-fast",
             goodput = bit_rate(goodput[0]),
             goodput2 = bit_rate(goodput[1])
@@ -174,12 +232,14 @@ fn sentence(goodput: [f64; 2], limits: [Limit; 2], findings: &[String]) -> Strin
             limits2 = limits[0]
         )
     };
-    let nothing = if findings.is_empty() {
+    let nothing = if because.is_empty() && although.is_empty() {
         english_word!("compare-captures-nothing-else-matters-differs")
     } else {
         ""
     };
     format!("{speed}; {limit}{nothing}.")
+    } else if because.is_empty() && course != Course::Alike {
+        english_word!("compare-captures-nothing-explains")
 }
 
 fn rows(pair: [&ExplainedConnection; 2]) -> Vec<Difference> {
@@ -251,19 +311,23 @@ fn rows(pair: [&ExplainedConnection; 2]) -> Vec<Difference> {
     rows
 }
 
-/// What differs and bears on the speed, with what it comes to in figures.
-fn findings(pair: [&ExplainedConnection; 2]) -> Vec<String> {
-    let [good, bad] = pair.map(|c| &c.connection);
-    let [was, is] = [Situation::of(good), Situation::of(bad)];
+/// What makes one transfer slower than another, with what it comes to in figures: first the fast one, then the slow.
+fn reasons(pair: [&ExplainedConnection; 2], named: Named) -> Vec<String> {
+    let [fast, slow] = pair.map(|c| &c.connection);
+    let [was, is] = [Situation::of(fast), Situation::of(slow)];
     let mut found = Vec::new();
     let receiver = bad.data_from.other().index();
     let scales = [good, bad].map(|c| c.handshake.window_scale[receiver]);
     if let [Some(shift), None] = scales {
-        found.push(english!(
-            "compare-captures-receiver-offers-no-window-scaling",
-            shift = shift,
-            max = byte_rate(response::window(65_535.0, is.mss, is.rtt_min_s.max(1e-6)))
-        ));
+        let max = byte_rate(response::window(65_535.0, is.mss, is.rtt_min_s.max(1e-6)));
+        found.push(match named {
+            Named::SlowSecond => english!(
+                "compare-captures-receiver-offers-no-window-scaling",
+                shift = shift,
+                max = max
+            ),
+            Named::SlowFirst => english!("compare-captures-window-scaling-now", shift = shift, max = max),
+        });
     }
     if let (Some(a), Some(b)) = (was.window, is.window)
         && b < a * 0.75
@@ -271,40 +335,63 @@ fn findings(pair: [&ExplainedConnection; 2]) -> Vec<String> {
     {
         // A window that allows far more than was used is a consequence of the low rate, not its cause.
         let most = response::window(b, is.mss, is.rtt_min_s);
-        if most < 2.0 * bad.goodput_bit_per_s / 8.0 {
-            found.push(english!(
-                "compare-captures-receivers-largest-window-instead-most",
-                b = bytes(b),
-                a = bytes(a),
-                most = byte_rate(most)
-            ));
+        if most < 2.0 * slow.goodput_bit_per_s / 8.0 {
+            let (second, first) = (bytes(b), bytes(a));
+            found.push(match named {
+                Named::SlowSecond => english!(
+                    "compare-captures-receivers-largest-window-instead-most",
+                    b = second,
+                    a = first,
+                    most = byte_rate(most)
+                ),
+                Named::SlowFirst => english!(
+                    "compare-captures-larger-window",
+                    now = first,
+                    was = second,
+                    most = byte_rate(most)
+                ),
+            });
         }
     }
     if was.rtt_min_s > 0.0 && is.rtt_min_s > was.rtt_min_s * 1.25 {
-        found.push(english!(
-            "compare-captures-path-itself-longer-instead-whatever",
-            rtt_min_s = seconds(is.rtt_min_s),
-            rtt_min_s2 = seconds(was.rtt_min_s)
-        ));
+        let [shorter, longer] = [&was, &is].map(|s| seconds(s.rtt_min_s));
+        found.push(match named {
+            Named::SlowSecond => english!(
+                "compare-captures-path-itself-longer-instead-whatever",
+                rtt_min_s = longer,
+                rtt_min_s2 = shorter
+            ),
+            Named::SlowFirst => english!("compare-captures-shorter-path", now = shorter, was = longer),
+        });
     }
-    let queue = [&was, &is].map(|s| s.rtt_s - s.rtt_min_s);
+    let queue = [&was, &is].map(|s| (s.rtt_s - s.rtt_min_s).max(0.0));
     if queue[1] > 0.02 && queue[1] > 2.0 * queue[0] {
         found.push(english!(
             "compare-captures-packets-wait-queue-instead",
-            queue = seconds(queue[1]),
-            max = seconds(queue[0].max(0.0))
+            queue = second,
+            max = first
+        let (second, first) = named.order(queue.map(seconds));
         ));
     }
     let (low, _) = response::loss_interval(is.lost, is.segments);
     let (_, high) = response::loss_interval(was.lost, was.segments);
     if low > high {
-        let share = is.lost / is.segments.max(1.0);
-        found.push(english!(
-            "compare-captures-segments-lost-instead-about-cubic",
-            share = percent(share),
-            max = percent(was.lost / was.segments.max(1.0)),
-            max2 = byte_rate(response::cubic(share, is.mss, is.rtt_min_s.max(1e-6)))
-        ));
+        let [few, many] = [&was, &is].map(|s| s.lost / s.segments.max(1.0));
+        let most = byte_rate(response::cubic(many, is.mss, is.rtt_min_s.max(1e-6)));
+        found.push(match named {
+            Named::SlowSecond => english!(
+                "compare-captures-segments-lost-instead-about-cubic",
+                share = percent(many),
+                max = percent(few),
+                max2 = most
+            ),
+            Named::SlowFirst => english!(
+                "compare-captures-fewer-lost",
+                now = percent(few),
+                was = percent(many),
+                most = most
+            ),
+        });
     }
     for (name, of) in [
         (
@@ -316,31 +403,39 @@ fn findings(pair: [&ExplainedConnection; 2]) -> Vec<String> {
             c.handshake.timestamps.iter().all(|s| *s == Some(true))
         }),
     ] {
-        if good.handshake.seen && bad.handshake.seen && of(good) && !of(bad) {
-            found.push(english!("compare-captures-not-agreed-on-any-more", name = name));
+        if fast.handshake.seen && slow.handshake.seen && of(fast) && !of(slow) {
+            found.push(match named {
+                Named::SlowSecond => english!("compare-captures-not-agreed-on-any-more", name = name),
+                Named::SlowFirst => english!("compare-captures-agreed-now", name = name),
+            });
         }
     }
     let sizes = [&was, &is].map(|s| s.mss);
     if sizes[1] < sizes[0] * 0.97 {
         found.push(english!(
             "compare-captures-segments-carry-instead",
-            sizes = bytes(sizes[1]),
-            sizes2 = bytes(sizes[0])
-        ));
-    }
-    let marks = [good, bad].map(|c| match c.data_from {
-        slowpath_facts::Side::Client => c.dscp.client.clone(),
-        slowpath_facts::Side::Server => c.dscp.server.clone(),
-    });
-    if marks[0] != marks[1] {
-        let words = |m: &[u8]| m.iter().map(u8::to_string).collect::<Vec<_>>().join(", ");
-        found.push(english!(
-            "compare-captures-data-carries-dscp-instead-some",
-            marks = words(&marks[1]),
-            marks2 = words(&marks[0])
+            sizes = second,
+            sizes2 = first
+        let (second, first) = named.order(sizes.map(bytes));
         ));
     }
     found
+}
+
+/// What other marks of the data may have done; which of two is the better one, no capture tells.
+fn marks(pair: [&ExplainedConnection; 2]) -> Option<String> {
+    let marks = pair.map(|c| match c.connection.data_from {
+        slowpath_facts::Side::Client => &c.connection.dscp.client,
+        slowpath_facts::Side::Server => &c.connection.dscp.server,
+    });
+    let words = |m: &[u8]| m.iter().map(u8::to_string).collect::<Vec<_>>().join(", ");
+    (marks[0] != marks[1]).then(|| {
+        english!(
+            "compare-captures-data-carries-dscp-instead-some",
+            marks = words(marks[1]),
+            marks2 = words(marks[0])
+        )
+    })
 }
 
 #[cfg(test)]
@@ -359,6 +454,7 @@ mod tests {
                 name: "window in the last round trip".to_owned(),
                 good: "reno, with timestamps, SACK and a window scale of 7".to_owned(),
                 bad: "reno, with timestamps, SACK and a window scale of 8".to_owned(),
+            although: Vec::new(),
                 differs: true,
             }],
         };
