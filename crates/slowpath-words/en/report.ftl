@@ -249,11 +249,14 @@ results-figure-not-measured = { $name } was not measured
 
 ## compare-folders
 
-compare-folders-only = { $v } (only in { $letter })
+compare-folders-only = { $v } (only in folder { $letter })
 compare-folders-b-comparison-may-mean-little = A is of { $experiments }, B of { $experiments2 }: the comparison may mean little.
 compare-folders-limited-by-b = { $longest } { $right } { $right2 }  { $right3 }  limited by (A, B)
-compare-folders-in-a = { $a } in A
-compare-folders-b = { $b } in B
+compare-folders-in-a = { $a } in folder A
+compare-folders-b = { $b } in folder B
+compare-folders-same = { $name }: { $rate } in both.
+compare-folders-once = { $name }: { $now } in folder B against { $before } in folder A.
+compare-folders-chance = One run on each side cannot show whether a difference is chance; runs with --repeats 5 can.
 compare-folders-no-valid-run-on-one = { $a }: no valid run on one side, nothing can be said.
 compare-folders-limit-changed-from = { " " }The limit changed from { $x } to { $y }.
 terminal-figure = { $whose }{ $name }: { $found }, { $origin } { $wanted }

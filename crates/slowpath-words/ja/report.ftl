@@ -258,6 +258,9 @@ compare-folders-no-valid-run-on-one = { $a }: 一方に有効な実行がなく�
 compare-folders-limit-changed-from = 制限要因は{ $x }から{ $y }に変わりました。
 terminal-figure = { $whose }{ $name }: { $found }({ $origin }{ $wanted })
 ledger-time-went = { "  " }時間の内訳{ " " }
+compare-folders-same = { $name }: どちらも{ $rate }。
+compare-folders-once = { $name }: Aの{ $before }に対しBは{ $now }。
+compare-folders-chance = 各1回では、差が偶然かどうか分かりません。--repeats 5の実行なら分かります。
 terminal-outcome = { $outcome }{ $number }件
 
 ## reproduce

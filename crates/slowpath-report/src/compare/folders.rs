@@ -12,7 +12,7 @@ use crate::ledger;
 use crate::quantity::{RateUnit, byte_rate};
 use crate::results::{Results, Variant};
 use crate::text::{Style, Tone, Warning, columns, left, right, wrap};
-use slowpath_words::english;
+use slowpath_words::{english, say, told, word};
 
 /// Two results side by side, variant by variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -86,7 +86,7 @@ impl FolderComparison {
             .max()
             .unwrap_or(0)
             .clamp(7, 18);
-        let head = english!(
+        let head = say!(
             "compare-folders-limited-by-b",
             longest = left("variant", longest),
             right = right("A", 12),
@@ -150,6 +150,10 @@ impl FolderComparison {
                 writeln!(out, "{line}")?;
             }
         }
+        let once = |v: &VariantChange| v.goodput.as_ref().is_some_and(|c| c.outcome == Outcome::TooFew);
+        if self.variants.iter().any(once) {
+            style.paragraph(word!("compare-folders-chance"), "", "  ", Tone::Plain, out)?;
+        }
         for name in &self.missing {
             writeln!(out, "{name}")?;
         }
@@ -169,6 +173,16 @@ impl VariantChange {
         let goodput = Comparison::welch(&values(a), &values(b));
         let limits = [a, b].map(|v| v.verdict.as_ref().map(|v| v.limit));
         let said = match &goodput {
+            // What one run on each side cannot show is said once, below.
+            Some(c) if c.outcome == Outcome::TooFew => {
+                let unit = RateUnit::default();
+                let [before, now] = [&c.a, &c.b].map(|rates| unit.show(rates.mean));
+                if before == now {
+                    english!("compare-folders-same", name = a.name, rate = now)
+                } else {
+                    english!("compare-folders-once", name = a.name, now = now, before = before)
+                }
+            }
             Some(c) => sentence(
                 &english!("compare-folders-in-a", a = a.name),
                 &english!("compare-folders-b", b = b.name),
@@ -183,7 +197,7 @@ impl VariantChange {
                 .find_map(|run| Some((run.ledger.clone()?, run.bytes)))
         };
         let grown = match (held(a), held(b)) {
-            (Some((good, before)), Some((bad, now))) => ledger::grown([&good, &bad], [before, now]),
+            (Some((good, before)), Some((bad, now))) => ledger::grown([&good, &bad], [before, now], false),
             _ => None,
         };
         let grown = grown.map_or_else(String::new, |grown| {
