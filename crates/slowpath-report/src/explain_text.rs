@@ -256,7 +256,6 @@ fn answer(
         ));
     }
     // Where the seconds went stands below the transfer, unless that leaves no line for what helps.
-    let brief = crate::ledger::brief(&c.ledger, style);
     let next = parts.get(TRANSFER + 1).map_or(0, |(text, label, _)| {
         wrap(text, style.width, label, "             ").len()
     });
@@ -270,10 +269,14 @@ fn answer(
         for line in lines {
             writeln!(out, "{}", style.tone(tone, &line))?;
         }
-        if number == TRANSFER && brief.len() + next <= left {
-            left -= brief.len();
-            for line in &brief {
-                writeln!(out, "{line}")?;
+        if number == TRANSFER {
+            let room = left.saturating_sub(next);
+            let brief = crate::ledger::brief(&c.ledger, style, room);
+            if brief.len() <= room {
+                left -= brief.len();
+                for line in &brief {
+                    writeln!(out, "{line}")?;
+                }
             }
         }
     }

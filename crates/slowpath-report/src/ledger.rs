@@ -156,7 +156,9 @@ pub fn write(ledger: &Ledger, style: Style, out: &mut dyn Write) -> io::Result<(
         return Ok(());
     }
     let width = style.width.saturating_sub(INDENT.len() + 2).clamp(20, 100);
-    writeln!(out, "{}[{}]", word!("ledger-time-went"), bar(ledger, width))?;
+    let marks = marked(ledger, MARKS.len());
+    let bar = bar(ledger, &marks, width);
+    writeln!(out, "{}[{bar}]", word!("ledger-time-went"))?;
     let capacity = ledger.capacity_bit_per_s.map(|rate| {
         let how = match ledger.capacity_is {
             CapacityIs::Known => word!("ledger-as-told"),
@@ -174,21 +176,21 @@ pub fn write(ledger: &Ledger, style: Style, out: &mut dyn Write) -> io::Result<(
         };
         style.paragraph(&line, INDENT, "                       ", Tone::Plain, out)?;
     }
-    for (place, (mark, entries)) in marked(ledger).into_iter().enumerate() {
-        if place >= LINES {
-            break;
-        }
-        let (time, lost) = sums(&entries);
+    for (mark, entries) in &marks {
+        let (time, lost) = sums(entries);
         let line = match lost {
             Some(lost) => say!(
                 "ledger-held",
                 mark = mark,
                 lost = left(&seconds(lost), 7),
-                entries = words(&entries),
+                entries = words(entries),
                 time = seconds(time)
             ),
-            None => format!("{mark} {} {}", left(&seconds(time), 7), words(&entries)),
+            None => format!("{mark} {} {}", left(&seconds(time), 7), words(entries)),
         };
+        style.paragraph(&line, INDENT, "                       ", Tone::Plain, out)?;
+    }
+    if let Some(line) = others(ledger, &marks, &bar) {
         style.paragraph(&line, INDENT, "                       ", Tone::Plain, out)?;
     }
     for without in ledger.without.iter().take(LINES) {
@@ -213,31 +215,49 @@ pub fn brief(ledger: &Ledger, style: Style, room: usize) -> Vec<String> {
         return Vec::new();
     }
     let width = style.width.saturating_sub(INDENT.len() + 2).clamp(20, 60);
-    let mut names = ledger.floor_s.map_or_else(Vec::new, |floor| {
-        vec![if ledger.start().is_some() {
+    let drawn = |most: usize| {
+        let marks = marked(ledger, most);
+        let bar = bar(ledger, &marks, width);
+        let lines = legend(ledger, &marks, &bar, style.width);
+        (bar, lines, marks.len())
+    };
+    let mut most = MARKS.len();
+    let (bar, lines) = loop {
+        let (bar, lines, marks) = drawn(most);
+        if lines.len() < room.min(BRIEF) || marks <= 1 {
+            break (bar, lines);
+        }
+        most = marks - 1;
+    };
+    let bar = format!("{}[{bar}]", word!("ledger-time-went"));
+    std::iter::once(bar).chain(lines).collect()
+}
+
+/// What everything drawn in a bar is, in lines of `width`.
+fn legend(ledger: &Ledger, marks: &[(char, Vec<&Entry>)], bar: &str, width: usize) -> Vec<String> {
+    let link = ledger.floor_s.map(|floor| {
+        if ledger.start().is_some() {
             say!("ledger-link-and-start-2", floor = seconds(floor))
         } else {
             say!("ledger-link-itself-2", floor = seconds(floor))
-        }]
+        }
     });
-    names.extend(marked(ledger).into_iter().map(|(mark, entries)| {
-        let (time, lost) = sums(&entries);
+    let causes = marks.iter().map(|(mark, entries)| {
+        let (time, lost) = sums(entries);
         let cause = entries.first().map_or("", |entry| entry.cause.name());
         format!("{mark} {} {cause}", seconds(lost.unwrap_or(time)))
-    }));
-    let mut line = INDENT.to_owned();
-    for (place, name) in names.iter().enumerate() {
-        let gap = if place == 0 { "" } else { "  " };
-        if columns(&line) + gap.len() + columns(name) > style.width {
-            break;
+    });
+    let mut lines: Vec<String> = Vec::new();
+    for name in link.into_iter().chain(causes).chain(others(ledger, marks, bar)) {
+        match lines.last_mut() {
+            Some(line) if columns(line) + 2 + columns(&name) <= width => {
+                line.push_str("  ");
+                line.push_str(&name);
+            }
+            _ => lines.push(format!("{INDENT}{name}")),
         }
-        line.push_str(gap);
-        line.push_str(name);
     }
-    vec![
-        format!("{}[{}]", word!("ledger-time-went"), bar(ledger, width)),
-        line,
-    ]
+    lines
 }
 
 /// What the causes without a letter come to together; `None` where the bar shows none.
@@ -308,14 +328,13 @@ fn words(entries: &[&Entry]) -> String {
 }
 
 /// One character for each hundredth or so of the duration.
-fn bar(ledger: &Ledger, width: usize) -> String {
-    let marks = marked(ledger);
+fn bar(ledger: &Ledger, marks: &[(char, Vec<&Entry>)], width: usize) -> String {
     let mark_of = |took: Took| match took {
         Took::Link | Took::Start => '=',
         Took::Cause(cause) => marks
             .iter()
             .find(|(_, entries)| entries.first().is_some_and(|entry| entry.cause == cause))
-            .map_or('.', |(mark, _)| *mark),
+            .map_or(OTHERS, |(mark, _)| *mark),
     };
     let mut out = String::new();
     let (mut sum, mut drawn) = (0.0, 0);
@@ -340,12 +359,16 @@ fn cells(share: f64, width: usize) -> usize {
 /// Share of the bad transfer's duration from which growth is told.
 const GROWN: f64 = 0.1;
 const INDENT: &str = "             ";
-/// Most lines beside that of the link.
+/// Most lines of what would be without a cause.
 const LINES: usize = 6;
+/// Most lines of a brief ledger, where its first cause fits into them.
+const BRIEF: usize = 3;
 /// Share of the duration from which a cause has a letter.
 const LEAST: f64 = 0.01;
 /// Letters of the causes, the costliest first.
-const MARKS: [char; 8] = ['a', 'b', 'c', 'd', 'e', 'f', 'g', '.'];
+const MARKS: [char; 6] = ['a', 'b', 'c', 'd', 'e', 'f'];
+/// What stands for all causes without a letter.
+const OTHERS: char = '.';
 
 /// A ledger for tests: random loss costs `lost_s` of the duration, and the link takes the rest.
 #[cfg(test)]
@@ -421,25 +444,73 @@ mod tests {
     }
 
     #[test]
-    fn a_brief_ledger_has_two_lines_that_fit_and_none_where_there_is_one_cause() {
+    fn a_brief_ledger_fits_and_is_none_where_there_is_one_cause() {
         for width in [40, 80, 100] {
             let style = Style {
                 width,
                 ..Style::default()
             };
-            let lines = brief(&ledger(4.0), style);
-            assert_eq!(lines.len(), 2, "{lines:?}");
+            let lines = brief(&ledger(4.0), style, 9);
+            assert_eq!(lines.len(), if width < 80 { 3 } else { 2 }, "{lines:?}");
             assert!(lines.iter().all(|line| columns(line) <= width), "{lines:?}");
             assert!(lines[1].contains("= 8 s the link itself"), "{lines:?}");
-            assert_eq!(lines[1].contains("a 4 s random-loss"), width >= 80, "{lines:?}");
+            assert!(lines.last().unwrap().contains("a 4 s random-loss"), "{lines:?}");
         }
-        assert!(brief(&ledger(0.0), Style::default()).is_empty());
-        assert!(brief(&Ledger::default(), Style::default()).is_empty());
+        assert!(brief(&ledger(0.0), Style::default(), 9).is_empty());
+        assert!(brief(&Ledger::default(), Style::default(), 9).is_empty());
+    }
+
+    #[test]
+    fn everything_drawn_in_a_bar_is_explained() {
+        let causes: Vec<Limit> = Limit::ALL
+            .into_iter()
+            .filter(|limit| !limit.is_undecided())
+            .collect();
+        for count in 1..causes.len() {
+            let mut ledger = ledger(0.0);
+            ledger.entries.truncate(1);
+            for (place, cause) in causes.iter().take(count).enumerate() {
+                let lost_s = 2.0 + place as f64 / 10.0;
+                ledger.entries.push(Entry {
+                    cause: *cause,
+                    flags: Vec::new(),
+                    state: State::Growth,
+                    event_at_s: None,
+                    events: 0,
+                    segments: 0,
+                    time_s: lost_s,
+                    lost_s: Some(lost_s),
+                });
+                ledger.duration_s += lost_s;
+            }
+            for width in [40, 60, 80, 100] {
+                let style = Style {
+                    width,
+                    ..Style::default()
+                };
+                let mut out = Vec::new();
+                write(&ledger, style, &mut out).unwrap();
+                let whole = String::from_utf8(out).unwrap();
+                let whole: Vec<String> = whole.lines().map(str::to_owned).collect();
+                for lines in [brief(&ledger, style, 2), brief(&ledger, style, 3), whole] {
+                    let (bar, legend) = lines.split_first().unwrap();
+                    let bar = &bar[bar.find('[').unwrap() + 1..bar.len() - 1];
+                    let legend: String = legend.join("\n").replace(INDENT, "  ");
+                    for mark in bar.chars() {
+                        assert!(
+                            legend.contains(&format!("  {mark} ")),
+                            "{mark} of {bar}:\n{legend}"
+                        );
+                    }
+                }
+            }
+        }
     }
 
     #[test]
     fn the_bar_has_a_letter_for_each_part_and_its_width() {
-        let bar = bar(&ledger(2.0), 20);
+        let ledger = ledger(2.0);
+        let bar = bar(&ledger, &marked(&ledger, MARKS.len()), 20);
         assert_eq!(bar, "================aaaa");
     }
 }

@@ -264,6 +264,7 @@ ledger-time-went = { "  " }time went{ "  " }
 terminal-outcome = { $number } { $outcome }
 
 ## reproduce
+ledger-others = { $mark } { $sum } others
 
 reproduce-answer = Reproduced in { $reproduced } for the { $captured } captured ({ $off }); limited by the same: { $same } of { $runs } runs.
 reproduce-nothing = Not reproduced: no run can be believed.

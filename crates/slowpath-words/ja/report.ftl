@@ -264,6 +264,7 @@ compare-folders-chance = 各1回では、差が偶然かどうか分かりませ
 terminal-outcome = { $outcome }{ $number }件
 
 ## reproduce
+ledger-others = { $mark } { $sum } その他
 
 reproduce-answer = 再現した転送は{ $reproduced }で、キャプチャの{ $captured }に対し{ $off }です。制限要因が同じ結果は{ $runs }回中{ $same }回です。
 reproduce-nothing = 信頼できる結果がなく、再現できませんでした。
