@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use slowpath_verdict::{Evidence, Limit, Reason, Rejected};
 
 use crate::explain::{ExplainedConnection, Explanation, is_aside};
-use crate::facts::{facts, parameters, tap_words};
+use crate::facts::{facts, parameters, tap_words, transfer};
 use crate::quantity::{bit_rate, bytes, grouped, percent, seconds};
 use crate::text::{Style, Tone, Warning, columns, kept, left, wrap};
 use crate::verdict::{flag_name, limit_words};
@@ -216,12 +216,7 @@ fn answer(
         share = percent(v.share),
         confidence = percent(v.confidence)
     );
-    let transfer = say!(
-        "explain-in",
-        bytes_delivered = bytes(c.bytes_delivered as f64),
-        duration_s = seconds(c.duration_s),
-        goodput_bit_per_s = bit_rate(c.goodput_bit_per_s)
-    );
+    let transfer = transfer(c);
     let mut parts: Vec<(String, &str, Tone)> = vec![
         (limit, word!("explain-limit"), Tone::Plain),
         (transfer, word!("explain-transfer"), Tone::Plain),
@@ -362,12 +357,7 @@ fn connection(
             out,
         )?;
     }
-    let transfer = say!(
-        "explain-in",
-        bytes_delivered = bytes(c.bytes_delivered as f64),
-        duration_s = seconds(c.duration_s),
-        goodput_bit_per_s = bit_rate(c.goodput_bit_per_s)
-    );
+    let transfer = transfer(c);
     style.paragraph(
         &transfer,
         word!("explain-transfer"),

@@ -5,7 +5,7 @@ use slowpath_facts::{EcnMode, Handshake, RttSummary};
 use slowpath_verdict::{Connection, Parameters};
 
 use crate::quantity::{bit_rate, byte_rate, bytes, grouped, percent, seconds};
-use slowpath_words::{english, english_word};
+use slowpath_words::{english, english_word, say};
 
 /// Where a capture was taken, in words.
 pub(crate) fn tap_words(tap: Tap) -> &'static str {
@@ -14,6 +14,33 @@ pub(crate) fn tap_words(tap: Tap) -> &'static str {
         Tap::Receiver => english_word!("facts-receiver-data"),
         Tap::Middle => english_word!("facts-between-sender-receiver"),
         Tap::Unknown => english_word!("facts-cannot-told-where"),
+    }
+}
+
+/// The time over which a rate is taken, seconds: from the first data to its last acknowledgement. `duration_s`, that of the
+/// connection, where no rate is known.
+pub(crate) fn data_s(bytes: u64, goodput_bit_per_s: f64, duration_s: f64) -> f64 {
+    if goodput_bit_per_s > 0.0 && goodput_bit_per_s.is_finite() {
+        bytes as f64 * 8.0 / goodput_bit_per_s
+    } else {
+        duration_s
+    }
+}
+
+/// A transfer in figures that belong together: bytes, the time in which they were moved, their rate; and how long the
+/// connection was there, where that is much longer.
+pub(crate) fn transfer(c: &Connection) -> String {
+    let data_s = data_s(c.bytes_delivered, c.goodput_bit_per_s, c.duration_s);
+    let figures = say!(
+        "explain-in",
+        bytes_delivered = bytes(c.bytes_delivered as f64),
+        data_s = seconds(data_s),
+        goodput_bit_per_s = bit_rate(c.goodput_bit_per_s)
+    );
+    if c.duration_s > LONGER * data_s {
+        figures + &say!("explain-in-open", duration_s = seconds(c.duration_s))
+    } else {
+        figures
     }
 }
 
@@ -158,3 +185,6 @@ pub(crate) fn parameters(p: &Parameters) -> Vec<(&'static str, String)> {
     .filter_map(|(name, value)| Some((name, value?)))
     .collect()
 }
+
+/// How many times as long as its data a connection was there, for both to be told.
+const LONGER: f64 = 1.1;

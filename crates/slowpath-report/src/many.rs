@@ -13,6 +13,7 @@ use slowpath_verdict::{Connection, Ledger, Verdict};
 use slowpath_words::{say, told, word};
 
 use crate::explain::{Explanation, is_aside};
+use crate::facts::data_s;
 use crate::quantity::{bit_rate, bytes, seconds};
 use crate::text::{Style, Tone, Warning, columns, kept, left, right};
 
@@ -303,13 +304,18 @@ fn rows(transfers: &[Transfer], folder: &str, style: Style, out: &mut dyn Write)
         .iter()
         .map(|transfer| {
             let lost = told(&seconds(transfer.lost_s)).into_owned();
+            let data_s = data_s(
+                transfer.bytes_delivered,
+                transfer.goodput_bit_per_s,
+                transfer.duration_s,
+            );
             [
                 if transfer.lost_at_most {
                     format!("< {lost}")
                 } else {
                     lost
                 },
-                told(&seconds(transfer.duration_s)).into_owned(),
+                told(&seconds(data_s)).into_owned(),
                 told(&bytes(transfer.bytes_delivered as f64)).into_owned(),
                 told(&bit_rate(transfer.goodput_bit_per_s)).into_owned(),
                 transfer.verdict.limit.name().to_owned(),

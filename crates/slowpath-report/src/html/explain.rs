@@ -7,8 +7,8 @@ use slowpath_verdict::Connection;
 
 use super::shared::{SetView, VerdictPart};
 use crate::explain::{ConfigurationText, ExplainedConnection, Explanation, RemedyView};
-use crate::explain_text::{Depth, write_explanation};
-use crate::facts::{facts, tap_words};
+use crate::explain_text::{Depth, label, value, write_explanation};
+use crate::facts::{data_s, facts, tap_words};
 use crate::graphs::GraphSet;
 use crate::quantity::{bit_rate, bytes, grouped, percent, seconds};
 use crate::text::Style;
@@ -119,7 +119,7 @@ impl Row {
             id: c.id,
             direction: direction(c),
             bytes: bytes(c.bytes_delivered as f64),
-            duration: seconds(c.duration_s),
+            duration: seconds(data_s(c.bytes_delivered, c.goodput_bit_per_s, c.duration_s)),
             goodput: bit_rate(c.goodput_bit_per_s),
             limit: c.verdict.limit.name(),
             detailed: place < DETAILED,
@@ -166,8 +166,8 @@ impl ConnectionView {
                 format!("{} {}", c.headline(), c.verdict.sentence)
             },
             goodput: bit_rate(c.goodput_bit_per_s),
-            duration: seconds(c.duration_s),
-            bytes: bytes(c.bytes_delivered as f64),
+            duration: seconds(data_s(c.bytes_delivered, c.goodput_bit_per_s, c.duration_s)),
+            amount: say!("explain-for-bytes", bytes = bytes(c.bytes_delivered as f64)),
             rtt: seconds(c.rtt_s.median),
             set,
             verdict: VerdictPart::of(&c.verdict),
