@@ -370,6 +370,16 @@ impl Pattern {
                 if self.letters < FEW_LETTERS && found.iter().any(|(_, value)| value.contains("; ")) {
                     return false;
                 }
+                // Of a list, each is one of its own: the last argument has not the others in it.
+                let words = self.longest.as_str();
+                let own = words.bytes().any(|byte| byte.is_ascii_alphabetic());
+                let list = |value: &str| {
+                    let behind = value.split_once(", ").map(|(_, behind)| behind);
+                    own && behind.is_some_and(|behind| behind.contains(words))
+                };
+                if found.last().is_some_and(|(_, value)| list(value)) {
+                    return false;
+                }
                 // A name before a colon belongs to whoever put it there.
                 let first = matches!(self.pieces.first(), Some(Piece::Argument(name)) if name != CLAUSE);
                 !(first && found.first().is_some_and(|(_, value)| value.contains(": ")))

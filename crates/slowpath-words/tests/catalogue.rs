@@ -162,6 +162,18 @@ fn what_the_system_says_is_told() {
     );
 }
 
+#[test]
+fn a_list_is_told_one_by_one_and_not_each_inside_the_one_before() {
+    speak(Language::Japanese);
+    let said = told(
+        "Shortened: iosxe-default 4 MiB instead of 50 MiB, ios-default 4 MiB instead of 50 MiB, ios-tuned 5 MiB instead of 50 MiB.",
+    );
+    assert_eq!(
+        said,
+        "短縮: iosxe-default 4MiB(50MiBの代わり)、ios-default 4MiB(50MiBの代わり)、ios-tuned 5MiB(50MiBの代わり)。"
+    );
+}
+
 /// Texts that are shown in the language that is spoken, and kept in no document.
 const SHOWN: [&str; 5] = ["page-", "why-text-", "single-ended-text-", "head-", "figure-"];
 
