@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use clap::Args;
 use slowpath::Warning;
 use slowpath::shell::{ShellError, ShellSpec};
+use slowpath::quantity::{grouped, seconds};
 
 use crate::exit::{self, Failure};
 use crate::numbers::any;
@@ -50,8 +51,17 @@ pub(crate) fn shell(args: &ShellArgs) -> Result<u8, Failure> {
         text: error.to_string(),
         code: exit::OWN_FAILURE,
     };
-    let outcome = slowpath::shell::run(&spec).map_err(own)?;
-    terminal::remark(&health_line(&outcome.report));
+    let mut far_failed = |status: ExitStatus| {
+        let far = args.far.as_deref().unwrap_or_default();
+        let text = say!(
+            "errors-shell-far-ended",
+            far = far,
+            status = exit::of_program(status)
+        );
+        terminal::remark(&format!("slowpath: {text}"));
+    };
+    let outcome = slowpath::shell::run(&spec, &mut far_failed).map_err(own)?;
+    terminal::remark(&format!("slowpath: {}", health_line(&outcome.report)));
     warn_of_health(&outcome.report);
     for capture in &outcome.captures {
         // The files' names are relative to the folder that was given.
@@ -86,12 +96,16 @@ fn warn_of_health(report: &slowpath::LabReport) {
 
 fn health_line(report: &slowpath::LabReport) -> String {
     let health = &report.health;
-    let late = health.release_lateness.map_or_else(String::new, |late| {
-        format!(", 99 % of {} packets at most {} late", late.count, late.p99)
-    });
     let state = health.state.name();
-    format!(
-        "slowpath: {state}{late}, {} dropped by the path",
-        report.totals.dropped
-    )
+    let dropped = report.totals.dropped;
+    match health.release_lateness {
+        None => say!("errors-shell-health-none", state = state),
+        Some(late) => say!(
+            "errors-shell-health",
+            state = state,
+            packets = grouped(late.count as f64, 0),
+            late = seconds(late.p99.seconds()),
+            dropped = dropped
+        ),
+    }
 }

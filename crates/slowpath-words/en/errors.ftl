@@ -47,7 +47,7 @@ errors-explains-replayed-takes = { $a } to { $b }: { $c } explains { $d } of { $
 errors-beginning = the beginning
 errors-transfer = the transfer
 errors-no-model-tried-explains-transfer-well = No model that was tried explains this transfer well: read the figures as a beginning, not as an answer.
-errors-packets-lost-beside-full-queues = { $a } packets lost beside full queues
+errors-packets-lost-beside-full-queues = { $a } packets lost where no queue was full
 errors-cannot-told-from = Cannot be told from: { $a }.
 errors-not-told = Not told: { $line }.
 errors-difference-as-far-as-good-model = Difference (1 is as far as a good model of a kernel is): duration { $a }, sequence { $b }, rate { $c }, round trip { $d }, losses { $e }; { $f } simulations.
@@ -436,3 +436,8 @@ errors-no-name-of-control = that is no name of a congestion control
 errors-rate-stops-transfer = a rate below 8 kbit/s stops the transfer
 errors-again-no-command = running a command again with --again: no command is given; write it behind --, such as `slowpath why --again ipqos=none -- scp FILE HOST:`
 errors-again-interrupted = running the command again with --again: interrupted, so that the command itself did not run to its end; what it writes may be cut off
+errors-shell-far-ended = the far program has ended with status { $status } while the near one runs: { $far }
+errors-shell-health = run { $state }: { $packets } packets left the path, 99 % of them at most { $late } later than it says; it dropped { $dropped }
+errors-shell-health-none = run { $state }: no packet left the path
+errors-doctor-able = This machine can run the lab.
+errors-doctor-unable = This machine cannot run the lab until what is marked FAIL is mended; simulated time (--clock simulated) and captures need nothing of this.

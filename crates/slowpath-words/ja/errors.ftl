@@ -436,3 +436,8 @@ errors-no-name-of-control = 輻輳制御の名前ではありません
 errors-rate-stops-transfer = 8kbit/s未満では転送が止まります
 errors-again-no-command = --againで再実行するコマンドがありません。`slowpath why --again ipqos=none -- scp FILE HOST:`のように--の後に書いてください
 errors-again-interrupted = --againでの再実行は中断されました。コマンド自体は最後まで実行されていないため、書いたものは途中で切れている可能性があります
+errors-shell-far-ended = 手前のプログラムの実行中に、向こう側のプログラムがステータス{ $status }で終了しました: { $far }
+errors-shell-health = 実行は{ $state }: { $packets }パケットが経路を出て、その99%の遅れは経路の値から{ $late }以下。経路での破棄は{ $dropped }
+errors-shell-health-none = 実行は{ $state }: 経路を出たパケットなし
+errors-doctor-able = このマシンでラボを実行できます。
+errors-doctor-unable = FAILの項目を直すまで、このマシンでラボは実行できません。シミュレーション時間(--clock simulated)とキャプチャの解析には不要です。

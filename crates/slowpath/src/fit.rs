@@ -307,7 +307,7 @@ pub fn write_text(fit: &Fit, style: Style, out: &mut dyn Write) -> io::Result<()
         }
     }
     if let Loss::Packets(packets) = &fit.model.loss {
-        let words = format!("{} packets lost beside full queues", packets.len());
+        let words = format!("{} packets lost where no queue was full", packets.len());
         writeln!(out, "  {}", told(&words))?;
     }
     writeln!(out)?;

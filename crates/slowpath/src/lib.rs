@@ -88,6 +88,7 @@ pub use slowpath_lab::LabReport;
 pub use slowpath_live::{measure, single_ended, why};
 pub use slowpath_packet::mark::{Dscp, InvalidDscp};
 pub use slowpath_record::{HealthState, RunRecord};
+pub use slowpath_report::quantity;
 pub use slowpath_report::results::ProofOutcome;
 pub use slowpath_report::text::{Hidden, Tone, Warning, columns, kept as wrap_as_it_is, right, wrap};
 pub use slowpath_report::{Results, Style, json, told};
