@@ -2,6 +2,7 @@
 
 use slowpath::Tone;
 use slowpath::doctor::{self, Standing};
+use slowpath_words::word;
 
 use crate::exit::{self, Failure};
 use crate::terminal;
@@ -9,6 +10,7 @@ use crate::terminal;
 /// Prints what this machine permits and how to permit what it does not; 3 if no lab can be built.
 pub(crate) fn doctor() -> Result<u8, Failure> {
     let findings = doctor::examine();
+    let able = doctor::is_able(&findings);
     let style = terminal::style();
     terminal::print(|out| {
         for finding in &findings {
@@ -23,13 +25,14 @@ pub(crate) fn doctor() -> Result<u8, Failure> {
                 style.paragraph(&finding.fix, INDENT, INDENT, Tone::Plain, out)?;
             }
         }
-        Ok(())
+        let (last, tone) = if able {
+            (word!("errors-doctor-able"), Tone::Good)
+        } else {
+            (word!("errors-doctor-unable"), Tone::Bad)
+        };
+        style.paragraph(last, "", "", tone, out)
     })?;
-    Ok(if doctor::is_able(&findings) {
-        exit::DONE
-    } else {
-        exit::MACHINE
-    })
+    Ok(if able { exit::DONE } else { exit::MACHINE })
 }
 
 /// How a finding is to be read.

@@ -1,13 +1,15 @@
 //! `slowpath shell`.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 use slowpath::Warning;
-use slowpath::shell::{ShellError, ShellSpec};
 use slowpath::quantity::{grouped, seconds};
+use slowpath::shell::{ShellError, ShellSpec};
+use slowpath_words::say;
 
 use crate::exit::{self, Failure};
 use crate::numbers::any;

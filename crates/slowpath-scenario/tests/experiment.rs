@@ -319,7 +319,7 @@ fn mistakes_are_named_with_place_and_correction() {
         ),
         (
             "\"50 Mbit/s\", queue",
-            "\"50 Mbit\", queue",
+            "\"50 MB/s\", queue",
             &["x.toml:6:18: error: `network.both[0].rate`", "write \"Mbit/s\""],
         ),
         (

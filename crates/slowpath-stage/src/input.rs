@@ -22,6 +22,12 @@ pub fn problem(path: &Path, error: &io::Error) -> String {
         io::ErrorKind::IsADirectory => format!("reading {shown}: it is a folder; give a file"),
         io::ErrorKind::InvalidData => format!("reading {shown}: it is no text file (not UTF-8); give one"),
         io::ErrorKind::PermissionDenied => {
+            if let Some(folder) = closed(path) {
+                let folder = folder.display();
+                return format!(
+                    "reading {shown}: you may not enter {folder}; give another place, or its owner can permit it with chmod +x {folder}"
+                );
+            }
             format!("reading {shown}: you may not read it; its owner can permit it with chmod +r {shown}")
         }
         _ => format!("reading {shown} failed: {error}; copy it to another disk and try again"),
@@ -47,6 +53,9 @@ pub fn unwritable(path: &Path, error: &io::Error, elsewhere: &str) -> String {
             format!("writing {shown}: it is a folder; give the name of a file, or {other}")
         }
         io::ErrorKind::PermissionDenied => {
+            if let Some(folder) = closed(path) {
+                return format!("writing {shown}: you may not enter {}; {other}", folder.display());
+            }
             format!("writing {shown}: you may not write there; {other}")
         }
         io::ErrorKind::ReadOnlyFilesystem => {
@@ -60,6 +69,20 @@ pub fn unwritable(path: &Path, error: &io::Error, elsewhere: &str) -> String {
         }
         _ => format!("writing {shown} failed: {error}; {other}, or free some space"),
     }
+}
+
+/// The first folder on the way to `path` that this user may not enter; `None` where the way is free or cannot be told.
+fn closed(path: &Path) -> Option<&Path> {
+    let mut folders: Vec<&Path> = path
+        .ancestors()
+        .skip(1)
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .collect();
+    folders.reverse();
+    folders.into_iter().find(|folder| {
+        let inside = std::fs::metadata(folder.join("."));
+        inside.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+    })
 }
 
 /// A file or folder beside it with nearly the same name.

@@ -145,12 +145,20 @@ const READ: &[(&str, u64)] = &[
     ("Mbps", 1_000_000),
     ("gbps", 1_000_000_000),
     ("Gbps", 1_000_000_000),
+    ("Kbit/s", 1_000),
+    ("mbit/s", 1_000_000),
+    ("gbit/s", 1_000_000_000),
+    // As tc(8) has them.
+    ("bit", 1),
+    ("kbit", 1_000),
+    ("Kbit", 1_000),
+    ("mbit", 1_000_000),
+    ("Mbit", 1_000_000),
+    ("gbit", 1_000_000_000),
+    ("Gbit", 1_000_000_000),
 ];
 const HINTS: &[(&str, &str)] = &[
-    ("Mbit", "write \"Mbit/s\""),
-    ("mbit", "write \"Mbit/s\""),
-    ("mbit/s", "write \"Mbit/s\""),
-    ("Kbit/s", "write \"kbit/s\""),
+    ("kB/s", "rates are in bits: multiply by 8 and write \"kbit/s\""),
     ("MB/s", "rates are in bits: multiply by 8 and write \"Mbit/s\""),
     (
         "MiB/s",
@@ -194,6 +202,12 @@ mod tests {
             ("50Mbps", "50 Mbit/s"),
             ("64 kbps", "64 kbit/s"),
             ("1.5Gbps", "1.5 Gbit/s"),
+            ("20mbit", "20 Mbit/s"),
+            ("20Mbit", "20 Mbit/s"),
+            ("512 kbit", "512 kbit/s"),
+            ("1Gbit", "1 Gbit/s"),
+            ("9600bit", "9600 bit/s"),
+            ("10 mbit/s", "10 Mbit/s"),
             ("５０ Mbit/s", "50 Mbit/s"),
             ("１．５Gbps", "1.5 Gbit/s"),
         ] {
@@ -204,7 +218,7 @@ mod tests {
     #[test]
     fn names_the_unit_that_was_meant() {
         assert!(
-            "50 Mbit"
+            "50 MB/s"
                 .parse::<BitRate>()
                 .unwrap_err()
                 .to_string()

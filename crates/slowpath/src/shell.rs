@@ -1,6 +1,7 @@
 //! Any program over an emulated path.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 
@@ -90,10 +91,11 @@ pub fn network(path: &str) -> Result<NetworkSpec, ShellError> {
 }
 
 /// Builds the path, runs the programs and waits for the near one; call it before the process has a second thread.
+/// `far_failed` is told at once if the far program ends with a failure before the near one ends.
 ///
 /// # Errors
 /// [`ShellError`].
-pub fn run(spec: &ShellSpec) -> Result<ShellOutcome, ShellError> {
+pub fn run(spec: &ShellSpec, far_failed: &mut dyn FnMut(ExitStatus)) -> Result<ShellOutcome, ShellError> {
     let network = network(&spec.path)?;
     slowpath_lab::enter()?;
     let kernel = KernelSettings {
@@ -118,7 +120,7 @@ pub fn run(spec: &ShellSpec) -> Result<ShellOutcome, ShellError> {
         .clone()
         .map(|captures| Box::new(captures) as Box<dyn PacketSink>);
     let lab = Lab::build(&lab_spec, sink)?;
-    let far = match &spec.far {
+    let mut far = match &spec.far {
         None => None,
         Some(text) => {
             let mut command = Command::new("/bin/sh");
@@ -129,7 +131,11 @@ pub fn run(spec: &ShellSpec) -> Result<ShellOutcome, ShellError> {
     };
     let mut command = Command::new(&spec.near[0]);
     command.args(&spec.near[1..]);
-    let status = start(&lab, NEAR, command)?.wait().map_err(ShellError::Wait)?;
+    let mut near = start(&lab, NEAR, command)?;
+    if let Some(far) = &mut far {
+        watch(&mut near, far, far_failed).map_err(ShellError::Wait)?;
+    }
+    let status = near.wait().map_err(ShellError::Wait)?;
     if let Some(mut far) = far {
         let _ = far.kill();
         let _ = far.wait();
@@ -156,6 +162,21 @@ pub fn is_inside(told: &[IpAddr]) -> bool {
         .iter()
         .filter(|address| [NEAR_ADDRESS, FAR_ADDRESS].contains(address));
     ours.copied().any(slowpath_lab::is_inside)
+}
+
+/// Waits until one of two programs has ended, and tells of a failure of the far one. One that ended because somebody pressed
+/// Ctrl-C has not failed.
+fn watch(near: &mut Child, far: &mut Child, far_failed: &mut dyn FnMut(ExitStatus)) -> std::io::Result<()> {
+    while near.try_wait()?.is_none() {
+        if let Some(status) = far.try_wait()? {
+            if !status.success() && status.signal() != Some(INTERRUPT) {
+                far_failed(status);
+            }
+            break;
+        }
+        std::thread::sleep(STEP);
+    }
+    Ok(())
 }
 
 fn start(lab: &Lab, host: &str, mut command: Command) -> Result<Child, LabError> {
@@ -185,6 +206,10 @@ fn capture_files(spec: &ShellSpec, lab: &LabSpec) -> Result<Option<Captures>, Sh
         .map_err(|(path, source)| failed(path, source))
 }
 
+/// The number of SIGINT.
+const INTERRUPT: i32 = 2;
+/// Time from one look at the programs to the next.
+const STEP: std::time::Duration = std::time::Duration::from_millis(20);
 /// Name of the host on which the user's program runs.
 const NEAR: &str = "near";
 /// Name of the host at the other end.

@@ -322,6 +322,39 @@ fn a_process_is_watched_where_its_own_number_is_another_in_proc() {
 }
 
 #[test]
+fn a_far_program_that_fails_is_told_of_while_the_near_one_runs() {
+    if !lab_or_skip("a_far_program_that_fails_is_told_of_while_the_near_one_runs") {
+        return;
+    }
+    for (far, status) in [("exit 3", "3"), ("no-such-program", "127")] {
+        let output = run(&["shell", "delay 5 ms", "--far", far, "--", "sleep", "2"]);
+        let err = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{err}");
+        let told = format!("the far program has ended with status {status} while the near one runs: {far}");
+        assert!(err.contains(&told), "{err}");
+    }
+    // A server that is ended at the end, or ends well, has not failed.
+    for far in ["sleep 100", "true"] {
+        let output = run(&["shell", "delay 5 ms", "--far", far, "--", "sleep", "0.3"]);
+        let err = text(&output.stderr);
+        assert!(!err.contains("far program"), "{err}");
+    }
+}
+
+#[test]
+fn doctor_ends_with_whether_the_lab_can_run() {
+    let output = run(&["doctor"]);
+    let out = text(&output.stdout);
+    let able = output.status.code() == Some(0);
+    let last = if able {
+        "\nThis machine can run the lab.\n"
+    } else {
+        "\nThis machine cannot run the lab until"
+    };
+    assert!(out.contains(last), "{out}");
+}
+
+#[test]
 fn shell_gives_the_programs_status() {
     if !lab_or_skip("shell_gives_the_programs_status") {
         return;
@@ -333,7 +366,7 @@ fn shell_gives_the_programs_status() {
     assert_eq!(output.status.code(), Some(128 + 15), "{}", text(&output.stderr));
     let output = run(&["shell", path, "--", "/nonexistent/program"]);
     assert_eq!(output.status.code(), Some(125), "{}", text(&output.stderr));
-    let output = run(&["shell", "rate 50 Mbit", "--", "true"]);
+    let output = run(&["shell", "rate 50 MB/s", "--", "true"]);
     assert_eq!(output.status.code(), Some(125), "{}", text(&output.stderr));
     assert!(
         text(&output.stderr).contains("Mbit/s"),

@@ -97,7 +97,7 @@ const SHELL: &[Case] = &[
     ("slowpath shell", 2, ["error:", "<PATH>", "were not provided", "Usage: slowpath shell <PATH> -- <COMMAND>"]),
     ("slowpath shell 'rate 50 Mbit/s'", 2, ["error:", "<COMMAND>", "were not provided", "Usage: slowpath shell"]),
     ("slowpath shell 'rat 50 Mbit/s' -- true", 125, ["error:", "PATH:1:1", "unknown key", "did you mean `rate`?"]),
-    ("slowpath shell 'rate 50 Mbit' -- true", 125, ["error:", "PATH:1:6", "\"Mbit\" is not a unit", "write \"Mbit/s\""]),
+    ("slowpath shell 'rate 50 MB/s' -- true", 125, ["error:", "PATH:1:6", "\"MB/s\" is not a unit", "multiply by 8 and write \"Mbit/s\""]),
     ("slowpath shell 'loss 150 %' -- true", 125, ["error:", "PATH:1:6", "out of range", "between 0 % and 100 %"]),
     ("slowpath shell '50 Mbit/s, 100 ms' -- true", 125, ["error:", "50 Mbit/s", "PATH:1:1", "did you mean \"rate 50 Mbit/s, delay 100 ms\"?"]),
     ("slowpath shell 'rate 50 Mbit/s' --seed abc -- true", 2, ["error:", "'--seed <SEED>'", "invalid value 'abc'", "write one such as 1"]),
@@ -237,6 +237,7 @@ const FORBIDDEN: &[Case] = &[
     ("slowpath explain secret", 2, ["reading", "secret", "you may not read", "chmod +r secret"]),
     ("slowpath config secret", 2, ["reading", "secret", "you may not read", "chmod +r secret"]),
     ("slowpath run small.toml --clock simulated --out locked/out", 2, ["writing", "locked/out", "you may not write there", "--out"]),
+    ("slowpath run small.toml --clock simulated --out closed/out", 2, ["reading", "closed/out", "you may not enter closed;", "chmod +x closed"]),
     ("slowpath explain good.pcapng --out locked/out", 2, ["writing", "locked/out", "you may not write there", "--out"]),
     ("slowpath fit good.pcapng --simulations 40 --out locked/path.toml", 3, ["writing", "locked/path.toml", "you may not write there", "--out"]),
     ("slowpath why --port 9 --for 1 --capture", 3, ["capturing packets", "--capture", "CAP_NET_RAW", "sudo"]),
@@ -425,6 +426,9 @@ impl Place {
         let capture = fs::read(folder.join("made/captures/auto.0.simulated.server.pcapng")).unwrap();
         fs::write(folder.join("good.pcapng"), &capture).unwrap();
         fs::write(folder.join("cut.pcapng"), &capture[..20]).unwrap();
+        // Another user may not enter it; who owns it may.
+        fs::create_dir(folder.join("closed")).unwrap();
+        fs::set_permissions(folder.join("closed"), fs::Permissions::from_mode(0o700)).unwrap();
         fs::create_dir(folder.join("locked")).unwrap();
         fs::set_permissions(folder.join("locked"), fs::Permissions::from_mode(0o555)).unwrap();
         place.scratch.file("secret", "nobody's business");

@@ -355,9 +355,9 @@ mod tests {
                 "one way",
             ),
             (
-                "rate 50 Mbit",
-                "PATH:1:6: error: `path.rate`: \"Mbit\" is not a unit of this quantity",
-                "write \"Mbit/s\"",
+                "rate 50 MB/s",
+                "PATH:1:6: error: `path.rate`: \"MB/s\" is not a unit of this quantity",
+                "multiply by 8 and write \"Mbit/s\"",
             ),
             (
                 "rate 50",
