@@ -92,6 +92,7 @@ page-not-measured = not measured
 page-missed = missed
 page-both-clocks = The same variant in both clocks
 page-lab-head = Lab
+page-simulated = simulated
 page-simulated-head = Simulated
 page-simulated-lab = Simulated / lab
 page-in-both = { $limit } in both

@@ -92,6 +92,7 @@ page-not-measured = 未測定
 page-missed = 不一致
 page-both-clocks = 実時間とシミュレーション時間の比較
 page-lab-head = ラボ
+page-simulated = シミュレーション
 page-simulated-head = シミュレーション
 page-simulated-lab = シミュレーション/ラボ
 page-in-both = どちらも{ $limit }

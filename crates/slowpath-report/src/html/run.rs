@@ -20,6 +20,7 @@ use crate::results::{
 };
 use crate::terminal::{shows_flows, write_summary};
 use crate::text::Style;
+use slowpath_words::word;
 
 #[derive(Debug, Serialize)]
 pub(super) struct ReportView {
@@ -32,6 +33,9 @@ pub(super) struct ReportView {
     meta: Vec<String>,
     health: Vec<Toned>,
     source: Option<String>,
+    /// What the rates of variants were: measured, or simulated, as the head of a column and within a line.
+    found_head: &'static str,
+    found: &'static str,
     has_published: bool,
     /// A 95 % interval is drawn for some variant.
     has_interval: bool,
@@ -77,6 +81,16 @@ pub(super) fn view(results: &Results, graphs: &[GraphSet]) -> ReportView {
             let parts = [Some(s.title.clone()), s.place.clone(), s.published.clone()];
             parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
         }),
+        found_head: if results.is_simulated() {
+            word!("page-simulated-head")
+        } else {
+            word!("page-measured-head")
+        },
+        found: if results.is_simulated() {
+            word!("page-simulated")
+        } else {
+            word!("page-measured")
+        },
         has_published: results.variants.iter().any(|v| v.reference.is_some()),
         has_interval: results.variants.iter().any(|v| drawn_interval(v).is_some()),
         has_range: results
@@ -518,7 +532,7 @@ impl FigureView {
         Self {
             variant: variant.to_owned(),
             name: figure.name.clone(),
-            published: show(published),
+            published: show(published.map(|text| grouped_digits(&text))),
             measured: show(measured),
             origin: figure.label.origin(),
             ratio: figure.ratio().map_or("–".into(), ratio_text),
