@@ -736,9 +736,9 @@ class Group {
 
   tell(t) {
     const span = this.x1 - this.x0, [f0, f1] = this.full;
-    const text = t != null ? "at " + clock(t, span)
-      : span >= (f1 - f0) * 0.9999 ? "all of " + clock(f1 - f0, f1 - f0)
-      : clock(this.x0, span) + " to " + clock(this.x1, span);
+    const text = t != null ? told("at") + " " + clock(t, span)
+      : span >= (f1 - f0) * 0.9999 ? told("all of") + " " + clock(f1 - f0, f1 - f0)
+      : clock(this.x0, span) + " " + told("to") + " " + clock(this.x1, span);
     if (this.where) this.where.textContent = text;
   }
 

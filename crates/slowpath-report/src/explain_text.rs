@@ -286,19 +286,18 @@ fn answer(
 }
 
 /// The label of a fact or a figure in the language that is spoken.
-fn label(name: &str) -> String {
+pub(crate) fn label(name: &str) -> String {
     let key = format!("figure-{}", name.replace(' ', "-"));
     lookup(&key).map_or_else(|| told(name).into_owned(), str::to_owned)
 }
 
 /// The value of a fact in the language that is spoken: one word for each end, or a text.
-fn value(text: &str) -> String {
-    let one = |text: &str| {
-        if text == "none" {
-            word!("figure-none").to_owned()
-        } else {
-            told(text).into_owned()
-        }
+pub(crate) fn value(text: &str) -> String {
+    let one = |text: &str| match text {
+        "none" => word!("figure-none").to_owned(),
+        "yes" => word!("value-yes").to_owned(),
+        "no" => word!("value-no").to_owned(),
+        text => told(text).into_owned(),
     };
     text.split(" / ").map(one).collect::<Vec<_>>().join(" / ")
 }

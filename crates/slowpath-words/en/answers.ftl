@@ -70,4 +70,5 @@ answer_range-from = { $b } is faster than { $a } by a tenth and more from a { $c
 answer_range-never = { $b } is nowhere faster than { $a } by a tenth, at a { $called } of { $first } to { $last }.
 answer_range-always = { $b } is faster than { $a } by a tenth and more at every { $called } of { $first } to { $last }.
 answer_range-steps = { $of } by { $called }: { $groups }.
+answer_range-counted = { $count } values { $rate }
 answer_range-group = { $values } { $rate }

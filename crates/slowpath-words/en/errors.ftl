@@ -330,7 +330,6 @@ errors-largest-shown = the { $detailed } largest are shown
 errors-missing-from = missing from it
 errors-recorded-twice = recorded twice
 errors-clock-advances-steps = clock advances in steps of
-errors-seen = seen { $a }
 errors-connection = Connection { $a }
 errors-gains-nothing = gains nothing
 errors-run-2 = { $name }, run { $a }

@@ -39,6 +39,8 @@ head-delivered = delivered
 
 figure-client = client
 figure-server = server
+figure-goodput = goodput
+figure-limit = limit
 figure-lost = lost
 figure-timestamps = timestamps
 figure-rate = rate

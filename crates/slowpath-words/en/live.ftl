@@ -148,7 +148,7 @@ told-iperf3-slowpath-diagnose-iperf-host-watches = `slowpath diagnose iperf3://H
 
 ## why-text
 
-why-text-smaller-connections-left-out-format = { "\u000A" }{ $connections } smaller connections are left out; --format json has them.
+why-text-smaller-connections-left-out-format = { "\u000A" }Smaller connections left out: { $connections }; --format json has them.
 why-text-s-no-connection-yet = { $at_s } s  no connection yet
 why-text-connections = { "  " }{ $connections } connections
 why-text-s-round-trip = { $at_s } s  { $rate }  round trip { $rtt }  { $receiving }{ $more }

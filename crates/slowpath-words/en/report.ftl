@@ -20,6 +20,10 @@ explain-no-tcp-connection-with-data = No TCP connection with data is in this cap
 explain-other-connections = Other connections
 explain-capture = Capture
 explain-v-gives-evidence-what-rejected = -v gives the evidence, what was rejected and why, and all figures.
+explain-one-connection = 1 connection
+explain-connections = { $count } connections
+explain-seen = seen { $tap }
+explain-for-bytes = for { $bytes }
 explain-limit = { "  " }limit{ "      " }
 explain-transfer = { "  " }transfer{ "   " }
 explain-learn = { "  " }to learn{ "   " }
@@ -39,13 +43,13 @@ explain-when = { "  " }when{ "       " }
 
 ledger-costs-instead = ledger: { $cause } costs { $costs } instead of { $instead } for as many bytes
 ledger-holds-instead = ledger: { $cause } holds for { $holds } instead of { $instead } for as many bytes
+ledger-link-instead = ledger: the link itself takes { $takes } instead of { $instead } for as many bytes
+ledger-start-instead = ledger: handshake and slow start take { $takes } instead of { $instead } for as many bytes
 ledger-payload = { $rate } of payload, { $how }
 ledger-link-itself = = { $floor } the link itself ({ $capacity })
 ledger-held = { $mark } { $lost } { $entries } (held { $time })
 ledger-without = without { $cause }: { $duration } (90 %: { $low } to { $high })
 ledger-link-itself-2 = = { $floor } the link itself
-ledger-link-instead = ledger: the link itself takes { $takes } instead of { $instead } for as many bytes
-ledger-start-instead = ledger: handshake and slow start take { $takes } instead of { $instead } for as many bytes
 ledger-link-and-start = = { $floor } the link itself and the start ({ $capacity })
 ledger-link-and-start-2 = = { $floor } the link itself and the start
 ledger-at = ; at { $at }
@@ -152,11 +156,6 @@ compare-captures-not-agreed-on-any-more = { $name } is not agreed on any more
 compare-captures-segments-carry-instead = segments carry { $sizes } instead of { $sizes2 }
 compare-captures-data-carries-dscp-instead-some = the data carries DSCP { $marks } instead of { $marks2 }: some networks treat it differently; a transfer with the other mark would tell
 compare-captures-because = { "  " }because{ " " }
-compare-captures-nothing-else-matters-differs = ; nothing else that matters differs
-compare-captures-round-trip-median = round trip, median
-compare-captures-round-trip-least = round trip, least
-compare-captures-lost-on-way = lost on the way
-compare-captures-largest-window = largest window
 compare-captures-although = { "  " }although{ " " }
 compare-captures-nothing-explains = ; nothing that differs explains it
 compare-captures-window-scaling-now = the receiver offers window scaling now ({ $shift }); without it the first's window cannot exceed 65,535 bytes, { $max } at most with its round trip
@@ -164,6 +163,11 @@ compare-captures-larger-window = the receiver's largest window is { $now } inste
 compare-captures-shorter-path = the path itself is shorter, { $now } instead of { $was }: whatever is limited by a window or by loss is faster in this proportion or more
 compare-captures-fewer-lost = { $now } of the segments are lost instead of { $was }, which allows CUBIC about { $most }
 compare-captures-agreed-now = { $name } is agreed on now
+compare-captures-nothing-else-matters-differs = ; nothing else that matters differs
+compare-captures-round-trip-median = round trip, median
+compare-captures-round-trip-least = round trip, least
+compare-captures-lost-on-way = lost on the way
+compare-captures-largest-window = largest window
 compare-captures-round-trip = round trip
 compare-captures-sent-again = sent again
 compare-captures-these-vain = of these in vain
@@ -231,7 +235,6 @@ gain-to = { $low } to { $high }
 
 ## range
 
-range-values = { $values } values
 
 ## flows
 
@@ -261,11 +264,11 @@ compare-folders-chance = One run on each side cannot show whether a difference i
 compare-folders-no-valid-run-on-one = { $a }: no valid run on one side, nothing can be said.
 compare-folders-limit-changed-from = { " " }The limit changed from { $x } to { $y }.
 terminal-figure = { $whose }{ $name }: { $found }, { $origin } { $wanted }
+ledger-others = { $mark } { $sum } others
 ledger-time-went = { "  " }time went{ "  " }
 terminal-outcome = { $number } { $outcome }
 
 ## reproduce
-ledger-others = { $mark } { $sum } others
 
 reproduce-answer = Reproduced in { $reproduced } for the { $captured } captured ({ $off }); limited by the same: { $same } of { $runs } runs.
 reproduce-nothing = Not reproduced: no run can be believed.

@@ -141,6 +141,7 @@ stage-not-modelled-by-version = `{ $other }` is not modelled by this version
 stage-see-limitations-md-what-planned = see LIMITATIONS.md for what is planned
 stage-quick-size-larger-than-full = `quick_size` of { $quick } is larger than the full { $full }
 stage-make-smaller-than-size = make it smaller than `size`
+stage-add-table-network = add a table [network] with `{ $example }`; `both = []` is a direct line
 stage-add-table-workload-with-kind-ftp-get = add a table [workload] with kind = "ftp-get" and size = "50 MiB"
 stage-client-server-same-host = client and server are the same host "{ $client }"
 stage-name-two-hosts = name two hosts

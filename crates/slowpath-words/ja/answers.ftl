@@ -70,4 +70,5 @@ answer_range-from = { $called }が{ $from }以上で、{ $b }は{ $a }より1割
 answer_range-never = { $called }が{ $first }〜{ $last }のどこでも、{ $b }は{ $a }より1割以上速くなりません。
 answer_range-always = { $called }が{ $first }〜{ $last }のどこでも、{ $b }は{ $a }より1割以上速くなります。
 answer_range-steps = { $called }による{ $of }: { $groups }。
+answer_range-counted = { $count }個の値で{ $rate }
 answer_range-group = { $values }で{ $rate }

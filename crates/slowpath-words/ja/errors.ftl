@@ -330,7 +330,6 @@ errors-largest-shown = 大きい方から{ $detailed }件
 errors-missing-from = 取りこぼし
 errors-recorded-twice = 重複
 errors-clock-advances-steps = 時計の刻み
-errors-seen = 実際は{ $a }
 errors-connection = 接続{ $a }
 errors-gains-nothing = 効果なし
 errors-run-2 = { $name }、{ $a }回目

@@ -39,6 +39,8 @@ head-delivered = 速度
 
 figure-client = クライアント
 figure-server = サーバ
+figure-goodput = スループット
+figure-limit = 制限要因
 figure-lost = ロス
 figure-timestamps = タイムスタンプ
 figure-rate = 速度

@@ -20,6 +20,10 @@ explain-no-tcp-connection-with-data = このキャプチャに、データのあ
 explain-other-connections = その他の接続
 explain-capture = キャプチャ
 explain-v-gives-evidence-what-rejected = -vで、根拠、除外した制限要因とその理由、すべての値を表示します。
+explain-one-connection = 1接続
+explain-connections = { $count }接続
+explain-seen = 取得位置は{ $tap }
+explain-for-bytes = { $bytes }に
 explain-limit = { "  " }制限要因{ "   " }
 explain-transfer = { "  " }転送{ "       " }
 explain-learn = { "  " }判定には{ "   " }
@@ -39,13 +43,13 @@ explain-when = { "  " }区間{ "       " }
 
 ledger-costs-instead = 時間の内訳: 同じデータ量で、{ $cause }の短縮余地が{ $instead }から{ $costs }に増加
 ledger-holds-instead = 時間の内訳: 同じデータ量で、{ $cause }の時間が{ $instead }から{ $holds }に増加
+ledger-link-instead = 時間の内訳: 同じバイト数で、回線自体が{ $instead }から{ $takes }に変わった
+ledger-start-instead = 時間の内訳: 同じバイト数で、ハンドシェイクとスロースタートが{ $instead }から{ $takes }に変わった
 ledger-payload = データで{ $rate }、{ $how }
 ledger-link-itself = = { $floor } 回線自体({ $capacity })
 ledger-held = { $mark } { $lost } { $entries }(時間{ $time })
 ledger-without = { $cause } がなければ { $duration }(90 %: { $low } 〜 { $high })
 ledger-link-itself-2 = = { $floor } 回線自体
-ledger-link-instead = 時間の内訳: 同じバイト数で、回線自体が{ $instead }から{ $takes }に変わった
-ledger-start-instead = 時間の内訳: 同じバイト数で、ハンドシェイクとスロースタートが{ $instead }から{ $takes }に変わった
 ledger-link-and-start = = { $floor } 回線自体と開始({ $capacity })
 ledger-link-and-start-2 = = { $floor } 回線自体と開始
 ledger-at = 。{ $at }時点
@@ -152,11 +156,6 @@ compare-captures-not-agreed-on-any-more = { $name }が使われなくなった
 compare-captures-segments-carry-instead = セグメントのデータが{ $sizes2 }から{ $sizes }に減少
 compare-captures-data-carries-dscp-instead-some = データのDSCP値が{ $marks2 }から{ $marks }に変わった。扱いが違う網もあり、もう一方の値で転送すれば分かる
 compare-captures-because = { "  " }根拠{ "    " }
-compare-captures-nothing-else-matters-differs = 。ほかに影響する違いはありません
-compare-captures-round-trip-median = RTT(中央値)
-compare-captures-round-trip-least = RTT(最短)
-compare-captures-lost-on-way = 経路でのロス
-compare-captures-largest-window = 最大ウィンドウ
 compare-captures-although = { "  " }ただし{ "  " }
 compare-captures-nothing-explains = 。違いのなかに速さの差を説明するものはありません
 compare-captures-window-scaling-now = 受信側がウィンドウスケールを通知するようになった({ $shift })。1番目はウィンドウが65,535Bまで、そのRTTでは{ $max }まで
@@ -164,6 +163,11 @@ compare-captures-larger-window = 受信ウィンドウの最大値が{ $was }({ 
 compare-captures-shorter-path = 経路自体のRTTが{ $was }から{ $now }に縮み、ウィンドウやロスによる制限は、その比以上に緩む
 compare-captures-fewer-lost = セグメントのロスが{ $was }(CUBICでは約{ $most })から{ $now }に変わった
 compare-captures-agreed-now = { $name }が使われるようになった
+compare-captures-nothing-else-matters-differs = 。ほかに影響する違いはありません
+compare-captures-round-trip-median = RTT(中央値)
+compare-captures-round-trip-least = RTT(最短)
+compare-captures-lost-on-way = 経路でのロス
+compare-captures-largest-window = 最大ウィンドウ
 compare-captures-round-trip = RTT
 compare-captures-sent-again = 再送
 compare-captures-these-vain = うち不要な再送
@@ -231,7 +235,6 @@ gain-to = { $low }〜{ $high }
 
 ## range
 
-range-values = { $values }個
 
 ## flows
 
@@ -255,17 +258,17 @@ compare-folders-b-comparison-may-mean-little = Aは{ $experiments }、Bは{ $exp
 compare-folders-limited-by-b = { $longest } { $right } { $right2 }  { $right3 }  制限要因(A、B)
 compare-folders-in-a = Aの{ $a }
 compare-folders-b = Bの{ $b }
-compare-folders-no-valid-run-on-one = { $a }: 一方に有効な実行がなく、比較できません。
-compare-folders-limit-changed-from = 制限要因は{ $x }から{ $y }に変わりました。
-terminal-figure = { $whose }{ $name }: { $found }({ $origin }{ $wanted })
-ledger-time-went = { "  " }時間の内訳{ " " }
 compare-folders-same = { $name }: どちらも{ $rate }。
 compare-folders-once = { $name }: Aの{ $before }に対しBは{ $now }。
 compare-folders-chance = 各1回では、差が偶然かどうか分かりません。--repeats 5の実行なら分かります。
+compare-folders-no-valid-run-on-one = { $a }: 一方に有効な実行がなく、比較できません。
+compare-folders-limit-changed-from = 制限要因は{ $x }から{ $y }に変わりました。
+terminal-figure = { $whose }{ $name }: { $found }({ $origin }{ $wanted })
+ledger-others = { $mark } { $sum } その他
+ledger-time-went = { "  " }時間の内訳{ " " }
 terminal-outcome = { $outcome }{ $number }件
 
 ## reproduce
-ledger-others = { $mark } { $sum } その他
 
 reproduce-answer = 再現した転送は{ $reproduced }で、キャプチャの{ $captured }に対し{ $off }です。制限要因が同じ結果は{ $runs }回中{ $same }回です。
 reproduce-nothing = 信頼できる結果がなく、再現できませんでした。

@@ -141,6 +141,7 @@ stage-not-modelled-by-version = `{ $other }`にこのバージョンは対応し
 stage-see-limitations-md-what-planned = LIMITATIONS.mdを参照してください
 stage-quick-size-larger-than-full = `quick_size`の{ $quick }が、全体の{ $full }より大きくなっています
 stage-make-smaller-than-size = `size`より小さくしてください
+stage-add-table-network = 表[network]に`{ $example }`のように追加してください。直結なら`both = []`です
 stage-add-table-workload-with-kind-ftp-get = 表[workload]にkind = "ftp-get"とsize = "50 MiB"のように追加してください
 stage-client-server-same-host = クライアントとサーバが同じホスト"{ $client }"です
 stage-name-two-hosts = 2つのホストを指定してください

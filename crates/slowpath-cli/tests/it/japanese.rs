@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{Scratch, slowpath, text};
+use crate::support::{SMALL, Scratch, slowpath, text};
 
 /// Runs the command in Japanese; what it said on both streams.
 fn said(scratch: &Scratch, arguments: &[&str]) -> String {
@@ -269,6 +269,16 @@ fn no_english_about_labelled_captures() {
         let shown = capture.display().to_string();
         refuse(&shown, &said(&scratch, &["explain", &shown, "-v"]));
     }
+    let lab = |name: &str| corpus.join("lab").join(name).display().to_string();
+    let (first, second) = (
+        lab("random-loss-0.5pct.pcap.gz"),
+        lab("receiver-window-173k.pcap.gz"),
+    );
+    let compared = said(&scratch, &["explain", &first, &second]);
+    refuse("two captures", &compared);
+    for word in ["timestamps", "yes", "goodput", "because", "although", "-0"] {
+        assert!(!compared.contains(word), "{word}: {compared}");
+    }
 }
 
 #[test]
@@ -296,8 +306,10 @@ fn no_english_in_help_and_errors() {
     // Values are typed as they are.
     let help = said(&scratch, &["explain", "--help"]).replace("\n          ", " ");
     assert!(help.contains("health, capture, clocks"), "{help}");
+    scratch.file("bare.toml", "title = \"x\"\n");
     for wrong in [
-        &["run", "nope"][..],
+        &["run", "bare.toml"][..],
+        &["run", "nope"],
         &["run", "cisco-ftp", "--variant", "nope"],
         &["explain", "missing.pcap"],
         &["explain"],
@@ -316,6 +328,34 @@ fn no_english_in_help_and_errors() {
                 .stderr,
         ));
         assert!(found.is_empty(), "{wrong:?}:\n{}", found.join("\n"));
+    }
+}
+
+#[test]
+fn an_authors_words_are_told_whole_or_not_at_all() {
+    let scratch = Scratch::new("ja-list");
+    let list = said(&scratch, &["list"]);
+    for line in list.lines() {
+        let mixed = line.contains('、') && line.contains(" of ");
+        assert!(!mixed, "{line}");
+    }
+    assert!(!list.contains("run one with"), "{list}");
+}
+
+#[test]
+fn no_english_in_a_comparison() {
+    let scratch = Scratch::new("ja-compare");
+    let file = scratch.file("small.toml", SMALL);
+    for (out, rate) in [("a", "20 Mbit/s"), ("b", "10 Mbit/s")] {
+        let set = format!("network.both[0].rate={rate}");
+        let file = file.to_str().unwrap();
+        let fixed = ["run", file, "--clock", "simulated", "--repeats", "1"];
+        said(&scratch, &[&fixed[..], &["--set", &set, "--out", out]].concat());
+    }
+    let folders = said(&scratch, &["compare", "a", "b"]);
+    refuse("folders", &folders);
+    for word in ["variant", "limited by", " in folder ", "against"] {
+        assert!(!folders.contains(word), "{word}: {folders}");
     }
 }
 

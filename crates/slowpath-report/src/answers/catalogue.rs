@@ -64,5 +64,6 @@ slowpath_verdict::messages! {
     "answer.range-never" RangeNever { b: Name, a: Name, called: Name, first: Name, last: Name };
     "answer.range-always" RangeAlways { b: Name, a: Name, called: Name, first: Name, last: Name };
     "answer.range-steps" RangeSteps { of: Name, called: Name, groups: List<Message> };
+    "answer.range-counted" RangeCounted { count: Name, rate: Name };
     "answer.range-group" RangeGroup { values: Name, rate: Name };
 }

@@ -4,7 +4,6 @@ use slowpath_verdict::message::{List, Name, Times};
 
 use super::catalogue::Message;
 use crate::results::{RangePoint, RangeWish, Results};
-use slowpath_words::english;
 
 /// The sentence of a range that was computed.
 pub(super) fn of(results: &Results, wish: &RangeWish) -> Option<String> {
@@ -89,13 +88,14 @@ fn groups(results: &Results, points: &[RangePoint]) -> Vec<Message> {
     groups
         .iter()
         .map(|(rate, values)| {
-            let words = match values.as_slice() {
-                values if values.len() > MANY => english!("range-values", values = values.len()),
-                values => values.join(", "),
-            };
+            let rate = Name(results.rate_unit.show(*rate));
+            if values.len() > MANY {
+                let count = Name(values.len().to_string());
+                return Message::RangeCounted { count, rate };
+            }
             Message::RangeGroup {
-                values: Name(words),
-                rate: Name(results.rate_unit.show(*rate)),
+                values: Name(values.join(", ")),
+                rate,
             }
         })
         .collect()

@@ -8,6 +8,7 @@ use slowpath_diagnose::situation::Situation;
 use slowpath_verdict::Limit;
 
 use crate::explain::{ExplainedConnection, Explanation};
+use crate::explain_text::{label, value};
 use crate::facts::facts;
 use crate::quantity::{bit_rate, byte_rate, bytes, percent, seconds};
 use crate::text::{Style, fold, left, wrap};
@@ -26,12 +27,12 @@ pub struct CaptureComparison {
     pub limits: [Limit; 2],
     /// The answer in a sentence or two.
     pub sentence: String,
-    /// What differs and matters, the weightiest first.
+    /// What differs and explains the difference in speed, the weightiest first.
     pub findings: Vec<String>,
-    /// Everything side by side.
     /// What differs and would by itself make the faster one slower.
     #[serde(default)]
     pub although: Vec<String>,
+    /// Everything side by side.
     pub rows: Vec<Difference>,
 }
 
@@ -74,8 +75,8 @@ impl CaptureComparison {
             limits,
             sentence: sentence(goodput, limits, [&findings, &although]),
             findings,
-            rows: rows(pair),
             although,
+            rows: rows(pair),
         })
     }
 
@@ -98,14 +99,17 @@ impl CaptureComparison {
             }
         }
         writeln!(out)?;
-        let label = 22.min(style.width / 3);
-        let cell = style.width.saturating_sub(label + 3) / 2;
-        let columns = Columns { label, cell };
+        let names_width = 22.min(style.width / 3);
+        let columns = Columns {
+            label: names_width,
+            cell: style.width.saturating_sub(names_width + 3) / 2,
+        };
         let names = names(&self.files);
         columns.write([" ", "", &names[0], &names[1]], |line| style.bold(line), out)?;
         for row in &self.rows {
             let mark = if row.differs { "*" } else { " " };
-            columns.write([mark, &row.name, &row.good, &row.bad], str::to_owned, out)?;
+            let [name, good, bad] = [label(&row.name), value(&row.good), value(&row.bad)];
+            columns.write([mark, &name, &good, &bad], str::to_owned, out)?;
         }
         Ok(())
     }
@@ -221,7 +225,7 @@ fn sentence(goodput: [f64; 2], limits: [Limit; 2], [because, although]: [&[Strin
             "compare-captures-both-transfers-about-equally-fast",
             goodput = bit_rate(goodput[0]),
             goodput2 = bit_rate(goodput[1])
-        )
+        ),
     };
     let limit = if limits[0] == limits[1] {
         english!("compare-captures-both-limited-by", limits = limits[0])
@@ -234,12 +238,12 @@ fn sentence(goodput: [f64; 2], limits: [Limit; 2], [because, although]: [&[Strin
     };
     let nothing = if because.is_empty() && although.is_empty() {
         english_word!("compare-captures-nothing-else-matters-differs")
+    } else if because.is_empty() && course != Course::Alike {
+        english_word!("compare-captures-nothing-explains")
     } else {
         ""
     };
     format!("{speed}; {limit}{nothing}.")
-    } else if because.is_empty() && course != Course::Alike {
-        english_word!("compare-captures-nothing-explains")
 }
 
 fn rows(pair: [&ExplainedConnection; 2]) -> Vec<Difference> {
@@ -316,8 +320,8 @@ fn reasons(pair: [&ExplainedConnection; 2], named: Named) -> Vec<String> {
     let [fast, slow] = pair.map(|c| &c.connection);
     let [was, is] = [Situation::of(fast), Situation::of(slow)];
     let mut found = Vec::new();
-    let receiver = bad.data_from.other().index();
-    let scales = [good, bad].map(|c| c.handshake.window_scale[receiver]);
+    let receiver = slow.data_from.other().index();
+    let scales = [fast, slow].map(|c| c.handshake.window_scale[receiver]);
     if let [Some(shift), None] = scales {
         let max = byte_rate(response::window(65_535.0, is.mss, is.rtt_min_s.max(1e-6)));
         found.push(match named {
@@ -366,11 +370,11 @@ fn reasons(pair: [&ExplainedConnection; 2], named: Named) -> Vec<String> {
     }
     let queue = [&was, &is].map(|s| (s.rtt_s - s.rtt_min_s).max(0.0));
     if queue[1] > 0.02 && queue[1] > 2.0 * queue[0] {
+        let (second, first) = named.order(queue.map(seconds));
         found.push(english!(
             "compare-captures-packets-wait-queue-instead",
             queue = second,
             max = first
-        let (second, first) = named.order(queue.map(seconds));
         ));
     }
     let (low, _) = response::loss_interval(is.lost, is.segments);
@@ -412,11 +416,11 @@ fn reasons(pair: [&ExplainedConnection; 2], named: Named) -> Vec<String> {
     }
     let sizes = [&was, &is].map(|s| s.mss);
     if sizes[1] < sizes[0] * 0.97 {
+        let (second, first) = named.order(sizes.map(bytes));
         found.push(english!(
             "compare-captures-segments-carry-instead",
             sizes = second,
             sizes2 = first
-        let (second, first) = named.order(sizes.map(bytes));
         ));
     }
     found
@@ -450,11 +454,11 @@ mod tests {
             limits: [Limit::RandomLoss; 2],
             sentence: "Both are equally fast.".to_owned(),
             findings: Vec::new(),
+            although: Vec::new(),
             rows: vec![Difference {
                 name: "window in the last round trip".to_owned(),
                 good: "reno, with timestamps, SACK and a window scale of 7".to_owned(),
                 bad: "reno, with timestamps, SACK and a window scale of 8".to_owned(),
-            although: Vec::new(),
                 differs: true,
             }],
         };

@@ -88,7 +88,7 @@ impl FolderComparison {
             .clamp(7, 18);
         let head = say!(
             "compare-folders-limited-by-b",
-            longest = left("variant", longest),
+            longest = left(word!("head-variant"), longest),
             right = right("A", 12),
             right2 = right("B", 12),
             right3 = right("B/A", 7)
@@ -155,7 +155,7 @@ impl FolderComparison {
             style.paragraph(word!("compare-folders-chance"), "", "  ", Tone::Plain, out)?;
         }
         for name in &self.missing {
-            writeln!(out, "{name}")?;
+            writeln!(out, "{}", told(name))?;
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ use crate::graphs::GraphSet;
 use crate::quantity::{bit_rate, bytes, grouped, percent, seconds};
 use crate::text::Style;
 use crate::verdict::flag_name;
+use slowpath_words::{say, word};
 
 /// Connections that get graphs and details; the rest of a large capture is counted.
 const DETAILED: usize = 12;
@@ -43,10 +44,11 @@ pub(super) fn view(explanation: &Explanation) -> ExplainView {
         format!("{} packets", grouped(capture.packets as f64, 0)),
         bytes(capture.bytes as f64),
         seconds(capture.duration_s),
-        format!(
-            "{count} {}",
-            if count == 1 { "connection" } else { "connections" }
-        ),
+        if count == 1 {
+            word!("explain-one-connection").to_owned()
+        } else {
+            say!("explain-connections", count = count)
+        },
     ];
     if count > DETAILED {
         meta.push(format!("the {DETAILED} largest are shown"));
@@ -137,12 +139,13 @@ struct ConnectionView {
     sentence: String,
     goodput: String,
     duration: String,
-    bytes: String,
+    /// The bytes moved meanwhile.
+    amount: String,
     rtt: String,
     set: Option<SetView>,
     verdict: VerdictPart,
     remedies: Vec<RemedyRow>,
-    facts: Vec<(&'static str, String)>,
+    facts: Vec<(String, String)>,
     wireshark: Vec<WiresharkRow>,
 }
 
@@ -151,7 +154,7 @@ impl ConnectionView {
         let c = &explained.connection;
         let drawn = !c.graphs.segments.is_empty() || !c.graphs.io.is_empty();
         let set = drawn.then(|| {
-            let label = format!("seen {}", tap_words(c.tap));
+            let label = say!("explain-seen", tap = tap_words(c.tap));
             SetView::of(&GraphSet::of("", 0, label, c))
         });
         Self {
@@ -172,7 +175,10 @@ impl ConnectionView {
             set,
             verdict: VerdictPart::of(&c.verdict),
             remedies: explained.remedies.iter().map(RemedyRow::of).collect(),
-            facts: facts(c),
+            facts: facts(c)
+                .into_iter()
+                .map(|(name, text)| (label(name), value(&text)))
+                .collect(),
             wireshark: c.wireshark.iter().map(WiresharkRow::of).collect(),
         }
     }

@@ -55,7 +55,7 @@ pub(crate) fn read_network(fields: &Fields<'_>) -> NetworkDocument {
         if !fields.has("network") {
             fields.missing(
                 "network",
-                "add a table [network] with both = [{ rate = \"50 Mbit/s\" }, { delay = \"50 ms\" }]; both = [] is a direct line",
+                format!("add a table [network] with `{EXAMPLE}`; `both = []` is a direct line"),
             );
         }
         return network;
@@ -543,3 +543,6 @@ const DEFAULT_QUEUE: QueueSize = QueueSize::Packets(1_000);
 const SMALLEST_BUCKET: u64 = 1_600;
 /// Longer than light needs to Mars and back; more is a slip of the pen.
 const LONGEST_DELAY: Duration = Duration::from_secs(3_600);
+
+/// A network, as it may be written.
+const EXAMPLE: &str = "both = [{ rate = \"50 Mbit/s\" }, { delay = \"50 ms\" }]";
