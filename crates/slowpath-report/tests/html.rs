@@ -67,6 +67,24 @@ fn few_runs_that_differ_much_stand_for_themselves() {
 }
 
 #[test]
+fn simulated_figures_are_not_called_measured_and_both_have_their_thousands_apart() {
+    let mut results = sample::results();
+    for variant in &mut results.variants {
+        variant.clock = slowpath_record::Origin::Simulated;
+        for figure in &mut variant.figures {
+            figure.label.printed = Some("14924 B".to_owned());
+        }
+    }
+    let mut out = Vec::new();
+    write_report(&results, &[], None, &mut out).unwrap();
+    let page = String::from_utf8(out).unwrap();
+    let head = |word: &str| format!("<th class=\"num\">{word}</th>");
+    assert!(page.contains(&head("Simulated")) && !page.contains(&head("Measured")));
+    assert!(page.contains(">14,924 B") && !page.contains(">14924 B"));
+    assert!(report().contains(&head("Measured")));
+}
+
+#[test]
 fn the_report_shows_everything_once_asked() {
     let page = report();
     keep("report.html", &page);
