@@ -41,8 +41,8 @@ explain-when = { "  " }区間{ "       " }
 
 ## ledger
 
-ledger-costs-instead = 時間の内訳: 同じデータ量で、{ $cause }の短縮余地が{ $instead }から{ $costs }に増加
-ledger-holds-instead = 時間の内訳: 同じデータ量で、{ $cause }の時間が{ $instead }から{ $holds }に増加
+ledger-costs-instead = 時間の内訳: 同じデータ量で、{ $cause }の短縮余地が{ $instead }から{ $costs }に変化
+ledger-holds-instead = 時間の内訳: 同じデータ量で、{ $cause }の時間が{ $instead }から{ $holds }に変化
 ledger-link-instead = 時間の内訳: 同じバイト数で、回線自体が{ $instead }から{ $takes }に変わった
 ledger-start-instead = 時間の内訳: 同じバイト数で、ハンドシェイクとスロースタートが{ $instead }から{ $takes }に変わった
 ledger-payload = データで{ $rate }、{ $how }
@@ -177,10 +177,10 @@ compare-captures-window-closed = ゼロウィンドウ
 ## compare-mod
 
 compare-mod-against = { $mean2 }に対し{ $mean }
-compare-mod-times-as-fast-as = { $ratio }倍
-compare-mod-goodput = 速さの{ $ratio }%
-compare-mod-than = { $abs }%{ $word }
-compare-mod-is = { $a }に対し{ $b }は{ $size }です: { $means }({ $c })。
+compare-mod-times-as-fast-as = { $a }に対し{ $b }は{ $ratio }倍の速さです: { $means }({ $c })。
+compare-mod-goodput = { $a }に対し{ $b }は速さの{ $ratio }%です: { $means }({ $c })。
+compare-mod-faster = { $a }より{ $b }は{ $abs }%速くなっています: { $means }({ $c })。
+compare-mod-slower = { $a }より{ $b }は{ $abs }%遅くなっています: { $means }({ $c })。
 compare-mod-no-difference-shown-between-difference = { $a }と{ $b }の差は判定できません: { $means }。平均の差は{ $unit }〜{ $unit2 }です({ $c })。
 compare-mod-against-one-run-each-side = { $a }と{ $b }: { $means }。各1回では偶然と区別できません。--repeats 5なら判定できます。
 compare-mod-no-test = 検定なし

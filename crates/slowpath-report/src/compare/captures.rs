@@ -12,7 +12,7 @@ use crate::explain_text::{label, value};
 use crate::facts::facts;
 use crate::quantity::{bit_rate, byte_rate, bytes, percent, seconds};
 use crate::text::{Style, fold, left, wrap};
-use slowpath_words::{english, english_word};
+use slowpath_words::{english, english_word, word};
 
 /// Two captures compared by their largest connections.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -89,8 +89,8 @@ impl CaptureComparison {
         for line in wrap(&self.sentence, style.width, "", "") {
             writeln!(out, "{}", style.bold(&line))?;
         }
-        let because = (&self.findings, english_word!("compare-captures-because"));
-        let although = (&self.although, english_word!("compare-captures-although"));
+        let because = (&self.findings, word!("compare-captures-because"));
+        let although = (&self.although, word!("compare-captures-although"));
         for (reasons, word) in [because, although] {
             for reason in reasons {
                 for line in wrap(reason, style.width, word, "          ") {

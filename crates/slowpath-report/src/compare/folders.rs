@@ -204,7 +204,10 @@ impl VariantChange {
             format!(" {}{}.", grown[..1].to_uppercase(), &grown[1..])
         });
         let changed = match limits {
-            [Some(x), Some(y)] if x != y => english!("compare-folders-limit-changed-from", x = x, y = y),
+            [Some(x), Some(y)] if x != y => format!(
+                " {}",
+                english!("compare-folders-limit-changed-from", x = x, y = y)
+            ),
             _ => String::new(),
         };
         Self {

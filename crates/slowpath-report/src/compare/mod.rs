@@ -20,36 +20,49 @@ pub fn sentence(a: &str, b: &str, c: &Comparison, unit: RateUnit) -> String {
     );
     match c.outcome {
         Outcome::Higher | Outcome::Lower => {
-            let word = if c.outcome == Outcome::Higher {
-                "faster"
-            } else {
-                "slower"
-            };
-            let size = if c.ratio >= 2.0 {
-                english!(
+            let test = p_text(c);
+            if c.ratio >= 2.0 {
+                let ratio = format!("{:.1}", c.ratio);
+                return english!(
                     "compare-mod-times-as-fast-as",
-                    ratio = format_args!("{:.1}", c.ratio)
-                )
-            } else if c.ratio <= 0.5 {
-                english!(
+                    b = b,
+                    ratio = ratio,
+                    a = a,
+                    means = means,
+                    c = test
+                );
+            }
+            if c.ratio <= 0.5 {
+                let ratio = format!("{:.0}", c.ratio * 100.0);
+                return english!(
                     "compare-mod-goodput",
-                    ratio = format_args!("{:.0}", c.ratio * 100.0)
+                    b = b,
+                    ratio = ratio,
+                    a = a,
+                    means = means,
+                    c = test
+                );
+            }
+            let abs = format!("{:.1}", c.percent().abs());
+            if c.outcome == Outcome::Higher {
+                english!(
+                    "compare-mod-faster",
+                    b = b,
+                    abs = abs,
+                    a = a,
+                    means = means,
+                    c = test
                 )
             } else {
                 english!(
-                    "compare-mod-than",
-                    abs = format_args!("{:.1}", c.percent().abs()),
-                    word = word
+                    "compare-mod-slower",
+                    b = b,
+                    abs = abs,
+                    a = a,
+                    means = means,
+                    c = test
                 )
-            };
-            english!(
-                "compare-mod-is",
-                b = b,
-                size = size,
-                a = a,
-                means = means,
-                c = p_text(c)
-            )
+            }
         }
         Outcome::NotShown => english!(
             "compare-mod-no-difference-shown-between-difference",
