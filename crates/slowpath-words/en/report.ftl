@@ -51,7 +51,7 @@ ledger-held = { $mark } { $lost } { $entries } (held { $time })
 ledger-without = without { $cause }: { $duration } (90 %: { $low } to { $high })
 ledger-link-itself-2 = = { $floor } the link itself
 ledger-link-and-start = = { $floor } the link itself and the start ({ $capacity })
-ledger-link-and-start-2 = = { $floor } the link itself and the start
+ledger-link-and-start-2 = = { $floor } the link and the start
 ledger-at = ; at { $at }
 ledger-events-costliest = ; { $events } events, the costliest at { $at }
 ledger-as-told = as told
@@ -258,8 +258,8 @@ compare-folders-b-comparison-may-mean-little = A is of { $experiments }, B of { 
 compare-folders-limited-by-b = { $longest } { $right } { $right2 }  { $right3 }  limited by (A, B)
 compare-folders-in-a = { $a } in folder A
 compare-folders-b = { $b } in folder B
-compare-folders-same = { $name } gives { $rate } in both.
-compare-folders-once = { $name } gives { $now } in folder B against { $before } in folder A.
+compare-folders-same = { $name } comes to { $rate } in both.
+compare-folders-once = { $name } comes to { $now } in folder B against { $before } in folder A.
 compare-folders-chance = One run on each side cannot show whether a difference is chance; runs with --repeats 5 can.
 compare-folders-no-valid-run-on-one = { $a }: no valid run on one side, nothing can be said.
 compare-folders-limit-changed-from = The limit changed from { $x } to { $y }.
