@@ -206,7 +206,7 @@ mod tests {
             ("20Mbit", "20 Mbit/s"),
             ("512 kbit", "512 kbit/s"),
             ("1Gbit", "1 Gbit/s"),
-            ("9600bit", "9600 bit/s"),
+            ("9600bit", "9.6 kbit/s"),
             ("10 mbit/s", "10 Mbit/s"),
             ("５０ Mbit/s", "50 Mbit/s"),
             ("１．５Gbps", "1.5 Gbit/s"),
