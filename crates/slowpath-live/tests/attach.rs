@@ -409,3 +409,46 @@ fn a_process_in_a_network_of_its_own_is_watched_there() {
         }
     }
 }
+
+/// Not a test: a program that gets all of what the port in its environment sends, and reads it slowly at first.
+#[test]
+#[ignore = "a role that another test starts as a process"]
+fn role_of_a_downloader() {
+    let port: u16 = std::env::var("SLOWPATH_TEST_PORT").unwrap().parse().unwrap();
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let mut buffer = vec![0; 1_000_000];
+    stream.write_all(b"?").unwrap();
+    while stream.read(&mut buffer).is_ok_and(|count| count > 0) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// What arrives before the first look, and what waits unread at the last one, is part of the transfer.
+#[test]
+fn every_byte_of_a_download_is_counted() {
+    const BYTES: u64 = 20_000_000;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let sends = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.read_exact(&mut [0]).unwrap();
+        stream.write_all(&vec![7; BYTES as usize]).unwrap();
+    });
+    let own = std::env::current_exe().unwrap().display().to_string();
+    let words = [
+        "env".to_owned(),
+        format!("SLOWPATH_TEST_PORT={port}"),
+        own,
+        "role_of_a_downloader".to_owned(),
+        "--exact".to_owned(),
+        "--ignored".to_owned(),
+    ];
+    let spec = spec(Target::Command(words.to_vec()), 30);
+    let outcome = why::watch(&spec, &AtomicBool::new(false), &mut |_| ()).unwrap();
+    sends.join().unwrap();
+    let answer = why::answer(&spec.target, &outcome);
+    let main = answer.main_connection().expect("a connection");
+    // The end of the stream counts as one byte for the kernel.
+    assert!(main.bytes.abs_diff(BYTES) <= 1, "{} of {BYTES}", main.bytes);
+    assert!(!main.bytes_at_least, "the end was seen");
+}

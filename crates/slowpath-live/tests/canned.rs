@@ -452,3 +452,26 @@ fn a_connection_on_which_nothing_moves_is_told_with_what_it_waits_for() {
     assert_eq!(verdict(&idle).0, Limit::Unknown);
     assert!(!idle.stands_still());
 }
+
+/// Over a short path much has come before the first look: it belongs to the transfer, and its time does.
+#[test]
+fn what_moved_before_a_connection_was_found_is_counted() {
+    let mut found = ConnectionSample::default();
+    found.at = 20_000_000;
+    found.info.rtt = 100;
+    found.info.bytes_received = 8_000_000;
+    found.info.bytes_acked = 120;
+    let birth = found.at_birth(5_000_000).unwrap();
+    let mut track = Track::new(birth);
+    track.observe(found.clone());
+    assert_eq!((track.received(), track.sent()), (8_000_000, 119));
+    assert!((track.seconds() - 0.015).abs() < 1e-9, "{}", track.seconds());
+    // A sender's own count of its busy time tells when it began.
+    let mut sending = sender();
+    sending.at = 900_000_000;
+    (sending.info.busy_time, sending.info.bytes_acked) = (120_000, 50_001);
+    let birth = sending.at_birth(500_000_000).unwrap();
+    assert_eq!(birth.at, 700_000_000);
+    // Made in the very moment of the look: nothing to add.
+    assert!(found.at_birth(20_000_000).is_none());
+}

@@ -161,6 +161,7 @@ why-text-stands-still = stands still
 why-text-why-first-slow-slowpath-why = Why is the first slow: slowpath why --pid { $pid }
 why-text-why-first-slow-slowpath-why-2 = Why is the first slow: slowpath why --to { $remote }
 why-text-in = { $program }{ $connection } { $arrow } { $remote } in { $facts }, { $goodput_bit_per_s }, { $congestion_control }
+why-text-at-least = at least { $bytes }
 why-text-busiest-thread-one-processor = The busiest thread is { $program }: { $share } of one processor.
 why-text-busiest-tcp-transfers-machine-now = The busiest TCP transfers of this machine now:
 why-text-where-time-job-went = Where the time of the job went:

@@ -161,6 +161,7 @@ why-text-stands-still = 停止中
 why-text-why-first-slow-slowpath-why = 先頭が遅い理由を調べるには: slowpath why --pid { $pid }
 why-text-why-first-slow-slowpath-why-2 = 先頭が遅い理由を調べるには: slowpath why --to { $remote }
 why-text-in = { $program }{ $arrow }{ $remote }: { $facts }で{ $connection }、{ $goodput_bit_per_s }、{ $congestion_control }
+why-text-at-least = 少なくとも{ $bytes }
 why-text-busiest-thread-one-processor = 最も忙しいスレッドは{ $program }で、1コアの{ $share }です。
 why-text-busiest-tcp-transfers-machine-now = このマシンで今、転送量の多いTCP接続:
 why-text-where-time-job-went = ジョブの時間の内訳:

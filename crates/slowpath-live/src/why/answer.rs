@@ -74,6 +74,9 @@ pub struct ConnectionAnswer {
     pub congestion_control: String,
     /// Payload bytes that reached their receiver while watched.
     pub bytes: u64,
+    /// Whether more may have moved: the end of the connection was not seen.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub bytes_at_least: bool,
     /// Payload over the time watched.
     pub goodput_bit_per_s: f64,
     /// Whether it had ended by the end of the watch.
@@ -225,6 +228,7 @@ fn connection(one: &Watched, programs: ProgramView) -> ConnectionAnswer {
         direction: if facts.receiving { "in" } else { "out" },
         congestion_control: one.congestion_control.clone(),
         bytes: facts.bytes,
+        bytes_at_least: one.may_have_moved_more(),
         goodput_bit_per_s: facts.bytes as f64 * 8.0 / facts.seconds.max(1e-9),
         ended: one.ended,
         verdict,

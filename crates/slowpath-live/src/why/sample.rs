@@ -32,7 +32,48 @@ impl ConnectionSample {
             bbr: socket.bbr,
         })
     }
+
+    /// The connection as it was when it was made, after `after`; `None` where that was not before this look.
+    ///
+    /// A sender has been busy from its first data on, so the kernel's own count tells when that was.
+    pub fn at_birth(&self, after: u64) -> Option<Self> {
+        let micros = self.info.busy_time + 2 * u64::from(self.info.rtt.max(LEAST_RTT));
+        let earliest = if self.info.bytes_acked > self.info.bytes_received {
+            self.at.saturating_sub(micros * 1_000)
+        } else {
+            0
+        };
+        let at = earliest.max(after);
+        let info = TcpInfo {
+            bytes_acked: self.info.bytes_acked.min(1),
+            bytes_received: 0,
+            bytes_sent: 0,
+            bytes_retrans: 0,
+            busy_time: 0,
+            rwnd_limited: 0,
+            sndbuf_limited: 0,
+            segs_out: 0,
+            segs_in: 0,
+            data_segs_out: 0,
+            data_segs_in: 0,
+            total_retrans: 0,
+            dsack_dups: 0,
+            reord_seen: 0,
+            rcv_ooopack: 0,
+            delivered: 0,
+            delivered_ce: 0,
+            ..self.info
+        };
+        (at < self.at).then(|| Self {
+            at,
+            info,
+            ..self.clone()
+        })
+    }
 }
+
+/// Microseconds that a round trip is taken to be where none was measured.
+const LEAST_RTT: u32 = 1_000;
 
 /// What a sleeping thread waits in, as far as one may know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -166,10 +166,15 @@ fn write_connection(connection: &ConnectionAnswer, style: Style, out: &mut dyn W
         .program
         .as_deref()
         .map_or(String::new(), |name| format!("{name}: "));
+    let bytes = quantity::bytes(connection.bytes as f64);
     let about = say!(
         "why-text-in",
         program = program,
-        connection = quantity::bytes(connection.bytes as f64),
+        connection = if connection.bytes_at_least {
+            say!("why-text-at-least", bytes = bytes)
+        } else {
+            bytes
+        },
         arrow = arrow,
         remote = connection.remote,
         facts = quantity::seconds(connection.facts.seconds),

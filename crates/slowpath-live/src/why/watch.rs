@@ -59,6 +59,10 @@ pub struct Watched {
     pub from_birth: bool,
     /// Whether it has ended.
     pub ended: bool,
+    /// Whether the kernel told of its end, with its last counts.
+    pub end_told: bool,
+    /// Whether it was no longer there when it was looked at.
+    gone: bool,
     socket: TcpSocket,
 }
 
@@ -76,8 +80,27 @@ impl Watched {
             track: Track::new(sample).under(&socket.congestion_control),
             from_birth,
             ended: false,
+            end_told: false,
+            gone: false,
             socket,
         })
+    }
+
+    /// The same of one that was made after `after`: what it moved before it was found is counted, too.
+    #[must_use]
+    pub fn made_after(mut self, after: u64) -> Self {
+        let found = self.track.first().clone();
+        if let Some(birth) = found.at_birth(after).filter(|_| !self.from_birth) {
+            self.track = Track::new(birth).under(&self.congestion_control);
+            self.track.observe(found);
+            self.from_birth = true;
+        }
+        self
+    }
+
+    /// Whether more may have moved than what is known: its end was not seen.
+    pub const fn may_have_moved_more(&self) -> bool {
+        !self.end_told && (self.gone || self.ended && self.track.last().send_queue > 0)
     }
 
     /// Whether any payload moved while it was watched.
@@ -101,7 +124,7 @@ impl Watched {
                     self.congestion_control.clone_from(&socket.congestion_control);
                 }
             }
-            _ => self.ended = true,
+            _ => (self.ended, self.gone) = (true, true),
         }
     }
 
@@ -114,7 +137,7 @@ impl Watched {
             sample.memory = self.track.last().memory;
             self.track.observe(sample);
         }
-        self.ended = true;
+        (self.ended, self.end_told) = (true, true);
     }
 }
 
@@ -228,6 +251,10 @@ struct Watcher<'a> {
     cpu_begin: u64,
     watched: HashMap<u64, Watched>,
     seen: HashMap<u64, u64>,
+    /// Sockets that were there before the watch.
+    older: HashSet<u64>,
+    /// When programs and their sockets began to be listed last.
+    listed: u64,
     programs: Programs,
     not_followed: usize,
     missed: (usize, u64),
@@ -257,6 +284,7 @@ impl<'a> Watcher<'a> {
             destroyed,
             host,
             packets,
+            older,
         } = open_diagnostics(&spec.target, capture, root)?;
         let (child, shortened) = match &spec.target {
             Target::Command(words) => start(words, spec)?,
@@ -279,6 +307,8 @@ impl<'a> Watcher<'a> {
             cpu_begin: clock::process_cpu(),
             watched: HashMap::new(),
             seen: HashMap::new(),
+            older,
+            listed: 0,
             programs: Programs::default(),
             not_followed: 0,
             missed: (0, 0),
@@ -373,6 +403,7 @@ impl<'a> Watcher<'a> {
             let mut groups = self.programs.list.iter();
             self.throttling = groups.find_map(|program| process_table::throttling_file(program.id).ok());
         }
+        let before = std::mem::replace(&mut self.listed, start);
         let sockets = self.diag.tcp_sockets().map_err(WhyError::Diagnostics)?;
         let mut candidates: Vec<(u64, TcpSocket)> = Vec::new();
         let mut seen = HashMap::new();
@@ -388,7 +419,7 @@ impl<'a> Watcher<'a> {
                 candidates.push((grown, socket));
             }
         }
-        self.seen = seen;
+        let known = std::mem::replace(&mut self.seen, seen);
         candidates.sort_by_key(|(grown, _)| std::cmp::Reverse(*grown));
         self.let_go(candidates.iter().filter(|(grown, _)| *grown > 0).count());
         let active = self.watched.values().filter(|watched| !watched.ended).count();
@@ -396,7 +427,8 @@ impl<'a> Watcher<'a> {
         self.not_followed = candidates.len().saturating_sub(room);
         let at = self.now();
         for (_, socket) in candidates.into_iter().take(room) {
-            self.follow(at, socket);
+            let is_new = !self.older.contains(&socket.cookie) && !known.contains_key(&socket.cookie);
+            self.follow(at, is_new.then_some(before), socket);
         }
         if self.watched.values().all(|watched| moved(watched) == 0) {
             self.find_udp();
@@ -433,14 +465,20 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    fn follow(&mut self, at: u64, socket: TcpSocket) {
+    /// Follows a connection that was found at `at`, and was made after `after` where that is known.
+    fn follow(&mut self, at: u64, after: Option<u64>, socket: TcpSocket) {
         if let Some(packets) = &mut self.packets {
             packets.follow(socket.local, socket.remote);
         }
         let program = self.programs.by_inode.get(&socket.inode).cloned();
         let cookie = socket.cookie;
-        self.watched
-            .extend(Watched::new(at, socket, program).map(|watched| (cookie, watched)));
+        let Some(mut watched) = Watched::new(at, socket, program) else {
+            return;
+        };
+        if let Some(after) = after {
+            watched = watched.made_after(after);
+        }
+        self.watched.insert(cookie, watched);
     }
 
     fn is_meant(&self, socket: &TcpSocket) -> bool {
@@ -548,6 +586,15 @@ impl<'a> Watcher<'a> {
         }
     }
 
+    /// The kernel tells of ends a little later than they happen: the last counts of what is gone are worth a moment.
+    fn await_ends(&mut self) {
+        let end = self.now() + LATE;
+        while self.watched.values().any(|one| one.gone && !one.end_told) && self.now() < end {
+            clock::sleep_until(clock::monotonic() + LATE / 20);
+            self.told_of_ends(self.now());
+        }
+    }
+
     fn finish(mut self, status: Option<ExitStatus>) -> Result<Outcome, WhyError> {
         let at = self.now();
         self.told_of_ends(at);
@@ -557,6 +604,7 @@ impl<'a> Watcher<'a> {
                 watched.look(&mut self.diag, self.begin);
                 watched.ended |= watched.socket.state != ESTABLISHED;
             }
+            self.await_ends();
         }
         let captured = self.packets.take().map(Packets::finish).transpose()?;
         let trials = self.course.take().map_or_else(Vec::new, |mut course| {
@@ -609,6 +657,7 @@ struct Opened {
     destroyed: Option<Destroyed>,
     host: Option<HostCounters>,
     packets: Option<Packets>,
+    older: HashSet<u64>,
 }
 
 fn open_diagnostics(
@@ -618,8 +667,9 @@ fn open_diagnostics(
 ) -> Result<Opened, WhyError> {
     let open = || -> Result<Opened, WhyError> {
         let mut diag = SockDiag::open().map_err(WhyError::Diagnostics)?;
-        diag.tcp_sockets().map_err(WhyError::Diagnostics)?;
+        let sockets = diag.tcp_sockets().map_err(WhyError::Diagnostics)?;
         Ok(Opened {
+            older: sockets.iter().map(|socket| socket.cookie).collect(),
             diag,
             destroyed: Destroyed::open().ok(),
             host: HostCounters::begin(),
@@ -763,6 +813,8 @@ impl Ticker {
 
 /// Between two looks at a busy connection, nanoseconds.
 const PROBE: u64 = 10_000_000;
+/// Longest wait for word of an end, nanoseconds.
+const LATE: u64 = 50_000_000;
 /// Between two ticks.
 const TICK: u64 = 250_000_000;
 /// Most connections followed at once.
