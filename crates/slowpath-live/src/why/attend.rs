@@ -92,6 +92,7 @@ pub fn attend(
         seen: HashMap::new(),
         owners: HashMap::new(),
         listening: Vec::new(),
+        listed: 0,
         runs: HashMap::new(),
         is_first: true,
     };
@@ -124,6 +125,8 @@ struct Attendant<'a> {
     seen: HashMap<u64, u64>,
     owners: HashMap<u32, (u32, String)>,
     listening: Vec<u16>,
+    /// When the sockets were listed last.
+    listed: u64,
     runs: HashMap<String, Run>,
     is_first: bool,
 }
@@ -152,28 +155,36 @@ impl Attendant<'_> {
             .map(|socket| socket.local.port())
             .collect();
         let first = std::mem::replace(&mut self.is_first, false);
+        let listed = std::mem::replace(&mut self.listed, at);
         let mut seen = HashMap::new();
         let mut new = Vec::new();
         for socket in sockets {
             let Some(info) = socket.info else { continue };
-            if socket.state == LISTEN || self.is_followed(socket.cookie) || !self.is_meant(&socket) {
+            if socket.state == LISTEN || !self.is_meant(&socket) {
                 continue;
             }
             let bytes = info.bytes_acked + info.bytes_received;
+            // Also of those that are followed: once their run is over they are no new ones.
+            if self.is_followed(socket.cookie) {
+                seen.insert(socket.cookie, bytes);
+                continue;
+            }
             let before = self.seen.get(&socket.cookie).copied();
             seen.insert(socket.cookie, bytes);
             // One that was there before the first look has a past that is none of this run's.
             let known = before.unwrap_or(if first { bytes } else { 0 });
             if bytes.saturating_sub(known) >= LEAST_GROWTH {
-                new.push(socket);
+                // One that nobody saw at the last listing was made since.
+                let after = (before.is_none() && !first).then_some(listed);
+                new.push((socket, after));
             }
         }
         self.seen = seen;
-        for socket in new {
+        for (socket, after) in new {
             if self.runs.values().map(|run| run.connections.len()).sum::<usize>() >= FOLLOWED {
                 break;
             }
-            self.follow(at, socket);
+            self.follow(at, after, socket);
         }
         Ok(())
     }
@@ -206,15 +217,18 @@ impl Attendant<'_> {
         self.owners.get(&inode).filter(|(pid, _)| *pid != 0).cloned()
     }
 
-    fn follow(&mut self, at: u64, socket: TcpSocket) {
+    fn follow(&mut self, at: u64, after: Option<u64>, socket: TcpSocket) {
         let program = self.owner(socket.inode).map(|(_, name)| name);
         let job = name(program.as_deref(), &socket, &self.listening);
-        let Some(watched) = Watched::new(at, socket, program) else {
+        let Some(mut watched) = Watched::new(at, socket, program) else {
             return;
         };
+        if let Some(after) = after {
+            watched = watched.made_after(after);
+        }
         let run = self.runs.entry(job).or_insert_with(|| Run {
             connections: Vec::new(),
-            begin: at,
+            begin: watched.track.first().at,
             moved: 0,
             last_moved: at,
             next_judged: at + FIRST_JUDGED,
@@ -365,9 +379,9 @@ pub const QUIET: u64 = 10_000_000_000;
 /// Between two looks at what is followed, nanoseconds.
 const LOOK: u64 = 50_000_000;
 /// Between two looks for new connections.
-const DISCOVERY: u64 = 1_000_000_000;
+const DISCOVERY: u64 = 250_000_000;
 /// Bytes between two discoveries that make a connection worth following.
-const LEAST_GROWTH: u64 = 50_000;
+const LEAST_GROWTH: u64 = 12_500;
 /// Most connections followed at once.
 const FOLLOWED: usize = 64;
 /// A run is first judged after so many nanoseconds, and then again after so many.
