@@ -101,6 +101,7 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
                 .to_owned(),
         ));
     }
+    refuse_what_cannot_be_tried(args)?;
     let target = target(args)?;
     if args.watch {
         let duration = args.duration.map(|seconds| Duration::from_secs(seconds.into()));
@@ -201,6 +202,24 @@ pub(crate) fn why(args: &WhyArgs) -> Result<u8, Failure> {
         Err(failure) if failure.code != exit::DONE => Err(failure),
         _ => Ok(status(&outcome)),
     }
+}
+
+/// Refuses changes of which it is known before anything runs that they cannot be tried.
+fn refuse_what_cannot_be_tried(args: &WhyArgs) -> Result<(), Failure> {
+    for change in args.trials.iter().flatten() {
+        if let Some(why) = trial::choice::refusal(change) {
+            return Err(Failure::usage(format!("trying {change} with --try: {why}")));
+        }
+    }
+    for change in &args.again {
+        let of_socket = change.socket().and_then(trial::choice::refusal);
+        if let Some(why) = of_socket.or_else(|| change.of(&args.command).err()) {
+            return Err(Failure::usage(format!(
+                "running the command again with {change}: {why}"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Puts a text where the line that updates stands.

@@ -435,6 +435,8 @@ errors-quote-open-in-it = a quote is open in it
 errors-size-from-to = a size is from 1 B to 1 GiB
 errors-no-name-of-control = that is no name of a congestion control
 errors-rate-stops-transfer = a rate below 8 kbit/s stops the transfer
+errors-try-refused = trying { $change } with --try: { $why }
+errors-again-refused = running the command again with { $change }: { $why }
 errors-again-no-command = running a command again with --again: no command is given; write it behind --, such as `slowpath why --again ipqos=none -- scp FILE HOST:`
 errors-again-interrupted = running the command again with --again: interrupted, so that the command itself did not run to its end; what it writes may be cut off
 errors-shell-far-ended = the far program has ended with status { $status } while the near one runs: { $far }

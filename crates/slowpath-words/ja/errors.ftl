@@ -435,6 +435,8 @@ errors-quote-open-in-it = 引用符が閉じていません
 errors-size-from-to = サイズは1Bから1GiBまでです
 errors-no-name-of-control = 輻輳制御の名前ではありません
 errors-rate-stops-transfer = 8kbit/s未満では転送が止まります
+errors-try-refused = --tryの変更{ $change }: { $why }
+errors-again-refused = --againの変更{ $change }: { $why }
 errors-again-no-command = --againで再実行するコマンドがありません。`slowpath why --again ipqos=none -- scp FILE HOST:`のように--の後に書いてください
 errors-again-interrupted = --againでの再実行は中断されました。コマンド自体は最後まで実行されていないため、書いたものは途中で切れている可能性があります
 errors-shell-far-ended = 手前のプログラムの実行中に、向こう側のプログラムがステータス{ $status }で終了しました: { $far }

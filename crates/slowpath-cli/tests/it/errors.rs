@@ -123,6 +123,8 @@ const WHY: &[Case] = &[
     ("slowpath why --try speed=9 -- true", 2, ["error:", "reading the change \"speed=9\"", "there is no change \"speed\"", "write congestion-control=NAME"]),
     ("slowpath why --try pacing-rate=20 -- true", 2, ["error:", "reading the change \"pacing-rate=20\"", "20", "write congestion-control=NAME"]),
     ("slowpath why --try mark=cs1 --port 22", 2, ["trying changes with --try", "no command is given", "never changed", "write the command behind --"]),
+    ("slowpath why --try congestion-control=nosuchcontrol -- true", 2, ["trying congestion-control=nosuchcontrol with --try", "no congestion control nosuchcontrol", "net.ipv4.tcp_available_congestion_control"]),
+    ("slowpath why --again ipqos=none -- curl -O http://host/big", 2, ["running the command again with ipqos=none", "does not know how curl runs ssh", "command='...'"]),
     ("slowpath why --watch --for 1 --out /dev/null/x", 3, ["keeping runs in", "/dev/null/x", "Not a directory", "--out"]),
     ("slowpath why --watch -- true", 2, ["error:", "'--watch'", "cannot be used with", "Usage: slowpath why"]),
     ("slowpath why --watch --capture", 2, ["error:", "'--watch'", "cannot be used with", "Usage: slowpath why"]),

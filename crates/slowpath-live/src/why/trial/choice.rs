@@ -1,9 +1,12 @@
 //! What is worth trying where nothing is named: what could lift the limit that the watch sees, and can be taken back.
 
+use std::io;
+
 use slowpath_packet::mark::Dscp;
 use slowpath_sys::{message, shared_socket, sockopt};
 use slowpath_units::ByteCount;
 use slowpath_verdict::Limit;
+use slowpath_words::english;
 
 use super::change::Change;
 use crate::why::facts::Facts;
@@ -77,6 +80,25 @@ pub fn worth_trying(
 /// What the kernel says: there is none of that name, or it is not for this user.
 pub fn may_choose(name: &str) -> std::io::Result<()> {
     sockopt::set_congestion_control(message::tcp_socket(false)?, name)
+}
+
+/// Why this user cannot choose a congestion control, a clause.
+pub(in crate::why) fn not_permitted(name: &str, error: &io::Error) -> String {
+    if error.kind() == io::ErrorKind::PermissionDenied {
+        english!("why-trial-not-allowed", name = name)
+    } else if error.kind() == io::ErrorKind::NotFound {
+        english!("why-trial-no-control", name = name)
+    } else {
+        english!("why-trial-refused-name", name = name, error = error)
+    }
+}
+
+/// Why a change cannot be made by this user on any connection, a clause; known before there is one.
+pub fn refusal(change: &Change) -> Option<String> {
+    match change {
+        Change::CongestionControl(name) => may_choose(name).err().map(|error| not_permitted(name, &error)),
+        _ => None,
+    }
 }
 
 /// Whether the kernel can let a buffer that was fixed grow again (Linux 5.14).

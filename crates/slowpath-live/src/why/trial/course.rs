@@ -280,7 +280,7 @@ impl Course {
                 .filter(|one| !one.ended)
                 .map(|one| one.congestion_control);
             for name in own.chain([name.as_str()]) {
-                choice::may_choose(name).map_err(|error| not_permitted(name, &error))?;
+                choice::may_choose(name).map_err(|error| choice::not_permitted(name, &error))?;
             }
         }
         Ok(())
@@ -394,7 +394,7 @@ impl Course {
 
 impl Drop for Course {
     fn drop(&mut self) {
-        self.stop("the watch ended");
+        self.stop(english_word!("why-trial-watch-ended"));
     }
 }
 
@@ -425,18 +425,8 @@ impl Refused {
 /// Why the kernel does not take a change, a clause.
 pub(in crate::why) fn not_set(change: &Change, error: &io::Error) -> String {
     match change {
-        Change::CongestionControl(name) => not_permitted(name, error),
+        Change::CongestionControl(name) => choice::not_permitted(name, error),
         _ => english!("why-trial-refused", error = error),
-    }
-}
-
-fn not_permitted(name: &str, error: &io::Error) -> String {
-    if error.kind() == io::ErrorKind::PermissionDenied {
-        english!("why-trial-not-allowed", name = name)
-    } else if error.kind() == io::ErrorKind::NotFound {
-        english!("why-trial-no-control", name = name)
-    } else {
-        english!("why-trial-refused-name", name = name, error = error)
     }
 }
 

@@ -8,6 +8,7 @@ use slowpath_words::{english_word, say, told, word};
 
 use super::change::Change;
 use super::result::{BlockAnswer, Method, Trial};
+use super::turns::Plan;
 
 /// Each trial in a sentence, with the rates behind it.
 ///
@@ -67,6 +68,19 @@ pub fn before(changes: &[Change]) -> Vec<String> {
     } else {
         say!("why-trial-before", changes = names.join(", "))
     }];
+    // Each change waits for the start of the transfer to be over, and for the ones before it.
+    let seconds: f64 = if changes.is_empty() {
+        Plan::least_s(false)
+    } else {
+        changes
+            .iter()
+            .map(|change| Plan::least_s(change.is_buffer()))
+            .sum()
+    };
+    said.push(say!(
+        "why-trial-needs",
+        seconds = format!("{:.0}", seconds.ceil())
+    ));
     said.extend(
         changes
             .iter()

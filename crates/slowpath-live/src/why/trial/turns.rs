@@ -64,6 +64,13 @@ impl Plan {
         }
     }
 
+    /// Seconds that the trial of a change takes at least, on the shortest path.
+    pub fn least_s(once: bool) -> f64 {
+        let plan = Self::new(0.0, None);
+        let plan = if once { plan.once() } else { plan };
+        plan.blocks as f64 * plan.block_s()
+    }
+
     /// Seconds of one block.
     pub const fn block_s(&self) -> f64 {
         (self.settle + self.measure) as f64 / 1e9
