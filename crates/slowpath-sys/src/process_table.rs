@@ -122,6 +122,18 @@ pub fn threads(pid: u32) -> io::Result<Vec<Status>> {
         .collect())
 }
 
+/// The children that a thread of a process has started and that are still there.
+///
+/// # Errors
+/// `ENOENT` when it is gone or the kernel keeps no such list (`CONFIG_PROC_CHILDREN`).
+pub fn children(pid: u32, tid: u32) -> io::Result<Vec<u32>> {
+    let text = fs::read_to_string(format!("/proc/{pid}/task/{tid}/children"))?;
+    Ok(text
+        .split_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect())
+}
+
 /// What the scheduler counted for a thread of a process, also of a foreign one.
 ///
 /// # Errors

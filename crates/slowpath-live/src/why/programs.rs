@@ -73,19 +73,29 @@ pub(super) fn job_sample(at: u64, programs: &Programs, throttling: Option<&PathB
             .map_or(0, |throttled| throttled.microseconds),
         ..JobSample::default()
     };
-    for process in &programs.list {
-        for thread in process_table::threads(process.id).unwrap_or_default() {
+    let mut processes: Vec<u32> = programs.list.iter().map(|process| process.id).collect();
+    let mut next = 0;
+    while let Some(&process) = processes.get(next) {
+        next += 1;
+        for thread in process_table::threads(process).unwrap_or_default() {
             if sample.tasks.len() == TASKS {
                 return sample;
             }
-            let scheduled = process_table::scheduled(process.id, thread.id).unwrap_or_default();
+            let scheduled = process_table::scheduled(process, thread.id).unwrap_or_default();
             let wait = if thread.state == 'R' {
                 Wait::Unknown
             } else {
-                waits_in(process.id, thread.id)
+                waits_in(process, thread.id)
             };
+            if wait == Wait::Child {
+                // What a shell waits for may be younger than the list: its programs come and go.
+                let children = process_table::children(process, thread.id).unwrap_or_default();
+                let new = children.into_iter().filter(|child| !processes.contains(child));
+                let new: Vec<u32> = new.collect();
+                processes.extend(new);
+            }
             sample.tasks.push(TaskSample {
-                process: process.id,
+                process,
                 thread: thread.id,
                 name: thread.name,
                 state: thread.state,
@@ -119,6 +129,9 @@ fn waits_in(process: u32, thread: u32) -> Wait {
     if PAUSES.contains(&call.number) {
         return Wait::Pause;
     }
+    if CHILDREN.contains(&call.number) {
+        return Wait::Child;
+    }
     Wait::Unknown
 }
 
@@ -136,6 +149,8 @@ mod calls {
     pub(super) const POLLS: &[i64] = &[7, 23, 232, 270, 271, 281, 441];
     /// nanosleep, clock_nanosleep.
     pub(super) const PAUSES: &[i64] = &[35, 230];
+    /// wait4, waitid.
+    pub(super) const CHILDREN: &[i64] = &[61, 247];
 }
 #[cfg(target_arch = "aarch64")]
 mod calls {
@@ -143,6 +158,7 @@ mod calls {
     pub(super) const WRITES: &[i64] = &[64, 66, 68, 70, 82, 83, 206, 211, 287];
     pub(super) const POLLS: &[i64] = &[22, 72, 73, 441];
     pub(super) const PAUSES: &[i64] = &[101, 115];
+    pub(super) const CHILDREN: &[i64] = &[95, 260];
 }
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod calls {
@@ -150,5 +166,6 @@ mod calls {
     pub(super) const WRITES: &[i64] = &[];
     pub(super) const POLLS: &[i64] = &[];
     pub(super) const PAUSES: &[i64] = &[];
+    pub(super) const CHILDREN: &[i64] = &[];
 }
-use calls::{PAUSES, POLLS, READS, WRITES};
+use calls::{CHILDREN, PAUSES, POLLS, READS, WRITES};

@@ -90,6 +90,8 @@ pub enum Wait {
     Descriptors,
     /// A pause of its own.
     Pause,
+    /// The end of a child.
+    Child,
     /// Anything else, or not to be known: a foreign process.
     Unknown,
 }
