@@ -56,11 +56,11 @@ impl JobPart {
     pub fn words(self) -> &'static str {
         match self {
             Self::Source => english_word!("why-job-reading-source"),
-            Self::Processor => "computing",
+            Self::Processor => english_word!("why-job-computing"),
             Self::ProcessorQueue => english_word!("why-job-waiting-processor"),
             Self::Throttled => english_word!("why-job-held-back-by-processor-quota"),
             Self::Sink => english_word!("why-job-writing-here"),
-            Self::Pause => "pausing",
+            Self::Pause => english_word!("why-job-pausing"),
             Self::OtherEnd => english_word!("why-job-waiting-answer"),
             Self::Receiver => english_word!("why-job-receiver"),
             Self::Network => english_word!("why-job-network"),
@@ -84,6 +84,8 @@ pub struct NetworkShares {
     pub unknown: f64,
     /// Whether the job receives.
     pub receiving: bool,
+    /// Whether what the programs were to act on waits in a socket here, unread.
+    pub unread: bool,
 }
 
 /// Adds up a job's time.
@@ -95,6 +97,8 @@ pub struct JobTrack {
     busiest: HashMap<String, f64>,
     /// Newest time for which a thread was ready and did not run: the kernel tells what it waited for once it runs again.
     untold: f64,
+    foreign: f64,
+    supplied: f64,
     total: f64,
 }
 
@@ -116,7 +120,7 @@ impl JobTrack {
         self.add(JobPart::Network, None, seconds * network.network);
         self.add(JobPart::Receiver, None, seconds * network.receiver);
         self.add(JobPart::NotVisible, None, seconds * network.unknown);
-        self.programs(&last, &now, seconds, seconds * network.program, network.receiving);
+        self.programs(&last, &now, seconds, seconds * network.program, &network);
         self.last = Some(now);
     }
 
@@ -157,7 +161,14 @@ impl JobTrack {
         }
     }
 
-    fn programs(&mut self, last: &JobSample, now: &JobSample, seconds: f64, left: f64, receiving: bool) {
+    fn programs(
+        &mut self,
+        last: &JobSample,
+        now: &JobSample,
+        seconds: f64,
+        left: f64,
+        network: &NetworkShares,
+    ) {
         let before: HashMap<(u32, u32), &TaskSample> = last
             .tasks
             .iter()
@@ -215,14 +226,33 @@ impl JobTrack {
             }
             // It woke up and ran: before that it slept in what the last look saw.
             Some(_) => {
-                let (part, program) = asleep(&last.tasks, receiving, last.visible);
-                self.add(part, program, left);
+                self.slept(last, network, left);
             }
-            None => {
-                let (part, program) = asleep(&now.tasks, receiving, now.visible);
-                self.add(part, program, left);
-            }
+            None => self.slept(now, network, left),
         }
+    }
+
+    /// Books time in which no thread ran, by what the threads of a look sleep in.
+    fn slept(&mut self, look: &JobSample, network: &NetworkShares, seconds: f64) {
+        let (part, program) = asleep(look, network.receiving, network.unread);
+        self.add(part, program, seconds);
+        match part {
+            JobPart::NotVisible if !look.visible => self.foreign += seconds,
+            JobPart::OtherEnd if look.tasks.iter().any(|task| task.wait == Wait::WritePipe) => {
+                self.supplied += seconds;
+            }
+            _ => {}
+        }
+    }
+
+    /// Of the time that is not visible, what is because programs are somebody else's, seconds.
+    pub const fn foreign(&self) -> f64 {
+        self.foreign
+    }
+
+    /// Of the time of waiting for the other end, that in which a program of the job had more to give and was not relieved of it, seconds.
+    pub const fn supplied(&self) -> f64 {
+        self.supplied
     }
 
     /// Books what the kernel told of earlier looks: time on a processor, held back by a quota, waiting for a processor.
@@ -241,13 +271,16 @@ impl JobTrack {
 
 /// Whether the programs may wait to write into a socket: none runs, and none is known to wait for anything else.
 fn waits_for_room(sample: &JobSample) -> bool {
-    let (part, _) = asleep(&sample.tasks, false, sample.visible);
+    let (part, _) = asleep(sample, false, false);
     let runs = sample.tasks.iter().any(|task| task.state == 'R');
     !runs && matches!(part, JobPart::OtherEnd | JobPart::NotVisible)
 }
 
 /// What a job waits for whose threads do not run.
-fn asleep(tasks: &[TaskSample], receiving: bool, visible: bool) -> (JobPart, Option<&str>) {
+///
+/// Where bytes wait `unread` in a socket here, nobody waits for the other end: a program that sleeps for any of its descriptors pauses.
+fn asleep(look: &JobSample, receiving: bool, unread: bool) -> (JobPart, Option<&str>) {
+    let tasks = &look.tasks;
     let device = if receiving { JobPart::Sink } else { JobPart::Source };
     let one = |wanted: &dyn Fn(&TaskSample) -> bool| tasks.iter().find(|task| wanted(task));
     if let Some(task) = one(&|task| task.state == 'D') {
@@ -266,7 +299,15 @@ fn asleep(tasks: &[TaskSample], receiving: bool, visible: bool) -> (JobPart, Opt
     if let Some(task) = one(&|task| task.wait == Wait::ReadPipe) {
         return (JobPart::Source, Some(&task.name));
     }
-    if visible && tasks.iter().any(|task| task.wait == Wait::Descriptors) {
+    // So is the program that should read.
+    if receiving && let Some(task) = one(&|task| task.wait == Wait::WritePipe) {
+        return (JobPart::Sink, Some(&task.name));
+    }
+    let waits = one(&|task| task.wait == Wait::Descriptors).filter(|_| look.visible);
+    if let Some(task) = waits.filter(|_| unread) {
+        return (JobPart::Pause, Some(&task.name));
+    }
+    if waits.is_some() {
         return (JobPart::OtherEnd, None);
     }
     (JobPart::NotVisible, None)
@@ -297,6 +338,38 @@ mod tests {
         }
     }
 
+    /// A program that reads at a rate of its own waits with a timer for its socket, in which bytes wait.
+    #[test]
+    fn a_program_that_lets_bytes_wait_in_its_socket_pauses() {
+        let unread = NetworkShares {
+            receiving: true,
+            unread: true,
+            ..PROGRAM
+        };
+        let mut job = JobTrack::default();
+        job.observe(look(0, 0, task('S', 0, Wait::Descriptors)), unread);
+        job.observe(look(1, 0, task('S', 0, Wait::Descriptors)), unread);
+        assert!((job.seconds(JobPart::Pause) - 0.01).abs() < 1e-9, "{job:?}");
+        assert_eq!(job.program(JobPart::Pause), Some("gzip"));
+        let full = task('S', 0, Wait::WritePipe);
+        job.observe(look(2, 0, full), unread);
+        assert!((job.seconds(JobPart::Sink) - 0.01).abs() < 1e-9, "{job:?}");
+    }
+
+    #[test]
+    fn what_is_not_visible_is_somebody_elses_only_where_it_is() {
+        for visible in [true, false] {
+            let mut job = JobTrack::default();
+            for at in 0..2 {
+                let mut now = look(at, 0, task('S', 0, Wait::Unknown));
+                now.visible = visible;
+                job.observe(now, PROGRAM);
+            }
+            assert!((job.seconds(JobPart::NotVisible) - 0.01).abs() < 1e-9);
+            assert_eq!(job.foreign() > 0.0, !visible);
+        }
+    }
+
     const PROGRAM: NetworkShares = NetworkShares {
         network: 0.0,
         buffer: 0.0,
@@ -304,6 +377,7 @@ mod tests {
         program: 1.0,
         unknown: 0.0,
         receiving: false,
+        unread: false,
     };
 
     #[test]

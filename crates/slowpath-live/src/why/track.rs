@@ -138,6 +138,8 @@ pub struct Stretch {
     pub own_window: f64,
     /// Mean bytes that waited for the program to read them.
     pub unread: f64,
+    /// Least bytes that waited for the program at a look.
+    pub least_unread: u32,
     /// Seconds in which bytes that nobody read took what would else be offered to the peer.
     pub unread_s: f64,
     /// Mean of the receiver's own estimate of the round-trip time, seconds; 0 without one.
@@ -149,10 +151,17 @@ pub struct Stretch {
     /// Seconds of the looks at which no data had arrived.
     pub silent_s: f64,
     arrivals: f64,
+    /// Segments of the peer, bytes.
+    segment: u32,
     looks: f64,
 }
 
 impl Stretch {
+    /// Whether the program never emptied the socket, at none of several looks: it reads slower than data come, whatever room is left.
+    pub fn is_never_emptied(&self) -> bool {
+        self.looks >= SEVERAL && self.segment > 0 && self.least_unread >= SEGMENTS * self.segment
+    }
+
     /// Length in seconds.
     pub fn seconds(&self) -> f64 {
         self.to.since(self.from).seconds()
@@ -191,12 +200,14 @@ impl Stretch {
             peer_window: (u64::MAX, 0),
             own_window: 0.0,
             unread: 0.0,
+            least_unread: u32::MAX,
             unread_s: 0.0,
             receiver_rtt: 0.0,
             retransmitted: 0,
             out_of_order: 0,
             silent_s: 0.0,
             arrivals: 0.0,
+            segment: 0,
             looks: 0.0,
         }
     }
@@ -215,8 +226,10 @@ impl Stretch {
         self.own_window = mean(self.own_window, later.own_window);
         self.unread = mean(self.unread, later.unread);
         self.receiver_rtt = mean(self.receiver_rtt, later.receiver_rtt);
+        self.least_unread = self.least_unread.min(later.least_unread);
         self.unread_s += later.unread_s;
         self.looks = looks;
+        self.segment = self.segment.max(later.segment);
         self.to = later.to;
         self.times.merge(&later.times);
         self.sent += later.sent;
@@ -696,6 +709,7 @@ impl Track {
             peer_window: (u64::from(after.snd_wnd), u64::from(after.snd_wnd)),
             own_window: f64::from(after.rcv_wnd),
             unread: f64::from(now.receive_queue),
+            least_unread: now.receive_queue,
             unread_s: unread_seconds(&self.last, now),
             receiver_rtt: f64::from(after.rcv_rtt) / 1e6,
             retransmitted: u64::from(after.total_retrans.saturating_sub(before.total_retrans)),
@@ -706,6 +720,7 @@ impl Track {
                 (now.at - self.last.at) as f64 / 1e9
             },
             arrivals: f64::from(u8::from(arrived)),
+            segment: now.info.rcv_mss,
             looks: 1.0,
         };
         self.open.join(&look);
@@ -719,6 +734,21 @@ impl Track {
             self.stretches = halves;
             self.stretch_length *= 2.0;
         }
+    }
+}
+
+/// Whether what came in waits for the program here now: it takes most of what is offered, or was there at every look lately.
+pub fn is_unread(track: &Track) -> bool {
+    let last = &track.last;
+    let waits = last.receive_queue >= SEGMENTS * last.info.rcv_mss.max(1);
+    is_reader_slow(last) || waits && track.stretches.last().is_some_and(Stretch::is_never_emptied)
+}
+
+/// Whether bytes come in rather than go out: in the newest stretch, or in all where nothing moves any more.
+pub fn is_receiving(track: &Track) -> bool {
+    match track.stretches().last() {
+        Some(one) if one.sent + one.received > 0 => one.is_download(),
+        _ => track.received() > track.sent() || track.last.receive_queue > 0 && track.last.send_queue == 0,
     }
 }
 
@@ -840,6 +870,10 @@ const SYN_SENT: u8 = 2;
 const BURST: f64 = 5_792.0;
 /// A connection stands still when nothing moves for this long, seconds.
 const STILL: f64 = 1.0;
+/// Looks at which a program empties its socket once if it reads what comes.
+const SEVERAL: f64 = 5.0;
+/// Segments that a program may leave for the next time that it reads.
+const SEGMENTS: u32 = 4;
 /// Shortest stretch, seconds.
 const STRETCH: f64 = 0.1;
 /// Most stretches; then every two become one.

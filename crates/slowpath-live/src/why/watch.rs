@@ -11,6 +11,7 @@ use std::time::Duration;
 use slowpath_sys::clock;
 use slowpath_sys::process_table;
 use slowpath_sys::sock_diag::{Destroyed, SockDiag, TcpSocket};
+use slowpath_words::english_word;
 
 use super::again::Part;
 use super::again::part::{PartOver, Shortened};
@@ -21,7 +22,7 @@ use super::packets::{CaptureSpec, Captured, Packets};
 use super::programs::{Programs, job_sample, programs};
 use super::sample::ConnectionSample;
 use super::target::Target;
-use super::track::{State, Track, is_reader_slow};
+use super::track::{State, Track, is_receiving, is_unread};
 use super::trial::course::{Course, Seen};
 use super::trial::{Trial, TrialSpec};
 
@@ -512,7 +513,7 @@ impl<'a> Watcher<'a> {
     fn try_changes(&mut self, stop: &AtomicBool) {
         let Some(course) = &mut self.course else { return };
         if stop.load(Ordering::Relaxed) {
-            course.stop("it was interrupted");
+            course.stop(english_word!("why-trial-interrupted"));
             return;
         }
         let seen: Vec<Seen<'_>> = self
@@ -608,7 +609,7 @@ impl<'a> Watcher<'a> {
         }
         let captured = self.packets.take().map(Packets::finish).transpose()?;
         let trials = self.course.take().map_or_else(Vec::new, |mut course| {
-            course.stop("the transfer ended");
+            course.stop(english_word!("why-trial-transfer-ended"));
             course.into_trials()
         });
         let mut connections: Vec<Watched> = self.watched.into_values().collect();
@@ -728,8 +729,7 @@ fn start(words: &[String], spec: &WatchSpec) -> Result<(Option<Child>, Option<Sh
 fn network_shares<'a>(watched: impl Iterator<Item = &'a Watched>, since: u64) -> NetworkShares {
     let mut shares = NetworkShares::default();
     let mut weights = 0.0;
-    let mut received = 0;
-    let mut sent = 0;
+    let mut downloads = 0.0;
     for one in watched {
         let last = one.track.last();
         let Some(stretch) = one.track.stretches().last() else {
@@ -749,10 +749,10 @@ fn network_shares<'a>(watched: impl Iterator<Item = &'a Watched>, since: u64) ->
             continue;
         }
         weights += weight;
-        received += stretch.received;
-        sent += stretch.sent;
-        if stretch.received > stretch.sent {
-            if is_reader_slow(last) {
+        if is_receiving(&one.track) {
+            downloads += weight;
+            if is_unread(&one.track) {
+                shares.unread = true;
                 shares.program += weight;
             } else {
                 shares.network += weight;
@@ -776,7 +776,7 @@ fn network_shares<'a>(watched: impl Iterator<Item = &'a Watched>, since: u64) ->
         // Nothing under way anywhere: the programs.
         shares.program = 1.0;
     }
-    shares.receiving = received > sent;
+    shares.receiving = downloads * 2.0 > weights;
     shares
 }
 
@@ -797,12 +797,16 @@ impl Ticker {
             .filter(|one| !one.ended)
             .max_by_key(|one| moved(one));
         let stretch = largest.and_then(|one| one.track.stretches().last().copied());
+        let receiving = largest.is_some_and(|one| is_receiving(&one.track));
         Tick {
             at_s: at as f64 / 1e9,
             rate,
             rtt: largest.map_or(0.0, |one| f64::from(one.track.last().info.rtt) / 1e6),
-            state: stretch.map(|stretch| stretch.times.longest()),
-            receiving: stretch.is_some_and(|stretch| stretch.is_download()),
+            state: match (stretch, largest) {
+                (Some(_), Some(one)) if receiving && is_unread(&one.track) => Some(State::WindowShrunk),
+                _ => stretch.map(|stretch| stretch.times.longest()),
+            },
+            receiving,
             connections: watched
                 .values()
                 .filter(|one| !one.ended && moved(one) > 0)
