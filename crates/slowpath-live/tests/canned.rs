@@ -366,6 +366,7 @@ fn a_processor_that_is_full_is_named() {
         busiest: 0.95,
         waits_for_other_end: 0.0,
         visible: true,
+        ..ProgramView::default()
     };
     assert_eq!(judge(&facts(&track), busy).0.limit, Limit::HostCpu);
 }
@@ -456,8 +457,10 @@ fn a_connection_on_which_nothing_moves_is_told_with_what_it_waits_for() {
 /// Over a short path much has come before the first look: it belongs to the transfer, and its time does.
 #[test]
 fn what_moved_before_a_connection_was_found_is_counted() {
-    let mut found = ConnectionSample::default();
-    found.at = 20_000_000;
+    let mut found = ConnectionSample {
+        at: 20_000_000,
+        ..ConnectionSample::default()
+    };
     found.info.rtt = 100;
     found.info.bytes_received = 8_000_000;
     found.info.bytes_acked = 120;
@@ -474,4 +477,231 @@ fn what_moved_before_a_connection_was_found_is_counted() {
     assert_eq!(birth.at, 700_000_000);
     // Made in the very moment of the look: nothing to add.
     assert!(found.at_birth(20_000_000).is_none());
+}
+
+/// Twelve looks in a hundred move data, then nothing is under way while the program waits for the other end.
+fn mostly_idle() -> Track {
+    watch(sender(), 600, |look, now| {
+        now.info.notsent_bytes = 0;
+        if look % 100 < 12 {
+            now.info.unacked = 13;
+            now.send_queue = 13_000;
+            now.info.bytes_acked += 90_000;
+        } else {
+            now.info.bytes_acked -= 10_000;
+            now.info.busy_time -= 10_000;
+            now.info.unacked = 0;
+            now.send_queue = 0;
+        }
+    })
+}
+
+#[test]
+fn no_window_is_invented_where_nothing_is_under_way_most_of_the_time() {
+    let waiting = ProgramView {
+        waits_for_other_end: 0.97,
+        visible: true,
+        supplied: 1.0,
+        ssh: true,
+        ..ProgramView::default()
+    };
+    let found = judge(&facts(&mostly_idle()), waiting).0;
+    assert_eq!(found.limit, Limit::ProtocolWindow);
+    assert!(
+        found.sentence.contains("opens only as its program") && !found.sentence.contains("KiB"),
+        "{}",
+        found.sentence
+    );
+    let other = judge(
+        &facts(&mostly_idle()),
+        ProgramView {
+            ssh: false,
+            ..waiting
+        },
+    )
+    .0;
+    assert!(
+        !other.sentence.contains("ssh") && !other.sentence.contains("KiB"),
+        "{}",
+        other.sentence
+    );
+    // Whose source may have had no more to give is no protocol's.
+    let starved = ProgramView {
+        supplied: 0.0,
+        ..waiting
+    };
+    assert_eq!(
+        judge(&facts(&mostly_idle()), starved).0.limit,
+        Limit::SenderApplication
+    );
+}
+
+#[test]
+fn more_than_all_of_a_window_does_not_go_through_it() {
+    // A window of two segments whenever it is seen, and seven times as much in each round trip: it opens in between.
+    let track = watch(sender_before(2_000), 300, |_, now| {
+        now.info.rwnd_limited = now.info.busy_time;
+        now.info.rtt = 40_000;
+        now.info.bytes_acked -= 6_500;
+    });
+    let (found, ..) = judge(&facts(&track), ProgramView::default());
+    assert!(facts(&track).window_fill.unwrap() > 6.0);
+    assert_eq!(found.limit, Limit::ReceiverApplication);
+    assert!(
+        found.evidence.iter().all(|one| one.fact != "window.fill"),
+        "{:?}",
+        found.evidence
+    );
+}
+
+#[test]
+fn a_transfer_that_is_over_at_once_was_too_short_not_too_little() {
+    let mut track = Track::new(sender());
+    let mut now = sender();
+    now.at = 140_000_000;
+    now.info.bytes_acked = 182_000_000;
+    now.info.busy_time = 140_000;
+    track.observe(now);
+    let of_command = ProgramView {
+        command: true,
+        ..ProgramView::default()
+    };
+    let found = judge(&facts(&track), of_command).0;
+    assert_eq!(found.limit, Limit::Unknown);
+    assert!(found.sentence.contains("too soon"), "{}", found.sentence);
+    assert!(
+        !found.next_step.unwrap().contains("--for"),
+        "a command is watched until it ends"
+    );
+    let watched = judge(&facts(&track), ProgramView::default()).0;
+    assert!(watched.next_step.unwrap().contains("--for"));
+}
+
+#[test]
+fn a_program_that_computes_for_most_of_its_time_is_named_each_time() {
+    let track = watch(sender(), 300, |_, now| {
+        now.info.notsent_bytes = 0;
+        now.send_queue = 40_000;
+    });
+    for busiest in [0.68, 0.75, 0.96] {
+        let programs = ProgramView {
+            busiest,
+            visible: true,
+            ..ProgramView::default()
+        };
+        assert_eq!(
+            judge(&facts(&track), programs).0.limit,
+            Limit::HostCpu,
+            "{busiest}"
+        );
+    }
+}
+
+#[test]
+fn a_program_that_never_empties_its_socket_reads_slowly_whatever_room_is_left() {
+    // An eighth of what is offered waits, at every look: a program with a rate of its own.
+    let paced = receiving(|now| now.receive_queue = 50_000);
+    assert_eq!(verdict(&paced).0, Limit::ReceiverApplication);
+    // Bytes that wait for the next time that it reads are taken then.
+    let mut look = 0;
+    let mut begin = ConnectionSample::default();
+    begin.info.rtt = 40_000;
+    begin.info.min_rtt = 40_000;
+    begin.info.rcv_mss = 1_000;
+    begin.info.rcv_wnd = 400_000;
+    let reads = watch(begin, 300, |_, now| {
+        look += 1;
+        now.info.bytes_acked = 0;
+        now.info.busy_time = 0;
+        now.info.bytes_received += 10_000;
+        now.receive_queue = if look % 3 == 0 { 0 } else { 20_000 };
+    });
+    assert_eq!(verdict(&reads).0, Limit::Unknown);
+}
+
+/// By packets a program's pauses may be booked as waiting for answers; the sentence and the chart name the same all the same.
+#[test]
+fn the_chart_does_not_contradict_the_sentence_where_packets_decide() {
+    use slowpath_live::why::answer::ConnectionAnswer;
+    use slowpath_verdict::ledger::{Entry, State as Booked};
+
+    let track = watch(sender(), 300, |_, now| {
+        now.info.notsent_bytes = 0;
+        now.send_queue = 40_000;
+    });
+    let facts = facts(&track);
+    let (verdict, ledger, intervals) = judge(&facts, ProgramView::default());
+    assert_eq!(verdict.limit, Limit::SenderApplication);
+    let mut connection = ConnectionAnswer {
+        local: "127.0.0.1:1".to_owned(),
+        remote: "127.0.0.1:2".to_owned(),
+        program: None,
+        direction: "out",
+        congestion_control: "cubic".to_owned(),
+        bytes: facts.bytes,
+        bytes_at_least: false,
+        goodput_bit_per_s: 8e6,
+        ended: false,
+        verdict: verdict.clone(),
+        ledger,
+        intervals,
+        facts,
+        samples: None,
+    };
+    let entry = |cause, state, time_s| Entry {
+        cause,
+        flags: Vec::new(),
+        state,
+        event_at_s: None,
+        events: 0,
+        segments: 0,
+        time_s,
+        lost_s: None,
+    };
+    let booked = |answers: f64| slowpath_verdict::Ledger {
+        duration_s: 3.0,
+        entries: vec![
+            entry(Limit::ProtocolWindow, Booked::Answer, answers),
+            entry(Limit::SenderApplication, Booked::Pace, 3.0 - answers),
+        ],
+        ..slowpath_verdict::Ledger::default()
+    };
+    let of_packets = slowpath_verdict::Verdict {
+        sentence: "The sending program pauses".to_owned(),
+        ..verdict
+    };
+    let mut other = connection.clone();
+    connection.hear_packets(&of_packets, &booked(2.7), &[]);
+    assert_eq!(connection.verdict.sentence, "The sending program pauses");
+    assert_eq!(connection.ledger.by_cause().len(), 1);
+    assert!((connection.ledger.of(Limit::SenderApplication) - 3.0).abs() < 1e-9);
+    // Where they agree the packets' times are the better ones.
+    other.hear_packets(&of_packets, &booked(0.3), &[]);
+    assert!((other.ledger.of(Limit::ProtocolWindow) - 0.3).abs() < 1e-9);
+}
+
+#[test]
+fn what_cannot_be_told_does_not_acquit_a_program_here_that_lets_bytes_wait() {
+    let waits_in = |looks: u64| {
+        let mut begin = ConnectionSample::default();
+        begin.info.rtt = 40_000;
+        begin.info.min_rtt = 40_000;
+        begin.info.rcv_mss = 1_000;
+        begin.info.rcv_wnd = 400_000;
+        begin.info.rcv_rtt = 40_000;
+        let track = watch(begin, 300, |look, now| {
+            now.info.bytes_acked = 0;
+            now.info.busy_time = 0;
+            now.info.bytes_received += 10_000;
+            let waits = look % 10 < looks;
+            now.receive_queue = if waits { 390_000 } else { 0 };
+            now.info.rcv_wnd = if waits { 10_000 } else { 400_000 };
+        });
+        let (found, ..) = judge(&facts(&track), ProgramView::default());
+        (found.limit, found.share)
+    };
+    let (limit, share) = waits_in(4);
+    assert_eq!(limit, Limit::ReceiverApplication);
+    assert!((share - 0.4).abs() < 0.03, "{share}");
+    assert_eq!(waits_in(1).0, Limit::Unknown);
 }

@@ -109,11 +109,21 @@ impl ConnectionAnswer {
         if verdict.limit.is_undecided() || unseen || shrinks {
             return;
         }
+        let mut of_packets = Ledger::of_packets(ledger);
+        self.intervals = intervals.to_vec();
+        // Packets of both ways alone do not tell whether a pause waits for an answer. The verdict weighed what ended the pauses, so
+        // that the times of waiting for answers are those of the program that it names.
+        if verdict.limit == Limit::SenderApplication && !of_packets.bears_out(verdict.limit) {
+            of_packets.charge_answers_to(verdict.limit);
+            let answers = |one: &&mut Interval| one.limit == Limit::ProtocolWindow;
+            for interval in self.intervals.iter_mut().filter(answers) {
+                interval.limit = verdict.limit;
+            }
+        }
         self.samples = Some(SamplesSay {
             verdict: std::mem::replace(&mut self.verdict, verdict.clone()),
-            ledger: std::mem::replace(&mut self.ledger, Ledger::of_packets(ledger)),
+            ledger: std::mem::replace(&mut self.ledger, of_packets),
         });
-        self.intervals = intervals.to_vec();
     }
 }
 
@@ -183,7 +193,10 @@ pub fn answer(target: &Target, outcome: &Outcome) -> Answer {
         .job
         .as_ref()
         .filter(|job| matches!(target, Target::Command(_) | Target::Process(_)) && job.total() > 0.0);
-    let programs = job.map_or_else(ProgramView::default, program_view);
+    let programs = ProgramView {
+        command: matches!(target, Target::Command(_)),
+        ..job.map_or_else(ProgramView::default, program_view)
+    };
     let moved = |one: &&Watched| one.has_moved() || one.track.stands_still() && !one.ended;
     let connections: Vec<ConnectionAnswer> = outcome
         .connections
@@ -192,8 +205,12 @@ pub fn answer(target: &Target, outcome: &Outcome) -> Answer {
         .map(|one| connection(one, programs))
         .collect();
     let mut notes = notes(target, outcome, connections.is_empty());
-    if job.is_some_and(|job| job.seconds(JobPart::NotVisible) > 0.2 * job.total()) {
-        notes.push(english_word!("why-answer-part-programs-time-not-visible").to_owned());
+    if let Some(job) = job.filter(|job| job.seconds(JobPart::NotVisible) > 0.2 * job.total()) {
+        notes.push(if job.foreign() > 0.5 * job.seconds(JobPart::NotVisible) {
+            english_word!("why-answer-part-programs-time-not-visible").to_owned()
+        } else {
+            english_word!("why-answer-part-programs-time-not-told").to_owned()
+        });
     }
     if !connections.is_empty() {
         notes.extend(outcome.host.iter().filter_map(HostDrops::sentence));
@@ -220,6 +237,10 @@ pub fn answer(target: &Target, outcome: &Outcome) -> Answer {
 
 fn connection(one: &Watched, programs: ProgramView) -> ConnectionAnswer {
     let facts = facts(&one.track);
+    let programs = ProgramView {
+        ssh: one.program.as_deref() == Some("ssh"),
+        ..programs
+    };
     let (verdict, ledger, intervals) = judge(&facts, programs);
     ConnectionAnswer {
         local: one.local.to_string(),
@@ -250,6 +271,8 @@ fn program_view(job: &JobTrack) -> ProgramView {
         },
         waits_for_other_end: job.seconds(JobPart::OtherEnd) / own.max(1e-9),
         visible: job.seconds(JobPart::NotVisible) < 0.5 * own.max(1e-9),
+        supplied: job.supplied() / job.seconds(JobPart::OtherEnd).max(1e-9),
+        ..ProgramView::default()
     }
 }
 
@@ -265,9 +288,16 @@ fn job_answer(job: &JobTrack, main: Option<&ConnectionAnswer>) -> JobAnswer {
         .collect();
     // A receiving socket does not say whether the network or the other end keeps data back; its verdict may.
     if main.is_some_and(|main| main.direction == "in" && main.verdict.limit == Limit::Unknown)
-        && let Some(network) = parts.iter_mut().find(|entry| entry.part == JobPart::Network)
+        && let Some(at) = parts.iter().position(|entry| entry.part == JobPart::Network)
     {
-        network.part = JobPart::NotVisible;
+        let network = parts.swap_remove(at);
+        match parts.iter_mut().find(|entry| entry.part == JobPart::NotVisible) {
+            Some(entry) => entry.time_s += network.time_s,
+            None => parts.push(JobEntry {
+                part: JobPart::NotVisible,
+                ..network
+            }),
+        }
     }
     parts.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
     JobAnswer {
@@ -362,3 +392,5 @@ const OWN_PARTS: [JobPart; 8] = [
     JobPart::OtherEnd,
     JobPart::NotVisible,
 ];
+/// A connection with less than this part of the largest one's bytes is not shown: one that controls, or asks.
+pub(super) const NEGLIGIBLE: u64 = 100;

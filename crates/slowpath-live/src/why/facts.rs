@@ -131,6 +131,15 @@ impl Facts {
             self.sent_again()
         }
     }
+
+    /// Whether about the mean flight goes through in most round trips; while nothing is under way for most of the time, no such
+    /// figure is true.
+    pub fn is_flight_steady(&self) -> bool {
+        let round_trips = self.seconds / self.mean_rtt_s.max(1e-9);
+        let each = self.bytes as f64 / round_trips.max(1e-9);
+        let idle = self.times.of(State::Idle) / self.seconds.max(1e-9);
+        idle < 0.5 && each >= 0.5 * self.flight_bytes && each <= 2.0 * self.flight_bytes
+    }
 }
 
 /// Takes the figures from what was tracked.
@@ -224,7 +233,11 @@ fn receiver_times(stretches: &[Stretch], least_rtt: f64) -> (Times, Vec<(Stretch
             state = State::Queue;
         }
         // A program that reads in jerks: its time is that in which bytes wait, and no more.
-        let unread = stretch.unread_s.min(stretch.seconds());
+        let unread = if stretch.is_never_emptied() {
+            stretch.seconds()
+        } else {
+            stretch.unread_s.min(stretch.seconds())
+        };
         times.add(State::WindowShrunk, unread);
         times.add(state, stretch.seconds() - unread);
         let most = if unread * 2.0 > stretch.seconds() {

@@ -10,19 +10,10 @@ use slowpath_verdict::{Evidence, Flag, Interval, Limit, Parameters, Reason, Reje
 use super::facts::{BY_DESIGN, Facts, ONE_WINDOW};
 use super::gaps::are_gaps_by_chance;
 use super::track::State;
+use super::view::Lacking;
+pub use super::view::ProgramView;
 use super::words;
 use slowpath_words::{english, english_word};
-
-/// What the programs say about a pause of the sender.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct ProgramView {
-    /// Share of the programs' own time in which the busiest thread computed, or was ready to and got no processor.
-    pub busiest: f64,
-    /// Share of the programs' own time in which they waited for the other end.
-    pub waits_for_other_end: f64,
-    /// Whether that is known.
-    pub visible: bool,
-}
 
 /// One line of the ledger.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -88,6 +79,21 @@ impl Ledger {
             .filter(|entry| entry.cause == cause)
             .map(|entry| entry.time_s)
             .sum()
+    }
+
+    /// Whether the limit has most of the time, or half as much as what has most.
+    pub fn bears_out(&self, limit: Limit) -> bool {
+        let most = self.by_cause().first().map_or(0.0, |(_, seconds)| *seconds);
+        self.of(limit) >= 0.5 * most
+    }
+
+    /// Charges what a capture's ledger booked as waiting for answers to another cause.
+    pub fn charge_answers_to(&mut self, limit: Limit) {
+        let answer = slowpath_verdict::ledger::State::Answer.name();
+        let answers = |entry: &&mut Entry| entry.cause == Limit::ProtocolWindow && entry.state == answer;
+        for entry in self.entries.iter_mut().filter(answers) {
+            entry.cause = limit;
+        }
     }
 
     /// A capture's ledger in this form.
@@ -175,20 +181,40 @@ pub fn judge(facts: &Facts, programs: ProgramView) -> (Verdict, Ledger, Vec<Inte
             _ => intervals.push(Interval { from_s, to_s, limit }),
         }
     }
-    (verdict(facts, &ledger, losses, pauses), ledger, intervals)
+    (
+        verdict(facts, programs, &ledger, losses, pauses),
+        ledger,
+        intervals,
+    )
 }
 
-fn verdict(facts: &Facts, ledger: &Ledger, losses: (Limit, Reason), pauses: (Limit, Reason)) -> Verdict {
+fn verdict(
+    facts: &Facts,
+    programs: ProgramView,
+    ledger: &Ledger,
+    losses: (Limit, Reason),
+    pauses: (Limit, Reason),
+) -> Verdict {
     let causes = ledger.by_cause();
-    let (mut limit, time) = causes.first().copied().unwrap_or((Limit::Unknown, 0.0));
+    let (mut limit, mut time) = causes.first().copied().unwrap_or((Limit::Unknown, 0.0));
+    // What cannot be told of the rest acquits nobody: after each time that the program here let bytes wait, they take a round trip to
+    // come again.
+    let of_reader = ledger.of(Limit::ReceiverApplication);
+    if facts.receiving && limit.is_undecided() && of_reader >= A_THIRD * facts.seconds {
+        (limit, time) = (Limit::ReceiverApplication, of_reader);
+    }
     let share = if facts.seconds > 0.0 {
         (time / facts.seconds).min(1.0)
     } else {
         0.0
     };
     let stalled = facts.stands_still || facts.longest_stall_s >= STALL;
-    let too_little = facts.seconds < LEAST_SECONDS || facts.bytes < LEAST_BYTES && !stalled;
-    if too_little {
+    let lacking = match () {
+        () if facts.bytes < LEAST_BYTES && !stalled => Some(Lacking::Bytes),
+        () if facts.seconds < LEAST_SECONDS => Some(Lacking::Time),
+        () => None,
+    };
+    if lacking.is_some() {
         limit = Limit::Unknown;
     }
     let mut flags = Vec::new();
@@ -206,10 +232,12 @@ fn verdict(facts: &Facts, ledger: &Ledger, losses: (Limit, Reason), pauses: (Lim
         limit,
         share,
         confidence: confidence(facts, limit, share),
-        sentence: words::sentence(limit, facts, share, too_little),
+        sentence: words::sentence(limit, facts, programs, share, lacking),
         parameters: parameters(limit, facts),
         evidence: evidence(limit, facts),
-        next_step: limit.is_undecided().then(|| words::next_step(facts, too_little)),
+        next_step: limit
+            .is_undecided()
+            .then(|| words::next_step(facts, programs, lacking)),
         rejected,
         flags,
     }
@@ -288,10 +316,14 @@ fn is_window_used_up(facts: &Facts) -> bool {
         .is_some_and(|fill| fill * facts.least_rtt_s >= USED_UP * facts.mean_rtt_s)
 }
 
-/// Whether the peer's window is full because nobody reads rather than because it is small.
+/// Whether the peer's window is full because nobody reads rather than because it is small: less than half of it goes through each
+/// round trip, or more than all of it, since it opens again meanwhile, or it shrinks.
 fn is_slow_reader(facts: &Facts) -> bool {
     !facts.receiving
-        && (facts.window_fill.is_some_and(|fill| fill < HALF_EMPTY) || facts.window_shrank >= SHRINKS)
+        && (facts
+            .window_fill
+            .is_some_and(|fill| !(HALF_EMPTY..OVERFULL).contains(&fill))
+            || facts.window_shrank >= SHRINKS)
 }
 
 /// Why the program had nothing to send.
@@ -304,12 +336,13 @@ fn pause_cause(facts: &Facts, programs: ProgramView) -> (Limit, Reason) {
     if answered {
         return (Limit::ProtocolWindow, Reason::SmallerShare);
     }
-    if programs.visible
-        && programs.waits_for_other_end >= 0.8
-        && facts.flight_spread < 0.5
-        && facts.flight_bytes > 0.0
-    {
+    let waits = programs.visible && programs.waits_for_other_end >= 0.8;
+    if waits && facts.flight_spread < 0.5 && facts.flight_bytes > 0.0 && facts.is_flight_steady() {
         return (Limit::ProtocolWindow, Reason::FlightConstant);
+    }
+    // Its source waits to be relieved of more: it is no lack of data that keeps it from sending.
+    if waits && programs.supplied >= 0.8 {
+        return (Limit::ProtocolWindow, Reason::SmallerShare);
     }
     (Limit::SenderApplication, Reason::FlightNotConstant)
 }
@@ -465,7 +498,10 @@ fn evidence(limit: Limit, facts: &Facts) -> Vec<Evidence> {
     }
     if let Some(fill) = facts.window_fill
         && matches!(limit, Limit::ReceiverWindow | Limit::ReceiverApplication)
+        && fill < OVERFULL
     {
+        // What is above all of it is the noise of round trips.
+        let fill = fill.min(1.0);
         add("window.fill", words::fill(fill, facts.window_bytes), fill, "");
     }
     if facts.gaps.0 > 0 {
@@ -589,8 +625,12 @@ const LEAST_SECONDS: f64 = 0.3;
 const LEAST_BYTES: u64 = 20_000;
 /// A window of which less than this goes through each round trip is not what limits: its reader opens it late.
 const HALF_EMPTY: f64 = 0.5;
+/// Nor is one through which more than itself goes: it is larger between the looks, when its reader has read.
+const OVERFULL: f64 = 1.5;
 /// Where so much of it goes through, the window is what limits: a reader that is slower, too, costs no more than the rest.
 const USED_UP: f64 = 0.95;
+/// A program here that lets bytes wait for so much of the time is named where the rest cannot be told.
+const A_THIRD: f64 = 1.0 / 3.0;
 /// A window that shrinks this often is filled by bytes that nobody reads; one that is read at once stays as it is.
 const SHRINKS: f64 = 0.1;
 /// One that shrinks as rarely as this may be either.
@@ -602,7 +642,7 @@ const KEPT_BACK: f64 = 1.5;
 /// Where a tenth of the round trips deliver this much faster than the mean, the link is not what is full.
 const SWINGS: f64 = 1.25;
 /// A processor is the limit when a program computes, or wants to, this much of the time that is its own.
-const BUSY: f64 = 0.8;
+const BUSY: f64 = 0.6;
 /// Pauses end with a word from the other end, corrected for chance.
 const ANSWERED: f64 = 0.6;
 /// Part of the path's time with a queue that makes its losses overflows.

@@ -32,6 +32,7 @@ pub mod target;
 pub mod text;
 pub mod track;
 pub mod trial;
+mod view;
 pub mod watch;
 mod words;
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use slowpath_report::text::{Style, Tone, columns, fit, left, right};
 use slowpath_report::{quantity, verdict};
 
-use super::answer::{Answer, ConnectionAnswer, JobAnswer};
+use super::answer::{Answer, ConnectionAnswer, JobAnswer, NEGLIGIBLE};
 use super::busiest::Transfer;
 use super::watch::Tick;
 use super::words;
@@ -86,7 +86,7 @@ pub fn live_line(tick: &Tick, width: usize) -> String {
         at_s = format_args!("{:>5.0}", tick.at_s),
         rate = format_args!("{:>12}", quantity::byte_rate(tick.rate)),
         rtt = format_args!("{:>8}", quantity::seconds(tick.rtt)),
-        receiving = words::now(state, tick.receiving),
+        receiving = told(words::now(state, tick.receiving)),
         more = more
     );
     fit(&line, width)
@@ -213,8 +213,8 @@ fn write_job(job: &JobAnswer, style: Style, out: &mut dyn Write) -> io::Result<(
             continue;
         }
         let name = match &entry.program {
-            Some(program) => format!("{} ({program})", entry.part.words()),
-            None => entry.part.words().to_owned(),
+            Some(program) => format!("{} ({program})", told(entry.part.words())),
+            None => told(entry.part.words()).into_owned(),
         };
         writeln!(out, "{}", bar(&name, entry.time_s, share))?;
     }
@@ -245,8 +245,6 @@ fn bar(name: &str, seconds: f64, share: f64) -> String {
 
 /// Connections shown in full.
 const SHOWN: usize = 3;
-/// A connection with less than this part of the largest one's bytes is not shown: one that controls, or asks.
-const NEGLIGIBLE: u64 = 100;
 /// Transfers listed.
 const LISTED: usize = 15;
 /// Width of a bar.

@@ -6,12 +6,23 @@ use slowpath_verdict::Limit;
 use super::facts::Facts;
 use super::gaps::{GapsSeen, gaps_seen};
 use super::track::State;
+use super::view::{Lacking, ProgramView};
 use slowpath_words::{english, english_word};
 
 /// The verdict in one sentence.
-pub(super) fn sentence(limit: Limit, facts: &Facts, share: f64, too_little: bool) -> String {
-    if too_little {
-        return english_word!("why-words-too-little-transferred-while-i").to_owned();
+pub(super) fn sentence(
+    limit: Limit,
+    facts: &Facts,
+    programs: ProgramView,
+    share: f64,
+    lacking: Option<Lacking>,
+) -> String {
+    match lacking {
+        Some(Lacking::Bytes) => return english_word!("why-words-too-little-transferred-while-i").to_owned(),
+        Some(Lacking::Time) => {
+            return english!("why-words-too-short", seconds = quantity::seconds(facts.seconds));
+        }
+        None => {}
     }
     if facts.stands_still {
         return standstill(limit, facts);
@@ -52,6 +63,13 @@ pub(super) fn sentence(limit: Limit, facts: &Facts, share: f64, too_little: bool
             rtt = rtt,
             share = share
         ),
+        Limit::ProtocolWindow if !facts.is_flight_steady() => {
+            if programs.ssh {
+                english!("why-words-ssh-window-opens-as-far-program-reads", share = share)
+            } else {
+                english!("why-words-far-program-or-protocols-window", share = share)
+            }
+        }
         Limit::ProtocolWindow => english!(
             "why-words-programs-wait-each-other-flight",
             flight_bytes = size(facts.flight_bytes),
@@ -158,11 +176,15 @@ fn standstill(limit: Limit, facts: &Facts) -> String {
 }
 
 /// What to do when nothing could be said.
-pub(super) fn next_step(facts: &Facts, too_little: bool) -> String {
+pub(super) fn next_step(facts: &Facts, programs: ProgramView, lacking: Option<Lacking>) -> String {
     if facts.stands_still {
         english_word!("why-words-see-whether-other-end-answers").to_owned()
-    } else if too_little {
-        english_word!("why-words-watch-longer-transfer-longer").to_owned()
+    } else if lacking.is_some() {
+        if programs.command {
+            english_word!("why-words-watch-longer-command").to_owned()
+        } else {
+            english_word!("why-words-watch-longer-transfer-longer").to_owned()
+        }
     } else if facts.receiving {
         english_word!("why-words-run-slowpath-why-sending-end").to_owned()
     } else {
@@ -201,14 +223,15 @@ pub(super) fn state_sentence(state: State, receiving: bool, share: f64) -> Strin
 /// What the connection does now, in few words, for the line that updates.
 pub(super) fn now(state: State, receiving: bool) -> &'static str {
     match (state, receiving) {
-        (_, true) => "receiving",
+        (State::WindowShrunk, true) => english_word!("why-words-program-here-not-reading"),
+        (_, true) => english_word!("why-words-receiving"),
         (State::Idle, _) => english_word!("why-words-nothing-send"),
         (State::Program, _) => english_word!("why-words-waiting-program"),
         (State::SendBuffer, _) => english_word!("why-words-send-buffer-full"),
         (State::Window, _) => english_word!("why-words-receivers-window-full-2"),
         (State::WindowShrunk, _) => english_word!("why-words-receiver-does-not-read"),
         (State::WindowLate, _) => english_word!("why-words-receivers-window-full-path-slow"),
-        (State::SlowStart, _) => "starting",
+        (State::SlowStart, _) => english_word!("why-words-starting"),
         (State::Queue, _) => english_word!("why-words-path-full"),
         (State::Growth, _) => english_word!("why-words-window-growing"),
         (State::Marked, _) => english_word!("why-words-marked-as-congested"),
