@@ -6,12 +6,12 @@ use std::path::Path;
 use slowpath_record::{Environment, Origin, RunRecord, Series, TransferResult};
 use slowpath_units::Time;
 
-use super::answer::Answer;
+use super::answer::{Answer, NEGLIGIBLE};
 use super::watch::{Outcome, Watched};
 
 /// Makes the record: each connection is a transfer, its course a few time series.
 pub fn record(name: &str, outcome: &Outcome, answer: &Answer) -> RunRecord {
-    let moved: Vec<&Watched> = outcome.connections.iter().filter(|one| one.has_moved()).collect();
+    let moved = transfers_of(outcome);
     RunRecord {
         variant: name.to_owned(),
         environment: Some(Environment {
@@ -35,6 +35,18 @@ pub fn record(name: &str, outcome: &Outcome, answer: &Answer) -> RunRecord {
             .collect(),
         ..RunRecord::new(Origin::Live, "why")
     }
+}
+
+/// The connections that are transfers: not those that only control one, and whose bytes are as few beside it as the text leaves out. Their
+/// time is none of the transfer's.
+fn transfers_of(outcome: &Outcome) -> Vec<&Watched> {
+    let bytes = |one: &Watched| one.track.received().max(one.track.sent());
+    let least = outcome.connections.iter().map(bytes).max().unwrap_or(0) / NEGLIGIBLE;
+    outcome
+        .connections
+        .iter()
+        .filter(|one| one.has_moved() && bytes(one) >= least)
+        .collect()
 }
 
 /// Writes the answer into a folder, as `why.json`.
@@ -87,4 +99,58 @@ fn series(one: &Watched) -> Vec<Series> {
                 .collect(),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use slowpath_sys::sock_diag::TcpSocket;
+    use slowpath_sys::tcp_info::TcpInfo;
+
+    use super::*;
+    use crate::why::sample::ConnectionSample;
+    use crate::why::{Target, answer};
+
+    /// A connection that moved `bytes` from one time to another, nanoseconds.
+    fn moved(port: u16, bytes: u64, from: u64, to: u64) -> Watched {
+        let end = |port| SocketAddr::from(([127, 0, 0, 1], port));
+        let socket = TcpSocket {
+            interface: 0,
+            local: end(port),
+            remote: end(5201),
+            state: 1,
+            inode: 1,
+            uid: 0,
+            cookie: u64::from(port),
+            receive_queue: 0,
+            send_queue: 0,
+            info: Some(TcpInfo::default()),
+            congestion_control: "cubic".to_owned(),
+            memory: None,
+            bbr: None,
+        };
+        let mut watched = Watched::new(from, socket, None).unwrap();
+        let mut last = ConnectionSample {
+            at: to,
+            ..ConnectionSample::default()
+        };
+        last.info.bytes_acked = bytes;
+        watched.track.observe(last);
+        watched
+    }
+
+    #[test]
+    fn a_connection_that_only_controls_lends_a_transfer_no_time() {
+        let second = 1_000_000_000;
+        let data = moved(1, 4_000_000, second, 5 * second);
+        let control = moved(2, 900, 0, 6 * second);
+        let outcome = Outcome::of_connections(vec![data, control], 6.0);
+        let answer = answer(&Target::Port(5201), &outcome);
+        let record = record("iperf3", &outcome, &answer);
+        assert_eq!(record.transfers.len(), 1);
+        let of_page = record.transfers[0].goodput_byte_per_s();
+        let of_text = answer.connections[0].goodput_bit_per_s / 8.0;
+        assert!((of_page - of_text).abs() < 1.0, "{of_page} {of_text}");
+    }
 }
