@@ -238,9 +238,7 @@ impl JobTrack {
         self.add(part, program, seconds);
         match part {
             JobPart::NotVisible if !look.visible => self.foreign += seconds,
-            JobPart::OtherEnd if look.tasks.iter().any(|task| task.wait == Wait::WritePipe) => {
-                self.supplied += seconds;
-            }
+            JobPart::OtherEnd if look.supplied => self.supplied += seconds,
             _ => {}
         }
     }
@@ -334,6 +332,7 @@ mod tests {
             at: at * 10_000_000,
             tasks: vec![task],
             throttled,
+            supplied: false,
             visible: true,
         }
     }
@@ -354,6 +353,20 @@ mod tests {
         let full = task('S', 0, Wait::WritePipe);
         job.observe(look(2, 0, full), unread);
         assert!((job.seconds(JobPart::Sink) - 0.01).abs() < 1e-9, "{job:?}");
+    }
+
+    #[test]
+    fn waiting_for_the_other_end_with_more_to_give_is_told_apart() {
+        for supplied in [true, false] {
+            let mut job = JobTrack::default();
+            for at in 0..2 {
+                let mut now = look(at, 0, task('S', 0, Wait::Descriptors));
+                now.supplied = supplied;
+                job.observe(now, PROGRAM);
+            }
+            assert!((job.seconds(JobPart::OtherEnd) - 0.01).abs() < 1e-9);
+            assert_eq!(job.supplied() > 0.0, supplied);
+        }
     }
 
     #[test]

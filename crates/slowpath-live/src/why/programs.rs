@@ -15,6 +15,8 @@ use super::target::Target;
 pub(super) struct Programs {
     pub(super) list: Vec<Status>,
     pub(super) by_inode: HashMap<u32, String>,
+    /// When the first program that holds a socket was started, nanoseconds after the machine was.
+    pub(super) started: HashMap<u32, u64>,
     pub(super) visible: bool,
 }
 
@@ -42,6 +44,7 @@ pub(super) fn programs(root: u32, target: &Target, except: Option<u32>) -> Resul
             .filter(|process| family.contains(&process.id) && process.id != own && Some(process.id) != except)
             .collect(),
         by_inode: HashMap::new(),
+        started: HashMap::new(),
         visible: true,
     };
     for process in &programs.list {
@@ -49,6 +52,9 @@ pub(super) fn programs(root: u32, target: &Target, except: Option<u32>) -> Resul
             Ok(inodes) => {
                 for inode in inodes {
                     programs.by_inode.insert(inode, process.name.clone());
+                    // A child may have it from its parent.
+                    let started = programs.started.entry(inode).or_insert(u64::MAX);
+                    *started = (*started).min(process.started * TICK);
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -87,6 +93,10 @@ pub(super) fn job_sample(at: u64, programs: &Programs, throttling: Option<&PathB
             } else {
                 waits_in(process, thread.id)
             };
+            // A file can always be read: who sleeps all the same waits for something else.
+            let fed = || matches!(process_table::descriptor(process, 0), Ok(Descriptor::File));
+            sample.supplied |=
+                wait == Wait::WritePipe || wait == Wait::Descriptors && thread.id == process && fed();
             if wait == Wait::Child {
                 // What a shell waits for may be younger than the list: its programs come and go.
                 let children = process_table::children(process, thread.id).unwrap_or_default();
@@ -135,6 +145,8 @@ fn waits_in(process: u32, thread: u32) -> Wait {
     Wait::Unknown
 }
 
+/// What starts of programs are told in, nanoseconds.
+const TICK: u64 = 10_000_000;
 /// Most threads looked at.
 const TASKS: usize = 64;
 

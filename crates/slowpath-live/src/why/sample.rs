@@ -124,6 +124,8 @@ pub struct JobSample {
     pub tasks: Vec<TaskSample>,
     /// Microseconds that a processor quota held the job back, since the group began.
     pub throttled: u64,
+    /// Whether a program has more to give than it is relieved of: it waits to write to another, or sleeps although a file is its input.
+    pub supplied: bool,
     /// Whether all of it was visible: own processes, whose system calls one may read.
     pub visible: bool,
 }

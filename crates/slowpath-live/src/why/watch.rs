@@ -472,6 +472,10 @@ impl<'a> Watcher<'a> {
             packets.follow(socket.local, socket.remote);
         }
         let program = self.programs.by_inode.get(&socket.inode).cloned();
+        // Nor is a connection older than its program, unless the clock of starts went on while the machine slept.
+        let started = self.programs.started.get(&socket.inode);
+        let started = started.map_or(0, |&started| started.saturating_sub(self.begin));
+        let after = after.map(|after| if started < at { after.max(started) } else { after });
         let cookie = socket.cookie;
         let Some(mut watched) = Watched::new(at, socket, program) else {
             return;
