@@ -568,7 +568,7 @@ fn a_transfer_that_is_over_at_once_was_too_short_not_too_little() {
     };
     let found = judge(&facts(&track), of_command).0;
     assert_eq!(found.limit, Limit::Unknown);
-    assert!(found.sentence.contains("too soon"), "{}", found.sentence);
+    assert!(found.sentence.contains("too short"), "{}", found.sentence);
     assert!(
         !found.next_step.unwrap().contains("--for"),
         "a command is watched until it ends"
