@@ -109,20 +109,10 @@ impl ConnectionAnswer {
         if verdict.limit.is_undecided() || unseen || shrinks {
             return;
         }
-        let mut of_packets = Ledger::of_packets(ledger);
         self.intervals = intervals.to_vec();
-        // Packets of both ways alone do not tell whether a pause waits for an answer. The verdict weighed what ended the pauses, so
-        // that the times of waiting for answers are those of the program that it names.
-        if verdict.limit == Limit::SenderApplication && !of_packets.bears_out(verdict.limit) {
-            of_packets.charge_answers_to(verdict.limit);
-            let answers = |one: &&mut Interval| one.limit == Limit::ProtocolWindow;
-            for interval in self.intervals.iter_mut().filter(answers) {
-                interval.limit = verdict.limit;
-            }
-        }
         self.samples = Some(SamplesSay {
             verdict: std::mem::replace(&mut self.verdict, verdict.clone()),
-            ledger: std::mem::replace(&mut self.ledger, of_packets),
+            ledger: std::mem::replace(&mut self.ledger, Ledger::of_packets(ledger)),
         });
     }
 }

@@ -81,21 +81,6 @@ impl Ledger {
             .sum()
     }
 
-    /// Whether the limit has most of the time, or half as much as what has most.
-    pub fn bears_out(&self, limit: Limit) -> bool {
-        let most = self.by_cause().first().map_or(0.0, |(_, seconds)| *seconds);
-        self.of(limit) >= 0.5 * most
-    }
-
-    /// Charges what a capture's ledger booked as waiting for answers to another cause.
-    pub fn charge_answers_to(&mut self, limit: Limit) {
-        let answer = slowpath_verdict::ledger::State::Answer.name();
-        let answers = |entry: &&mut Entry| entry.cause == Limit::ProtocolWindow && entry.state == answer;
-        for entry in self.entries.iter_mut().filter(answers) {
-            entry.cause = limit;
-        }
-    }
-
     /// A capture's ledger in this form.
     pub fn of_packets(ledger: &slowpath_verdict::Ledger) -> Self {
         Self {
