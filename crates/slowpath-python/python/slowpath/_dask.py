@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 BATCH = 1.0
 #: How often a batch is given out again whose workers died.
 AGAIN = 5
+#: How often workers that cannot be reached are asked again what they have, and the seconds between.
+TRIES = 10
+BETWEEN_TRIES_S = 0.5
 
 
 def compute(cluster: str | Client, design: str, out: Path, *, progress: bool = False) -> None:
@@ -112,14 +115,22 @@ def _same_everywhere(client: Client, out: Path) -> None:
     """Refuses workers of another version, and workers that do not see the folder."""
     if not client.nthreads():
         raise _slowpath.Error("sweeping on a cluster: it has no worker; start some (`dask worker ADDRESS`)")
-    try:
-        found = client.run(_seen, str(out))
-    except Exception as error:
-        raise _slowpath.Error(
-            f"sweeping on a cluster: a worker cannot use slowpath ({error}); install the same version everywhere"
-        ) from error
+    found = client.run(_seen, str(out), on_error="return")
+    # A worker may end at any time, and another be started in its place.
+    for _ in range(TRIES):
+        if not any(isinstance(answer, OSError) for answer in found.values()):
+            break
+        time.sleep(BETWEEN_TRIES_S)
+        found = client.run(_seen, str(out), on_error="return")
     here = (_slowpath.__version__, _slowpath.MODEL)
-    for worker, (version, model, sees) in found.items():
+    for worker, answer in found.items():
+        if isinstance(answer, OSError) and worker not in client.nthreads():
+            continue
+        if isinstance(answer, Exception):
+            raise _slowpath.Error(
+                f"sweeping on a cluster: a worker cannot use slowpath ({answer}); install the same version everywhere"
+            ) from answer
+        version, model, sees = answer
         if (version, model) != here:
             raise _slowpath.Error(
                 f"sweeping on a cluster: worker {worker} has slowpath {version} with model {model}, here it is "

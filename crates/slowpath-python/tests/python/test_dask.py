@@ -11,6 +11,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 import slowpath
+from slowpath import _dask, _slowpath
 
 SETTINGS = {"delay": "1 ms..40 ms step 1 ms", "loss": "0 %,0.1 %,1 %"}
 
@@ -69,6 +70,33 @@ def test_killed_workers_and_a_killed_driver_lose_nothing(cluster, small: Path, t
 def test_a_mistake_is_told_before_anything_is_given_out(cluster, small: Path, tmp_path: Path) -> None:
     with Client(cluster) as client, pytest.raises(slowpath.Error, match="did you mean"):
         slowpath.sweep(small, {"los": "1 %"}, out=tmp_path / "x", cluster=client)
+
+
+class Leaving:
+    """A cluster one of whose workers ends as it is asked, and stays as long in the list as that takes."""
+
+    def __init__(self, stays: bool) -> None:
+        self.asked = 0
+        self.stays = stays
+
+    def nthreads(self) -> dict[str, int]:
+        return {"one": 1, "two": 1} if self.stays or self.asked < 2 else {"one": 1}
+
+    def run(self, _seen, _out: str, *, on_error: str) -> dict[str, object]:
+        assert on_error == "return"
+        self.asked += 1
+        answer = (slowpath.__version__, _slowpath.MODEL, True)
+        gone = OSError("the stream is closed")
+        return {"one": answer, "two": gone} if self.stays or self.asked < 2 else {"one": answer}
+
+
+def test_a_worker_that_ends_as_it_is_asked_is_no_mistake(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(_dask, "BETWEEN_TRIES_S", 0.0)
+    leaving = Leaving(stays=False)
+    _dask._same_everywhere(leaving, tmp_path)
+    assert leaving.asked == 2
+    with pytest.raises(slowpath.Error, match="the stream is closed"):
+        _dask._same_everywhere(Leaving(stays=True), tmp_path)
 
 
 def test_other_versions_are_refused(cluster, small: Path, tmp_path: Path) -> None:
