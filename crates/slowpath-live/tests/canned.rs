@@ -619,67 +619,6 @@ fn a_program_that_never_empties_its_socket_reads_slowly_whatever_room_is_left() 
     assert_eq!(verdict(&reads).0, Limit::Unknown);
 }
 
-/// By packets a program's pauses may be booked as waiting for answers; the sentence and the chart name the same all the same.
-#[test]
-fn the_chart_does_not_contradict_the_sentence_where_packets_decide() {
-    use slowpath_live::why::answer::ConnectionAnswer;
-    use slowpath_verdict::ledger::{Entry, State as Booked};
-
-    let track = watch(sender(), 300, |_, now| {
-        now.info.notsent_bytes = 0;
-        now.send_queue = 40_000;
-    });
-    let facts = facts(&track);
-    let (verdict, ledger, intervals) = judge(&facts, ProgramView::default());
-    assert_eq!(verdict.limit, Limit::SenderApplication);
-    let mut connection = ConnectionAnswer {
-        local: "127.0.0.1:1".to_owned(),
-        remote: "127.0.0.1:2".to_owned(),
-        program: None,
-        direction: "out",
-        congestion_control: "cubic".to_owned(),
-        bytes: facts.bytes,
-        bytes_at_least: false,
-        goodput_bit_per_s: 8e6,
-        ended: false,
-        verdict: verdict.clone(),
-        ledger,
-        intervals,
-        facts,
-        samples: None,
-    };
-    let entry = |cause, state, time_s| Entry {
-        cause,
-        flags: Vec::new(),
-        state,
-        event_at_s: None,
-        events: 0,
-        segments: 0,
-        time_s,
-        lost_s: None,
-    };
-    let booked = |answers: f64| slowpath_verdict::Ledger {
-        duration_s: 3.0,
-        entries: vec![
-            entry(Limit::ProtocolWindow, Booked::Answer, answers),
-            entry(Limit::SenderApplication, Booked::Pace, 3.0 - answers),
-        ],
-        ..slowpath_verdict::Ledger::default()
-    };
-    let of_packets = slowpath_verdict::Verdict {
-        sentence: "The sending program pauses".to_owned(),
-        ..verdict
-    };
-    let mut other = connection.clone();
-    connection.hear_packets(&of_packets, &booked(2.7), &[]);
-    assert_eq!(connection.verdict.sentence, "The sending program pauses");
-    assert_eq!(connection.ledger.by_cause().len(), 1);
-    assert!((connection.ledger.of(Limit::SenderApplication) - 3.0).abs() < 1e-9);
-    // Where they agree the packets' times are the better ones.
-    other.hear_packets(&of_packets, &booked(0.3), &[]);
-    assert!((other.ledger.of(Limit::ProtocolWindow) - 0.3).abs() < 1e-9);
-}
-
 #[test]
 fn what_cannot_be_told_does_not_acquit_a_program_here_that_lets_bytes_wait() {
     let waits_in = |looks: u64| {

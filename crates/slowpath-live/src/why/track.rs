@@ -697,7 +697,8 @@ impl Track {
 
     fn stretch(&mut self, now: &ConnectionSample, times: &Times) {
         let (before, after) = (&self.last.info, &now.info);
-        let arrived = after.data_segs_in != before.data_segs_in;
+        let arrived =
+            after.data_segs_in != before.data_segs_in || after.bytes_received != before.bytes_received;
         let look = Stretch {
             from: Time::from_nanos(self.last.at),
             to: Time::from_nanos(now.at),
