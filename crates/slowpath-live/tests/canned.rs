@@ -296,17 +296,31 @@ fn marks_reordering_and_slow_start() {
 
 /// A receiver that gets 1 MB/s over a path of 40 ms.
 fn receiving(change: impl Fn(&mut ConnectionSample)) -> Track {
+    receiving_each(|_, now| change(now))
+}
+
+/// The same, changed by the number of the look.
+fn receiving_each(change: impl Fn(u64, &mut ConnectionSample)) -> Track {
     let mut begin = ConnectionSample::default();
     begin.info.rtt = 40_000;
     begin.info.min_rtt = 40_000;
     begin.info.rcv_mss = 1_000;
     begin.info.rcv_wnd = 400_000;
     begin.info.rcv_rtt = 40_000;
-    watch(begin, 300, |_, now| {
+    watch(begin, 300, |look, now| {
         now.info.bytes_acked = 0;
         now.info.busy_time = 0;
         now.info.bytes_received += 10_000;
-        change(now);
+        change(look, now);
+    })
+}
+
+/// The same, whose program lets bytes wait that take all of the window in so many looks of ten, and reads all of them then.
+fn read_in_jerks(looks: u64) -> Track {
+    receiving_each(|look, now| {
+        let waits = look % 10 < looks;
+        now.receive_queue = if waits { 390_000 } else { 0 };
+        now.info.rcv_wnd = if waits { 10_000 } else { 400_000 };
     })
 }
 
@@ -335,22 +349,7 @@ fn what_a_receiver_can_tell() {
 
 #[test]
 fn a_program_that_reads_in_jerks_has_the_time_in_which_bytes_wait_and_no_more() {
-    // Six looks of ten with bytes that take all of the window, then all of them are read at once.
-    let mut begin = ConnectionSample::default();
-    begin.info.rtt = 40_000;
-    begin.info.min_rtt = 40_000;
-    begin.info.rcv_mss = 1_000;
-    begin.info.rcv_wnd = 400_000;
-    begin.info.rcv_rtt = 40_000;
-    let track = watch(begin, 300, |look, now| {
-        now.info.bytes_acked = 0;
-        now.info.busy_time = 0;
-        now.info.bytes_received += 10_000;
-        let waits = look % 10 < 6;
-        now.receive_queue = if waits { 390_000 } else { 0 };
-        now.info.rcv_wnd = if waits { 10_000 } else { 400_000 };
-    });
-    let (limit, ledger, _) = verdict(&track);
+    let (limit, ledger, _) = verdict(&read_in_jerks(6));
     assert_eq!(limit, Limit::ReceiverApplication);
     let share = ledger.of(Limit::ReceiverApplication) / ledger.duration_s;
     assert!((share - 0.6).abs() < 0.02, "{share}");
@@ -603,40 +602,14 @@ fn a_program_that_never_empties_its_socket_reads_slowly_whatever_room_is_left() 
     let paced = receiving(|now| now.receive_queue = 50_000);
     assert_eq!(verdict(&paced).0, Limit::ReceiverApplication);
     // Bytes that wait for the next time that it reads are taken then.
-    let mut look = 0;
-    let mut begin = ConnectionSample::default();
-    begin.info.rtt = 40_000;
-    begin.info.min_rtt = 40_000;
-    begin.info.rcv_mss = 1_000;
-    begin.info.rcv_wnd = 400_000;
-    let reads = watch(begin, 300, |_, now| {
-        look += 1;
-        now.info.bytes_acked = 0;
-        now.info.busy_time = 0;
-        now.info.bytes_received += 10_000;
-        now.receive_queue = if look % 3 == 0 { 0 } else { 20_000 };
-    });
+    let reads = receiving_each(|look, now| now.receive_queue = if look % 3 == 0 { 0 } else { 20_000 });
     assert_eq!(verdict(&reads).0, Limit::Unknown);
 }
 
 #[test]
 fn what_cannot_be_told_does_not_acquit_a_program_here_that_lets_bytes_wait() {
     let waits_in = |looks: u64| {
-        let mut begin = ConnectionSample::default();
-        begin.info.rtt = 40_000;
-        begin.info.min_rtt = 40_000;
-        begin.info.rcv_mss = 1_000;
-        begin.info.rcv_wnd = 400_000;
-        begin.info.rcv_rtt = 40_000;
-        let track = watch(begin, 300, |look, now| {
-            now.info.bytes_acked = 0;
-            now.info.busy_time = 0;
-            now.info.bytes_received += 10_000;
-            let waits = look % 10 < looks;
-            now.receive_queue = if waits { 390_000 } else { 0 };
-            now.info.rcv_wnd = if waits { 10_000 } else { 400_000 };
-        });
-        let (found, ..) = judge(&facts(&track), ProgramView::default());
+        let (found, ..) = judge(&facts(&read_in_jerks(looks)), ProgramView::default());
         (found.limit, found.share)
     };
     let (limit, share) = waits_in(4);

@@ -396,8 +396,8 @@ mod tests {
     use super::*;
     use slowpath_verdict::ledger::State;
 
-    fn ledger(lost_s: f64) -> Ledger {
-        let entry = |cause, state, time_s, lost_s| Entry {
+    fn entry(cause: Limit, state: State, time_s: f64, lost_s: f64) -> Entry {
+        Entry {
             cause,
             flags: Vec::new(),
             state,
@@ -406,7 +406,10 @@ mod tests {
             segments: 0,
             time_s,
             lost_s: Some(lost_s),
-        };
+        }
+    }
+
+    fn ledger(lost_s: f64) -> Ledger {
         Ledger {
             duration_s: 8.0 + lost_s,
             capacity_bit_per_s: Some(1e7),
@@ -471,16 +474,7 @@ mod tests {
             ledger.entries.truncate(1);
             for (place, cause) in causes.iter().take(count).enumerate() {
                 let lost_s = 2.0 + place as f64 / 10.0;
-                ledger.entries.push(Entry {
-                    cause: *cause,
-                    flags: Vec::new(),
-                    state: State::Growth,
-                    event_at_s: None,
-                    events: 0,
-                    segments: 0,
-                    time_s: lost_s,
-                    lost_s: Some(lost_s),
-                });
+                ledger.entries.push(entry(*cause, State::Growth, lost_s, lost_s));
                 ledger.duration_s += lost_s;
             }
             for width in [40, 60, 80, 100] {

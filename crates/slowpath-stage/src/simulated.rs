@@ -184,39 +184,22 @@ pub fn run_unless(
             },
             bytes: Vec::new(),
         };
-        let report = simulation.run(&mut Wanted {
-            next: &mut sink,
-            cancel,
-        });
+        let report = simulate_unless(simulation, &mut sink, cancel);
         let marks = marks.counts(&ports, &elements);
         let captures = captures.close(0).map_err(failed)?;
-        if cancel.load(Ordering::Relaxed) {
+        if report.is_err() {
             for capture in &captures {
                 let _ = std::fs::remove_file(folder.root().join(&capture.file));
             }
-            return Err(SimulatedError::Interrupted);
         }
-        (report, captures, marks)
+        (report?, captures, marks)
     } else if let Some(sender) = sender(plan, &spec) {
         let mut sink = BesideSender::new(sender, NoSink);
-        let report = simulation.run(&mut Wanted {
-            next: &mut sink,
-            cancel,
-        });
-        if cancel.load(Ordering::Relaxed) {
-            return Err(SimulatedError::Interrupted);
-        }
+        let report = simulate_unless(simulation, &mut sink, cancel)?;
         folder.write_analysis(name, &sink.analysis())?;
         (report, Vec::new(), Vec::new())
     } else {
-        let mut sink = NoSink;
-        let report = simulation.run(&mut Wanted {
-            next: &mut sink,
-            cancel,
-        });
-        if cancel.load(Ordering::Relaxed) {
-            return Err(SimulatedError::Interrupted);
-        }
+        let report = simulate_unless(simulation, &mut NoSink, cancel)?;
         (report, Vec::new(), Vec::new())
     };
     let mut record = record(experiment, plan, &spec, &report);
@@ -372,6 +355,19 @@ impl Sink for PacketBytes {
     }
 
     fn dropped(&mut self, _id: PacketId, _element: ElementId, _cause: DropCause, _at: Time) {}
+}
+
+/// Simulates until `cancel` is raised, which leaves no report.
+fn simulate_unless<S: Sink>(
+    simulation: Simulation,
+    next: &mut S,
+    cancel: &AtomicBool,
+) -> Result<SimReport, SimulatedError> {
+    let report = simulation.run(&mut Wanted { next, cancel });
+    if cancel.load(Ordering::Relaxed) {
+        return Err(SimulatedError::Interrupted);
+    }
+    Ok(report)
 }
 
 /// A sink for as long as nobody has said that the run is wanted no more.

@@ -8,7 +8,7 @@ use slowpath_facts::Tap;
 use crate::case::Case;
 use crate::catalogue::Message;
 use crate::finding::Finding;
-use crate::ledger::{Entry, Ledger, State};
+use crate::ledger::{Ledger, State};
 use crate::limit::{Flag, Limit};
 use crate::limits::{random_loss, window};
 use crate::look::{Certainty, Look};
@@ -70,13 +70,7 @@ pub(crate) fn differs(limit: Limit, ledger: &Ledger) -> Option<Message> {
         return None;
     }
     let time = Span(ledger.time_of(longest));
-    let behind = |entry: &Entry| entry.cause == longest && entry.state == State::Window;
-    let window: f64 = ledger
-        .entries
-        .iter()
-        .filter(|entry| behind(entry))
-        .map(|entry| entry.time_s)
-        .sum();
+    let window = ledger.time_in(longest, State::Window);
     let link = matches!(longest, Limit::BottleneckBandwidth | Limit::SharedBottleneck);
     Some(match limit {
         Limit::EcnCongestion if link => Message::FullLinkMarks { time },
@@ -109,13 +103,7 @@ pub(crate) fn add(case: &Case, found: &mut Finding, ledger: &Ledger) {
 
 /// What the ledger alone says of a limit.
 pub(crate) fn finding(case: &Case, limit: Limit, ledger: &Ledger) -> Finding {
-    let of = |state: State| -> f64 {
-        let of = ledger
-            .entries
-            .iter()
-            .filter(|entry| entry.cause == limit && entry.state == state);
-        of.map(|entry| entry.time_s).sum()
-    };
+    let of = |state: State| ledger.time_in(limit, state);
     let time = ledger.time_of(limit);
     let rate = case.facts.bytes as f64 / case.total;
     let mostly = |state: State| of(state) >= HALF * time;
@@ -178,7 +166,7 @@ const BOOKED: f64 = 0.75;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::CapacityIs;
+    use crate::ledger::{CapacityIs, Entry};
 
     fn ledger(parts: &[(Limit, State, f64)]) -> Ledger {
         Ledger {

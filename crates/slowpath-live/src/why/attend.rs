@@ -220,12 +220,9 @@ impl Attendant<'_> {
     fn follow(&mut self, at: u64, after: Option<u64>, socket: TcpSocket) {
         let program = self.owner(socket.inode).map(|(_, name)| name);
         let job = name(program.as_deref(), &socket, &self.listening);
-        let Some(mut watched) = Watched::new(at, socket, program) else {
+        let Some(watched) = Watched::found(at, after, socket, program) else {
             return;
         };
-        if let Some(after) = after {
-            watched = watched.made_after(after);
-        }
         let run = self.runs.entry(job).or_insert_with(|| Run {
             connections: Vec::new(),
             begin: watched.track.first().at,

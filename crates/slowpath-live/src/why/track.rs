@@ -405,7 +405,7 @@ impl Track {
         self.gap(&now);
         self.answer(&now);
         self.look_at_window(&now, &times);
-        let span = (u64::from(now.info.rtt) * 2_000).max(40_000_000);
+        let span = (u64::from(now.info.rtt) * 2_000).max(SHORTEST_SPAN);
         self.recent.add(now.at, now.info.bytes_acked, span);
         self.stretch(&now, &times);
         self.last = now;
@@ -879,7 +879,7 @@ const SEGMENTS: u32 = 4;
 const STRETCH: f64 = 0.1;
 /// Most stretches; then every two become one.
 const STRETCHES: usize = 4096;
-/// Shortest time over which a rate of what arrives is taken, nanoseconds: four looks.
+/// Shortest time over which a rate is taken, nanoseconds: four looks.
 const SHORTEST_SPAN: u64 = 40_000_000;
 /// Most repairs, and gaps, that are kept.
 const EPISODES: usize = 1000;

@@ -87,16 +87,24 @@ impl Watched {
         })
     }
 
-    /// The same of one that was made after `after`: what it moved before it was found is counted, too.
-    #[must_use]
-    pub fn made_after(mut self, after: u64) -> Self {
-        let found = self.track.first().clone();
-        if let Some(birth) = found.at_birth(after).filter(|_| !self.from_birth) {
-            self.track = Track::new(birth).under(&self.congestion_control);
-            self.track.observe(found);
-            self.from_birth = true;
+    /// The same, of one that was made after `after` where that is known: what it moved before it was found is counted, too.
+    pub(super) fn found(
+        at: u64,
+        after: Option<u64>,
+        socket: TcpSocket,
+        program: Option<String>,
+    ) -> Option<Self> {
+        let mut watched = Self::new(at, socket, program)?;
+        let found = watched.track.first().clone();
+        let birth = after
+            .filter(|_| !watched.from_birth)
+            .and_then(|after| found.at_birth(after));
+        if let Some(birth) = birth {
+            watched.track = Track::new(birth).under(&watched.congestion_control);
+            watched.track.observe(found);
+            watched.from_birth = true;
         }
-        self
+        Some(watched)
     }
 
     /// Whether more may have moved than what is known: its end was not seen.
@@ -477,13 +485,8 @@ impl<'a> Watcher<'a> {
         let started = started.map_or(0, |&started| started.saturating_sub(self.begin));
         let after = after.map(|after| if started < at { after.max(started) } else { after });
         let cookie = socket.cookie;
-        let Some(mut watched) = Watched::new(at, socket, program) else {
-            return;
-        };
-        if let Some(after) = after {
-            watched = watched.made_after(after);
-        }
-        self.watched.insert(cookie, watched);
+        self.watched
+            .extend(Watched::found(at, after, socket, program).map(|watched| (cookie, watched)));
     }
 
     fn is_meant(&self, socket: &TcpSocket) -> bool {

@@ -153,8 +153,7 @@ fn plateau(line: &Timeline, hints: &Hints, capacity: &Capacity, full: &[bool]) -
         });
         full * 2 >= count
     };
-    let holds = capacity.byte_per_s * line.least_rtt_s;
-    let fills = capacity.is_told() && level as f64 >= NEARLY * holds && filled();
+    let fills = capacity.is_told() && level as f64 >= NEARLY * holds(line, capacity) && filled();
     if fills && !lets_pass || longest < STAYS || (held().count() as f64) < OFTEN * free.len() as f64 {
         return None;
     }

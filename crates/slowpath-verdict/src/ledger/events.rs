@@ -103,6 +103,8 @@ struct Crowd<'a> {
     mostly_lost: bool,
     /// Losses in a row by segments sent, those at once counted as one.
     chance: f64,
+    /// Acknowledgements: round trips that were measured, about.
+    acks: f64,
 }
 
 impl<'a> Crowd<'a> {
@@ -130,6 +132,7 @@ impl<'a> Crowd<'a> {
             ranks,
             mostly_lost: hints.at_sender && needless > 0 && lost as f64 >= MOSTLY * needless as f64,
             chance: losses(line).count() as f64 / segments.max(1.0),
+            acks: line.steps.iter().map(|step| f64::from(step.acks)).sum(),
             line,
             hints,
             capacity,
@@ -152,11 +155,7 @@ impl<'a> Crowd<'a> {
         }
         // The first burst meets an empty queue.
         let short = SHORT * self.segment() as f64 / self.capacity.byte_per_s.max(1.0);
-        if filled
-            || self.in_first_burst(event)
-                && self.queued(event)
-                && event.queue_s + short >= LONGEST * self.longest()
-        {
+        if filled || self.in_first_burst(event) && self.nears_its_longest(event, short) {
             return true;
         }
         // Away from the sender round trips are put together from two ways, and pauses count as delay.
@@ -196,15 +195,19 @@ impl<'a> Crowd<'a> {
 
     /// The delay just before was about the longest that there was.
     fn at_its_longest(&self, event: &Event) -> bool {
+        self.nears_its_longest(event, 0.0)
+    }
+
+    /// It was at most `short_s` below that, seconds.
+    fn nears_its_longest(&self, event: &Event, short_s: f64) -> bool {
         let longest = self.longest();
-        longest > 0.0 && self.queued(event) && event.queue_s >= LONGEST * longest
+        longest > 0.0 && self.queued(event) && event.queue_s + short_s >= LONGEST * longest
     }
 
     /// As the link's queue drops, what it takes meanwhile finds it full: the delay stays at its longest for about as many
     /// segments as are lost. A bucket behind it lets the delay grow on.
     fn stays_full(&self, event: &Event) -> bool {
-        let acks: u32 = self.line.steps.iter().map(|step| step.acks).sum();
-        let full = event.longer * f64::from(acks);
+        let full = event.longer * self.acks;
         self.capacity.is_told()
             && event.segments >= OVERRUN
             && event.queue_s >= Timeline::FULL * self.longest()

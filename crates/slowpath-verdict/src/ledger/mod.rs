@@ -181,6 +181,11 @@ impl Ledger {
         of.map(|entry| entry.time_s).sum()
     }
 
+    /// How long a cause held the transfer in one state, seconds.
+    pub(crate) fn time_in(&self, cause: Limit, state: State) -> f64 {
+        self.sum(cause, |entry| entry.state == state, Entry::time)
+    }
+
     /// What the transfer lost against what the line would have given it, gaps with nothing to send left out.
     ///
     /// Where the capacity is only bounded, that is at most the time for which something else than the line held it.
