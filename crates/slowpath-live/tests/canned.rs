@@ -280,9 +280,28 @@ fn single_losses_at_any_rate_are_chance_and_bursts_at_one_rate_a_policer() {
 }
 
 #[test]
+fn a_tail_that_the_congestion_window_keeps_back_is_no_pause() {
+    let tail = |in_flight: u32| {
+        watch(sender(), 300, |_, now| {
+            now.info.notsent_bytes = 500;
+            now.info.unacked = in_flight;
+            now.send_queue = 1_000 * in_flight + 500;
+        })
+    };
+    assert!(tail(100).times().of(State::Program) == 0.0);
+    // With room in the window it waits for more of its segment.
+    assert!(tail(40).times().of(State::Program) > 2.9);
+}
+
+#[test]
 fn marks_reordering_and_slow_start() {
     let marked = watch(sender(), 300, |_, now| now.info.delivered_ce += 2);
     assert_eq!(verdict(&marked).0, Limit::EcnCongestion);
+    // The window still grows after marks that came before the watch; after losses that nobody saw it may be anything.
+    let mut earlier = sender();
+    earlier.info.delivered_ce = 500;
+    let before = watch(earlier, 300, |_, _| {});
+    assert_eq!(verdict(&before).0, Limit::EcnCongestion);
     let overtaken = watch(sender(), 300, |look, now| {
         now.info.ca_state = if look % 10 < 5 { 3 } else { 0 };
         now.info.total_retrans += u32::from(look % 10 == 0);

@@ -12,6 +12,7 @@ why-words-path-full-get-through-packets = The path is full: { $rate } get throug
 why-words-path-full-shared-with-others = The path is full and shared with others: { $rate } are left for this transfer.
 why-words-something-on-path-drops-what = Something on the path drops what exceeds about { $rate_at_loss } without queueing it ({ $share } of the time).
 why-words-losses-transfer-does-not-cause = Losses that this transfer does not cause keep it slow: { $max } of the segments were sent again, at any rate ({ $share } of the time).
+why-words-earlier-marks-congestion = Marks of congestion that came before keep this transfer slow: { $marked } segments were marked, and the congestion window still grows after them ({ $share } of the time).
 why-words-marks-congestion-keep-transfer-slow = Marks of congestion keep this transfer slow: { $marked } segments were marked ({ $share } of the time).
 why-words-packets-overtake-each-other-sender = Packets overtake each other and the sender takes that for loss: { $spurious } of { $segments } retransmissions were not needed.
 why-words-transfer-still-starting-its-congestion = The transfer is still starting: its congestion window grows ({ $share } of the time).

@@ -12,6 +12,7 @@ why-words-path-full-get-through-packets = 回線を使い切っています。{ 
 why-words-path-full-shared-with-others = 回線を他と共有して使い切り、この転送に残るのは{ $rate }です。
 why-words-something-on-path-drops-what = 経路上で、約{ $rate_at_loss }を超える分がキューなしに廃棄されています({ $share }の時間)。
 why-words-losses-transfer-does-not-cause = この転送が原因ではないロスで遅くなっています。速度にかかわらず、セグメントの{ $max }を再送しました({ $share }の時間)。
+why-words-earlier-marks-congestion = 観測前に付いたECNマークで遅くなっています。{ $marked }セグメントに付き、輻輳ウィンドウはまだ回復の途中です({ $share }の時間)。
 why-words-marks-congestion-keep-transfer-slow = ECNマークで遅くなっています。{ $marked }セグメントに付きました({ $share }の時間)。
 why-words-packets-overtake-each-other-sender = パケットの順序が入れ替わり、送信側がロスと見なしています。再送{ $segments }回のうち{ $spurious }回は不要でした。
 why-words-transfer-still-starting-its-congestion = 転送の開始直後で、輻輳ウィンドウが増加中です({ $share }の時間)。

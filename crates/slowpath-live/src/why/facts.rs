@@ -39,7 +39,11 @@ pub struct Facts {
     pub overtakings: u64,
     /// Segments delivered with a mark of congestion.
     pub marked: u64,
-    /// Retransmissions since the connection began, as a share of all segments with data.
+    /// The same since the connection began.
+    pub lifetime_marked: u64,
+    /// Retransmissions since the connection began.
+    pub lifetime_again: u64,
+    /// The same as a share of all segments with data.
     pub lifetime_loss: f64,
     /// Retransmission timeouts.
     pub timeouts: u64,
@@ -183,6 +187,8 @@ pub fn facts(track: &Track) -> Facts {
         spurious: grown(last.dsack_dups, first.dsack_dups),
         overtakings: grown(last.reord_seen, first.reord_seen),
         marked: grown(last.delivered_ce, first.delivered_ce),
+        lifetime_marked: u64::from(last.delivered_ce),
+        lifetime_again: u64::from(last.total_retrans),
         lifetime_loss: f64::from(last.total_retrans) / f64::from(last.data_segs_out.max(1)),
         timeouts: u64::from(last.total_rto.wrapping_sub(first.total_rto)),
         flight_bytes: mean(&|one| one.flight),

@@ -134,6 +134,8 @@ mod tests {
         let seen = facts(&download.track);
         assert_eq!(seen.gaps, (tops.len(), tops.len(), 0), "{seen:?}");
         assert_eq!(seen.lost_here, tops.len() as u64, "{seen:?}");
+        // All segments are of one size, and all that came are counted once.
+        assert_eq!(download.track.arrived(), download.track.received());
         let verdict = download.verdict();
         assert_eq!(verdict.limit, Limit::RandomLoss, "{verdict:?}");
         assert!(verdict.share > 0.9, "{verdict:?}");

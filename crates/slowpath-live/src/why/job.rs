@@ -88,6 +88,22 @@ pub struct NetworkShares {
     pub unread: bool,
 }
 
+/// What may lie on the wrong side in looks that the network and the programs share: such a look is split at its middle.
+#[derive(Debug, Clone, Default)]
+struct Halved {
+    /// Seconds on a processor that found no room on the programs' side.
+    ran: f64,
+    /// Seconds of such looks that were booked to what the threads sleep in, and to what.
+    slept: Option<(JobPart, Option<String>, f64)>,
+}
+
+impl NetworkShares {
+    /// Whether the network and the programs share the time.
+    fn is_shared(&self) -> bool {
+        self.program > 0.0 && self.program < 1.0
+    }
+}
+
 /// Adds up a job's time.
 #[derive(Debug, Clone, Default)]
 pub struct JobTrack {
@@ -97,6 +113,9 @@ pub struct JobTrack {
     busiest: HashMap<String, f64>,
     /// Newest time for which a thread was ready and did not run: the kernel tells what it waited for once it runs again.
     untold: f64,
+    halved: Halved,
+    /// Looks at which one thread was ready or ran, and at which several were.
+    together: (f64, f64),
     foreign: f64,
     supplied: f64,
     total: f64,
@@ -152,7 +171,7 @@ impl JobTrack {
     }
 
     fn add(&mut self, part: JobPart, program: Option<&str>, seconds: f64) {
-        if seconds <= 0.0 {
+        if seconds == 0.0 {
             return;
         }
         *self.seconds.entry(part).or_default() += seconds;
@@ -194,13 +213,26 @@ impl JobTrack {
         };
         let throttled = now.throttled.saturating_sub(last.throttled) as f64 / 1e6;
         let ready = now.tasks.iter().find(|task| task.state == 'R');
+        match now.tasks.iter().filter(|task| task.state == 'R').count() {
+            0 => {}
+            1 => self.together.0 += 1.0,
+            _ => self.together.1 += 1.0,
+        }
         let (mut ran, mut waited) = (0.0, 0.0);
         if let Some(task) = busiest {
             (ran, waited) = grown(task);
+            // Others that ran in turns with it add to it, others that ran beside it do not.
+            let all: f64 = now.tasks.iter().map(|task| grown(task).0).sum();
+            let (one, several) = self.together;
+            let turns = if one > 0.0 { one / (one + several) } else { 0.0 };
+            ran = ((all - ran) * turns + ran).min(seconds.max(ran));
             // What a quota held back counts as waiting for a processor as well.
             waited = (waited - throttled).max(0.0);
-            *self.busiest.entry(task.name.clone()).or_default() += ran;
+            *self.busiest.entry(task.name.clone()).or_default() += grown(task).0;
             take(self, JobPart::Processor, Some(&task.name), ran);
+            if network.is_shared() {
+                self.ran_elsewhere(&task.name, ran.min(seconds) - ran.min(seconds * network.program));
+            }
             take(self, JobPart::Throttled, None, throttled);
             take(self, JobPart::ProcessorQueue, Some(&task.name), waited);
         } else {
@@ -235,12 +267,35 @@ impl JobTrack {
     /// Books time in which no thread ran, by what the threads of a look sleep in.
     fn slept(&mut self, look: &JobSample, network: &NetworkShares, seconds: f64) {
         let (part, program) = asleep(look, network.receiving, network.unread);
+        let mut seconds = seconds;
+        if network.is_shared() && part != JobPart::NotVisible && !look.supplied {
+            let ran = self.halved.ran.min(seconds.max(0.0));
+            self.halved.ran -= ran;
+            self.add(JobPart::Processor, None, ran);
+            seconds -= ran;
+            let before = self.halved.slept.take().filter(|(of, ..)| *of == part);
+            let slept = before.map_or(0.0, |(.., slept)| slept) + seconds;
+            self.halved.slept = Some((part, program.map(str::to_owned), slept.min(LOOKS_S)));
+        }
         self.add(part, program, seconds);
         match part {
             JobPart::NotVisible if !look.visible => self.foreign += seconds,
             JobPart::OtherEnd if look.supplied => self.supplied += seconds,
             _ => {}
         }
+    }
+
+    /// Books time on a processor that lay on the network's side of a look: it is what an earlier or a later one took for sleep.
+    fn ran_elsewhere(&mut self, program: &str, seconds: f64) {
+        let mut left = seconds.max(0.0);
+        if let Some((part, sleeper, slept)) = self.halved.slept.take() {
+            let moved = left.min(slept);
+            left -= moved;
+            self.add(part, sleeper.as_deref(), -moved);
+            self.add(JobPart::Processor, Some(program), moved);
+            self.halved.slept = Some((part, sleeper, slept - moved));
+        }
+        self.halved.ran = (self.halved.ran + left).min(LOOKS_S);
     }
 
     /// Of the time that is not visible, what is because programs are somebody else's, seconds.
@@ -273,6 +328,9 @@ fn waits_for_room(sample: &JobSample) -> bool {
     let runs = sample.tasks.iter().any(|task| task.state == 'R');
     !runs && matches!(part, JobPart::OtherEnd | JobPart::NotVisible)
 }
+
+/// What may be on the wrong side of the looks that the network and the programs share, seconds: ten times half of a look.
+const LOOKS_S: f64 = 0.05;
 
 /// What a job waits for whose threads do not run.
 ///
@@ -528,6 +586,34 @@ mod tests {
             job.observe(look(1, 0, task('S', 0, wait)), full);
             assert!((job.seconds(part) - 0.01).abs() < 1e-9, "{part:?}");
         }
+    }
+
+    /// Turns of 16 ms on the processor and 15 ms of data in the socket, looked at every 10 ms.
+    #[test]
+    fn what_ran_beside_the_middle_of_a_look_is_no_pause() {
+        let mut job = JobTrack::default();
+        let is_network = |at: f64| at % 0.031 >= 0.016;
+        let ran = |at: f64| (at / 0.031).floor() * 0.016 + (at % 0.031).min(0.016);
+        let number = |at: u32| f64::from(at) * 0.01 + 0.002;
+        job.observe(
+            look(0, 0, task('R', (ran(0.002) * 1e9) as u64, Wait::Unknown)),
+            PROGRAM,
+        );
+        for at in 1..600_u32 {
+            let ends = [number(at - 1), number(at)].map(|at| f64::from(u8::from(is_network(at))) / 2.0);
+            let network = ends[0] + ends[1];
+            let state = if is_network(number(at)) { 'S' } else { 'R' };
+            let now = task(state, (ran(number(at)) * 1e9) as u64, Wait::Pause);
+            let shares = NetworkShares {
+                network,
+                program: 1.0 - network,
+                ..NetworkShares::default()
+            };
+            job.observe(look(at.into(), 0, now), shares);
+        }
+        let share = |part| job.seconds(part) / job.total();
+        assert!(share(JobPart::Pause) < 0.02, "{job:?}");
+        assert!((share(JobPart::Processor) - 0.516).abs() < 0.02, "{job:?}");
     }
 
     #[test]

@@ -346,6 +346,10 @@ fn loss_cause(facts: &Facts) -> (Limit, Reason) {
     if facts.marked > 0 && facts.marked >= again {
         return (Limit::EcnCongestion, Reason::SmallerShare);
     }
+    // The window still grows after marks that came before the watch.
+    if again == 0 && !queued && facts.lifetime_marked > facts.lifetime_again {
+        return (Limit::EcnCongestion, Reason::SmallerShare);
+    }
     if facts.longest_stall_s >= STALL && facts.lifetime_bytes < LEAST_BYTES {
         return (Limit::MtuBlackHole, Reason::SmallerShare);
     }
@@ -455,7 +459,7 @@ fn parameters(limit: Limit, facts: &Facts) -> Parameters {
         Limit::Policed | Limit::RandomLoss => {
             parameters.loss_fraction = Some(facts.lost_share());
         }
-        Limit::EcnCongestion => {
+        Limit::EcnCongestion if facts.marked > 0 => {
             parameters.marked_fraction = Some(facts.marked as f64 / facts.segments.0.max(1) as f64);
         }
         _ => {}
@@ -577,7 +581,7 @@ fn rejected(
             english_word!("why-judge-losses-follow-load-too-few"),
         );
     }
-    if facts.marked == 0 {
+    if facts.marked == 0 && chosen != Limit::EcnCongestion {
         no(
             Limit::EcnCongestion,
             Reason::NoMarks,

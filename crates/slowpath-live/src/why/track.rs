@@ -301,6 +301,7 @@ pub struct Track {
     gap_seconds: f64,
     gap_unsure: (f64, u64),
     arrived: Recent,
+    came: Came,
     recent: Recent,
     answered: Answered,
     full_window: FullWindow,
@@ -317,6 +318,26 @@ struct Carried {
     busy: f64,
     window: f64,
     buffer: f64,
+}
+
+/// What arrived, with what waits behind a gap.
+#[derive(Debug, Clone, Copy, Default)]
+struct Came {
+    bytes: f64,
+    /// Bytes and segments while nothing was missing.
+    plain: (u64, u64),
+}
+
+impl Came {
+    /// Payload of a segment as they came while nothing was missing, or `usual`.
+    fn payload(&self, usual: u32) -> f64 {
+        let (bytes, segments) = self.plain;
+        if segments == 0 {
+            f64::from(usual)
+        } else {
+            bytes as f64 / segments as f64
+        }
+    }
 }
 
 /// How often the program went on sending after a word from the peer, and without one.
@@ -364,6 +385,7 @@ impl Track {
             gap_seconds: 0.0,
             gap_unsure: (0.0, 0),
             arrived: Recent::default(),
+            came: Came::default(),
             recent: Recent::default(),
             answered: Answered::default(),
             full_window: FullWindow::default(),
@@ -499,6 +521,12 @@ impl Track {
             .saturating_sub(self.first.info.bytes_received)
     }
 
+    /// Payload bytes that arrived since the first look, with those that wait here for a lost one: `bytes_received` stands until that is
+    /// there, while the kernel counts segments as they come.
+    pub const fn arrived(&self) -> u64 {
+        self.came.bytes as u64
+    }
+
     /// Whether something has waited to be acknowledged, or to be read here, from the first look to the newest, and nothing of it moved.
     pub fn stands_still(&self) -> bool {
         let waits = |at: fn(&ConnectionSample) -> u32| at(&self.first) > 0 && at(&self.last) > 0;
@@ -613,6 +641,14 @@ impl Track {
             Some(queued) => queued && (was_open || behind > 0),
             None => behind > 0 || was_open && !moved,
         };
+        if was_open || self.gap_open {
+            self.came.bytes += arrived as f64 * self.came.payload(after.rcv_mss);
+        } else {
+            let bytes = after.bytes_received.saturating_sub(before.bytes_received);
+            self.came.bytes += bytes as f64;
+            self.came.plain.0 += bytes;
+            self.came.plain.1 += arrived;
+        }
         self.gap_seconds += seconds * f64::from(u8::from(was_open) + u8::from(self.gap_open)) / 2.0;
         let span = 2 * u64::from(receiver_round_trip(now)) * 1_000;
         if behind > 0 && !was_open {
@@ -768,8 +804,11 @@ fn unread_seconds(before: &ConnectionSample, now: &ConnectionSample) -> f64 {
 /// that is waited for, however full the congestion window is of what it gave.
 pub fn is_program_limited(sample: &ConnectionSample) -> bool {
     let info = &sample.info;
-    // Less than a segment may wait for more of it (RFC 896).
+    // Less than a segment may wait for more of it (RFC 896), but not where the congestion window has no room for it.
+    let segments = info.unacked.saturating_sub(info.sacked + info.lost) + info.retrans;
+    let waits = info.notsent_bytes > 0 && segments >= info.snd_cwnd;
     info.notsent_bytes < info.snd_mss
+        && !waits
         && u64::from(sample.send_queue) + u64::from(info.snd_mss) <= u64::from(info.snd_wnd)
         && !is_buffer_full(sample)
 }

@@ -101,6 +101,11 @@ pub(super) fn sentence(
             max = percent(facts.sent_again()),
             share = share
         ),
+        Limit::EcnCongestion if facts.marked == 0 => english!(
+            "why-words-earlier-marks-congestion",
+            marked = facts.lifetime_marked,
+            share = share
+        ),
         Limit::EcnCongestion => english!(
             "why-words-marks-congestion-keep-transfer-slow",
             marked = facts.marked,

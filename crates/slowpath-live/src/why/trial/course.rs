@@ -460,11 +460,11 @@ fn made_of_it(change: &Change, socket: &std::os::fd::OwnedFd, one: &Seen<'_>) ->
 }
 
 /// Payload bytes that reached their receiver so far, of all connections; with those that wait there for a lost one, as far as
-/// its reports tell: while a repair lasts nothing else moves.
+/// its reports and its count of segments tell: while a repair lasts nothing else moves.
 fn moved(seen: &[Seen<'_>], receiving: bool) -> u64 {
     let bytes = |one: &Seen<'_>| {
         if receiving {
-            one.track.received()
+            one.track.arrived()
         } else {
             let info = &one.track.last().info;
             one.track.sent() + u64::from(info.sacked) * u64::from(info.snd_mss)

@@ -130,18 +130,19 @@ impl Queue {
         }
     }
 
-    /// Takes its length at a look, nanoseconds.
-    fn is_draining(&mut self, at: u64, queued: u64) -> bool {
+    /// Takes its length at a look, nanoseconds; `age` is the time since the begin.
+    fn is_draining(&mut self, at: u64, age: u64, queued: u64) -> bool {
         match self.before {
-            Some((since, _)) if at < since + self.each => {}
+            // A long queue takes long to get shorter by as much as round trips vary.
+            Some((since, before)) if at < since + self.each.max(before) => {}
             Some((_, before)) => {
-                self.is_draining = queued + NOISE.max(before / 20) < before;
+                self.is_draining = queued + NOISE.max(before / VARIES) < before;
                 self.before = Some((at, queued));
             }
             // Before it is known, one that is there may be.
             None => {
                 self.is_draining = queued > NOISE;
-                self.before = Some((at, queued));
+                self.before = (age >= self.first).then_some((at, queued));
             }
         }
         self.is_draining
@@ -178,8 +179,8 @@ impl Turns {
     pub fn step(&mut self, at: u64, bytes: u64, queued: u64) -> Step {
         if self.counted.is_none() {
             let age = at.saturating_sub(self.begin);
-            let longest = self.plan.settle.max((MOST_S * 1e9) as u64);
-            let is_draining = self.queue.is_draining(at, queued);
+            let longest = self.plan.settle.max(DRAINS_MOST);
+            let is_draining = self.queue.is_draining(at, age, queued);
             if age >= self.plan.settle + self.queue.first && !is_draining || age >= longest {
                 self.counted = Some((at, bytes));
             }
@@ -236,11 +237,13 @@ impl Turns {
     }
 }
 
-/// A queue is looked at again after this part of the begin of a block that does not count, nanoseconds at least.
+/// A queue is looked at again after this part of the begin of a block that does not count, after as long as it takes to pass, and
+/// after so many nanoseconds at least.
 const LOOKS_AGAIN: u64 = 4;
 const LEAST_LOOK: u64 = 100_000_000;
-/// It drains while it gets shorter by more than this, nanoseconds: round trips vary.
+/// It drains while it gets shorter by more than this, nanoseconds, and by more than this part of it: round trips vary.
 const NOISE: u64 = 2_000_000;
+const VARIES: u64 = 20;
 /// Round trips in which a change takes hold.
 const ROUND_TRIPS: f64 = 16.0;
 /// Losses after which a window that they make is what they make it: each takes three tenths of what is too much.
@@ -250,6 +253,8 @@ const MEASURED: f64 = 0.75;
 /// Shortest and longest begin of a block that is not counted, seconds.
 const LEAST_S: f64 = 0.4;
 const MOST_S: f64 = 8.0;
+/// So long a queue may take to drain, nanoseconds: 1.5 s of it behind a pace of nineteen twentieths of the link.
+const DRAINS_MOST: u64 = 30_000_000_000;
 /// Shortest part that counts, seconds: looks are 10 ms apart, and BBR's least-delay probe takes 0.2 s.
 const LEAST_MEASURED_S: f64 = 0.6;
 /// Blocks of each change: seven without, six with it.
@@ -343,7 +348,7 @@ mod tests {
             .filter(|(_, step)| *step != Step::Stay)
             .collect();
         // Then it is empty, which the next look back shows.
-        assert_eq!(steps, [(710, Step::On), (1_010, Step::Off)]);
+        assert_eq!(steps, [(730, Step::On), (1_030, Step::Off)]);
         let counted: Vec<(u64, u64)> = turns
             .blocks()
             .iter()
@@ -351,8 +356,43 @@ mod tests {
             .collect();
         assert_eq!(
             counted,
-            [(510_000_000, 710_000_000), (810_000_000, 1_010_000_000)]
+            [(530_000_000, 730_000_000), (830_000_000, 1_030_000_000)]
         );
+    }
+
+    /// A queue of 1.5 s behind a pace of nine tenths of the link gets shorter by a fifteenth in a second.
+    #[test]
+    fn a_long_queue_that_drains_slowly_does_not_count() {
+        let plan = Plan {
+            settle: 400_000_000,
+            measure: 600_000_000,
+            blocks: 5,
+            most: 5,
+            once: false,
+        };
+        let mut turns = Turns::new(plan, 0);
+        let (mut begun, mut queued) = (0, 1_500_u64);
+        let mut steps = Vec::new();
+        for at in (10..60_000).step_by(10) {
+            // Without the change it grows, with the change it shrinks by 1 ms in 10.
+            queued = if turns.on {
+                queued.saturating_sub(1)
+            } else {
+                (queued + 2).min(1_500)
+            };
+            let step = turns.step(at * 1_000_000, at, queued * 1_000_000);
+            match step {
+                Step::Stay => {}
+                Step::Done => break,
+                Step::On | Step::Off => {
+                    steps.push((step, at - begun, queued));
+                    begun = at;
+                }
+            }
+        }
+        let with: Vec<&(Step, u64, u64)> = steps.iter().filter(|(step, ..)| *step == Step::Off).collect();
+        assert!(with.len() == 2, "{steps:?}");
+        assert!(with.iter().all(|(_, _, left)| *left == 0), "{steps:?}");
     }
 
     #[test]
