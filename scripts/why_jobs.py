@@ -25,7 +25,7 @@ def job(words):
             time.sleep(0.1)
     kind, hold, block = o["kind"], float(o["hold"]) / 1e3, int(o["block"])
     data, spent = os.urandom(block), {"held": 0.0, "network": 0.0, "waiting": 0.0}
-    started = time.process_time()
+    started, before = time.process_time(), throttled(o["group"]) if "group" in o else 0.0
     source = open(o["fifo"], "rb", buffering=0) if "fifo" in o else None
     other = helper(kind, hold, source) if kind in ("packer", "fetcher") else None
     for _ in range(int(o.get("threads", 0))):
@@ -56,11 +56,19 @@ def job(words):
         while kind != "reader" and struct.unpack("i", fcntl.ioctl(stream, UNSENT, bytes(4)))[0]:
             time.sleep(0.0005)
         spent["network"] += time.monotonic() - after
+    # The group is held back in turns alone, and before the first; what it counts while data wait is the network's.
+    spent["throttled"] = before + min(throttled(o["group"]) - before, spent["waiting"]) if "group" in o else 0.0
     # What a job computes before its first turn is the processor's as well.
     if kind in ("quota", "cipher", "packer"):
         spent["held"] += started
     with open(o["truth"], "w") as file:
         json.dump(spent, file)
+
+
+def throttled(group):
+    """Seconds for which a control group was held back."""
+    with open(f"{group}/cpu.stat") as file:
+        return int(dict(line.split() for line in file)["throttled_time"]) / 1e9
 
 
 def helper(kind, hold, source):
@@ -147,6 +155,8 @@ def run_job(binary, me, case):
         for file, value in (("cpu.cfs_period_us", 100_000), ("cpu.cfs_quota_us", 20_000)):
             with open(f"{group}/{file}", "w") as out:
                 out.write(str(value))
+        words += f" group={group}"
+        run = f"exec python3 {me} job $SLOWPATH_FAR {words}"
         run = f"echo $$ > {group}/cgroup.procs; " + run.replace(f"hold={hold}", f"hold={max(hold // 4, 25)}")
     sink = f"exec python3 {me} sink " + (f"rate={rate} rcvbuf=65536 chunk=8192" if rate else "")
     near = f"sleep 1; {before}{binary} why --format json -- sh -c '{run}'; kill $! 2>/dev/null"
@@ -161,8 +171,6 @@ def run_job(binary, me, case):
     finally:
         subprocess.run(["rm", "-rf", folder])
         if kind == "quota":
-            with open(f"{group}/cpu.stat") as file:
-                counted = dict(line.split() for line in file)
             try:
                 os.rmdir(group)
             except OSError:
@@ -175,8 +183,7 @@ def run_job(binary, me, case):
         right = {"receiver": sum(spent.values()) / whole, "network": 0.0}
     elif kind == "quota":
         # The group's own counter tells it from waiting for others.
-        held_back = int(counted["throttled_time"]) / 1e9
-        right = {"throttled": held_back / whole, "processor": spent["held"] / whole, "network": spent["network"] / whole}
+        right = {"throttled": spent["throttled"] / whole, "processor": spent["held"] / whole, "network": spent["network"] / whole}
     elif kind in ("cipher", "packer"):
         # Others may have the processors meanwhile.
         right = {"processor": spent["held"] / whole, "processor-queue": spent["waiting"] / whole, "network": spent["network"] / whole}

@@ -155,3 +155,5 @@ stage-packets-marked = packets marked { $a }
 stage-packets-4 = packets of { $text }
 stage-what-they = what they were
 stage-precedence = { " " }and precedence { $value }
+
+outcome-watched-transfers = transfers watched while they ran

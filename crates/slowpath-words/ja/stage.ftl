@@ -155,3 +155,5 @@ stage-packets-marked = { $a }のパケット
 stage-packets-4 = { $text }のパケット
 stage-what-they = 元の値
 stage-precedence = とprecedence { $value }
+
+outcome-watched-transfers = 実行中に観測した転送

@@ -11,6 +11,7 @@ use slowpath_report::results::{
 use slowpath_scenario::figure::{Figure as Published, FigureValue};
 use slowpath_scenario::{Clock, Plan, Standing};
 use slowpath_verdict::{Analysis, Limit, Verdict};
+use slowpath_words::english_word;
 
 use crate::analyzed::Analyzed;
 use crate::disturbed;
@@ -232,6 +233,9 @@ pub(crate) fn are_unplanned(records: &[(String, RunRecord)]) -> bool {
 pub fn of_records(runs: &[Analyzed]) -> Results {
     let name = runs.first().map_or("", |run| run.record.experiment.as_str());
     let mut results = Results::new(name, 0);
+    if name == WATCHED {
+        english_word!("outcome-watched-transfers").clone_into(&mut results.title);
+    }
     for run in runs {
         let record = &run.record;
         let own = |variant: &Variant| variant.name == record.variant && variant.clock == record.origin;
@@ -450,6 +454,8 @@ fn scaled(variants: &[Variant]) -> Option<String> {
 
 /// Shortened transfers that are told one by one; each variant says its own.
 const NAMED: usize = 3;
+/// What the records of watched transfers are called.
+const WATCHED: &str = "why";
 
 fn environment(runs: &[Analyzed]) -> Vec<(String, String)> {
     let Some(environment) = runs.iter().find_map(|run| run.record.environment.as_ref()) else {

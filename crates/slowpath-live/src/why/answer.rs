@@ -277,17 +277,15 @@ fn job_answer(job: &JobTrack, main: Option<&ConnectionAnswer>) -> JobAnswer {
         })
         .collect();
     // A receiving socket does not say whether the network or the other end keeps data back; its verdict may.
-    if main.is_some_and(|main| main.direction == "in" && main.verdict.limit == Limit::Unknown)
-        && let Some(at) = parts.iter().position(|entry| entry.part == JobPart::Network)
-    {
-        let network = parts.swap_remove(at);
-        match parts.iter_mut().find(|entry| entry.part == JobPart::NotVisible) {
-            Some(entry) => entry.time_s += network.time_s,
-            None => parts.push(JobEntry {
-                part: JobPart::NotVisible,
-                ..network
-            }),
-        }
+    if main.is_some_and(|main| main.direction == "in" && main.verdict.limit == Limit::Unknown) {
+        relabel(&mut parts, JobPart::Network, JobPart::NotVisible, f64::INFINITY);
+    }
+    // The connection tells whether data or a word of the other end was missed.
+    let is_unfed = |main: &ConnectionAnswer| {
+        main.ledger.of(Limit::SenderApplication) > main.ledger.of(Limit::ProtocolWindow)
+    };
+    if main.is_some_and(|main| main.direction == "out" && is_unfed(main)) {
+        relabel(&mut parts, JobPart::OtherEnd, JobPart::Source, job.piped());
     }
     parts.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
     JobAnswer {
@@ -298,6 +296,27 @@ fn job_answer(job: &JobTrack, main: Option<&ConnectionAnswer>) -> JobAnswer {
             share,
         }),
     }
+}
+
+/// Moves up to so many seconds from one part to another.
+fn relabel(parts: &mut Vec<JobEntry>, from: JobPart, to: JobPart, seconds: f64) {
+    let Some(at) = parts.iter().position(|entry| entry.part == from) else {
+        return;
+    };
+    let moved = seconds.min(parts[at].time_s);
+    if moved <= 0.0 {
+        return;
+    }
+    parts[at].time_s -= moved;
+    match parts.iter_mut().find(|entry| entry.part == to) {
+        Some(entry) => entry.time_s += moved,
+        None => parts.push(JobEntry {
+            part: to,
+            time_s: moved,
+            program: None,
+        }),
+    }
+    parts.retain(|entry| entry.time_s > 0.0);
 }
 
 fn notes(target: &Target, outcome: &Outcome, nothing: bool) -> Vec<String> {
@@ -384,3 +403,35 @@ const OWN_PARTS: [JobPart; 8] = [
 ];
 /// A connection with less than this part of the largest one's bytes is not shown: one that controls, or asks.
 pub(super) const NEGLIGIBLE: u64 = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_takes_what_another_has_and_no_more() {
+        let entry = |part, time_s| JobEntry {
+            part,
+            time_s,
+            program: None,
+        };
+        let moved = |seconds: f64| {
+            let mut parts = vec![entry(JobPart::OtherEnd, 3.0), entry(JobPart::Network, 1.0)];
+            relabel(&mut parts, JobPart::OtherEnd, JobPart::Source, seconds);
+            let time = |part| {
+                parts
+                    .iter()
+                    .find(|entry| entry.part == part)
+                    .map(|entry| entry.time_s)
+            };
+            (
+                time(JobPart::OtherEnd),
+                time(JobPart::Source),
+                time(JobPart::Network),
+            )
+        };
+        assert_eq!(moved(2.0), (Some(1.0), Some(2.0), Some(1.0)));
+        assert_eq!(moved(9.0), (None, Some(3.0), Some(1.0)));
+        assert_eq!(moved(0.0), (Some(3.0), None, Some(1.0)));
+    }
+}

@@ -114,10 +114,13 @@ pub struct JobTrack {
     /// Newest time for which a thread was ready and did not run: the kernel tells what it waited for once it runs again.
     untold: f64,
     halved: Halved,
+    /// What the threads had slept in before one of them was ready at the newest look, without a word yet of since when.
+    woken: Option<(JobPart, f64)>,
     /// Looks at which one thread was ready or ran, and at which several were.
     together: (f64, f64),
     foreign: f64,
     supplied: f64,
+    piped: f64,
     total: f64,
 }
 
@@ -229,12 +232,19 @@ impl JobTrack {
             // What a quota held back counts as waiting for a processor as well.
             waited = (waited - throttled).max(0.0);
             *self.busiest.entry(task.name.clone()).or_default() += grown(task).0;
-            take(self, JobPart::Processor, Some(&task.name), ran);
-            if network.is_shared() {
+            // In a look that is the network's at one end, what ran while every thread slept at both ran on the network's side.
+            let runs = |look: &JobSample| look.tasks.iter().any(|task| task.state == 'R');
+            let beside = network.is_shared() && !runs(last) && !runs(now);
+            if !beside {
+                take(self, JobPart::Processor, Some(&task.name), ran);
+            }
+            if network.is_shared() && !beside {
                 self.ran_elsewhere(&task.name, ran.min(seconds) - ran.min(seconds * network.program));
             }
             take(self, JobPart::Throttled, None, throttled);
-            take(self, JobPart::ProcessorQueue, Some(&task.name), waited);
+            if !beside {
+                take(self, JobPart::ProcessorQueue, Some(&task.name), waited);
+            }
         } else {
             take(self, JobPart::Throttled, None, throttled);
         }
@@ -248,7 +258,7 @@ impl JobTrack {
         self.tell(told);
         let slept = |task: &TaskSample| {
             let old = before.get(&(task.process, task.thread));
-            old.is_some_and(|old| old.state != 'R') && ran + throttled + waited > 0.0
+            old.is_some_and(|old| old.state != 'R')
         };
         match ready {
             // Ready at both looks: what it did not run it waited for a processor, or was held back by a quota.
@@ -256,9 +266,12 @@ impl JobTrack {
                 self.untold += left.max(0.0);
                 self.add(JobPart::ProcessorQueue, Some(&task.name), left);
             }
-            // It woke up and ran: before that it slept in what the last look saw.
+            // It woke up: before that it slept in what the last look saw. Since when it waits is told once it has run.
             Some(_) => {
                 self.slept(last, network, left);
+                if ran + throttled + waited <= 0.0 {
+                    self.woken = Some((asleep(last, network.receiving, network.unread).0, left));
+                }
             }
             None => self.slept(now, network, left),
         }
@@ -281,6 +294,7 @@ impl JobTrack {
         match part {
             JobPart::NotVisible if !look.visible => self.foreign += seconds,
             JobPart::OtherEnd if look.supplied => self.supplied += seconds,
+            JobPart::OtherEnd if look.piped => self.piped += seconds,
             _ => {}
         }
     }
@@ -308,6 +322,12 @@ impl JobTrack {
         self.supplied
     }
 
+    /// Of the time of waiting for the other end, that in which a pipe was waited for as well, seconds: a poll does not tell which of them was
+    /// missed.
+    pub const fn piped(&self) -> f64 {
+        self.piped
+    }
+
     /// Books what the kernel told of earlier looks: time on a processor, held back by a quota, waiting for a processor.
     fn tell(&mut self, [ran, throttled, waited]: [f64; 3]) {
         for (part, told) in [(JobPart::Throttled, throttled), (JobPart::Processor, ran)] {
@@ -317,6 +337,11 @@ impl JobTrack {
                 *self.seconds.entry(JobPart::ProcessorQueue).or_default() -= earlier;
                 self.untold -= earlier;
             }
+        }
+        if let Some((part, left)) = self.woken.take() {
+            let waited = waited.min(left);
+            self.add(part, None, -waited);
+            self.add(JobPart::ProcessorQueue, None, waited);
         }
         self.untold = (self.untold - waited).max(0.0);
     }
@@ -391,6 +416,7 @@ mod tests {
             tasks: vec![task],
             throttled,
             supplied: false,
+            piped: false,
             visible: true,
         }
     }
@@ -424,6 +450,20 @@ mod tests {
             }
             assert!((job.seconds(JobPart::OtherEnd) - 0.01).abs() < 1e-9);
             assert_eq!(job.supplied() > 0.0, supplied);
+        }
+    }
+
+    #[test]
+    fn waiting_for_a_pipe_and_a_socket_at_once_is_told_apart() {
+        for (piped, supplied) in [(true, false), (true, true), (false, false)] {
+            let mut job = JobTrack::default();
+            for at in 0..2 {
+                let mut now = look(at, 0, task('S', 0, Wait::Descriptors));
+                (now.piped, now.supplied) = (piped, supplied);
+                job.observe(now, PROGRAM);
+            }
+            assert!((job.seconds(JobPart::OtherEnd) - 0.01).abs() < 1e-9);
+            assert_eq!(job.piped() > 0.0, piped && !supplied);
         }
     }
 
@@ -586,6 +626,23 @@ mod tests {
             job.observe(look(1, 0, task('S', 0, wait)), full);
             assert!((job.seconds(part) - 0.01).abs() < 1e-9, "{part:?}");
         }
+    }
+
+    #[test]
+    fn a_thread_that_has_just_woken_up_had_slept_until_it_is_told_otherwise() {
+        let woken = |then: u64| {
+            let mut job = JobTrack::default();
+            job.observe(look(0, 0, task('S', 0, Wait::Pause)), PROGRAM);
+            job.observe(look(1, 0, task('R', 0, Wait::Unknown)), PROGRAM);
+            let mut now = task('R', 5_000_000, Wait::Unknown);
+            now.waited = then;
+            job.observe(look(2, 0, now), PROGRAM);
+            [JobPart::Pause, JobPart::ProcessorQueue, JobPart::Processor]
+                .map(|part| (job.seconds(part) * 1e3).round() as u32)
+        };
+        // It ran at once, or had been ready for 8 ms when it was looked at.
+        assert_eq!(woken(0), [10, 5, 5]);
+        assert_eq!(woken(13_000_000), [2, 13, 5]);
     }
 
     /// Turns of 16 ms on the processor and 15 ms of data in the socket, looked at every 10 ms.

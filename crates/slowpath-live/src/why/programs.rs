@@ -93,10 +93,12 @@ pub(super) fn job_sample(at: u64, programs: &Programs, throttling: Option<&PathB
             } else {
                 waits_in(process, thread.id)
             };
+            let input = (wait == Wait::Descriptors && thread.id == process)
+                .then(|| process_table::descriptor(process, 0).ok())
+                .flatten();
             // A file can always be read: who sleeps all the same waits for something else.
-            let fed = || matches!(process_table::descriptor(process, 0), Ok(Descriptor::File));
-            sample.supplied |=
-                wait == Wait::WritePipe || wait == Wait::Descriptors && thread.id == process && fed();
+            sample.supplied |= wait == Wait::WritePipe || input == Some(Descriptor::File);
+            sample.piped |= input == Some(Descriptor::Pipe);
             if wait == Wait::Child {
                 // What a shell waits for may be younger than the list: its programs come and go.
                 let children = process_table::children(process, thread.id).unwrap_or_default();

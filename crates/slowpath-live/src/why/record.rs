@@ -37,8 +37,8 @@ pub fn record(name: &str, outcome: &Outcome, answer: &Answer) -> RunRecord {
     }
 }
 
-/// The connections that are transfers: not those that only control one, and whose bytes are as few beside it as the text leaves out. Their
-/// time is none of the transfer's.
+/// The connections that are transfers: not those that only control one, and whose bytes are as few beside it as the text leaves out, whose
+/// time is none of the transfer's; and where both ends of one are watched, its sending end.
 fn transfers_of(outcome: &Outcome) -> Vec<&Watched> {
     let bytes = |one: &Watched| one.track.received().max(one.track.sent());
     let least = outcome.connections.iter().map(bytes).max().unwrap_or(0) / NEGLIGIBLE;
@@ -46,7 +46,15 @@ fn transfers_of(outcome: &Outcome) -> Vec<&Watched> {
         .connections
         .iter()
         .filter(|one| one.has_moved() && bytes(one) >= least)
+        .filter(|one| !is_receiving_end(one, outcome))
         .collect()
+}
+
+/// Whether this is the receiving end of a connection whose other end is watched as well.
+fn is_receiving_end(one: &Watched, outcome: &Outcome) -> bool {
+    let is_other =
+        |other: &Watched| other.local == one.remote && other.remote == one.local && other.has_moved();
+    one.track.received() > one.track.sent() && outcome.connections.iter().any(is_other)
 }
 
 /// Writes the answer into a folder, as `why.json`.
@@ -138,6 +146,23 @@ mod tests {
         last.info.bytes_acked = bytes;
         watched.track.observe(last);
         watched
+    }
+
+    #[test]
+    fn a_connection_of_which_both_ends_are_watched_is_one_transfer() {
+        let second = 1_000_000_000;
+        let sending = moved(1, 4_000_000, second, 5 * second);
+        let mut receiving = moved(1, 0, second, 5 * second);
+        std::mem::swap(&mut receiving.local, &mut receiving.remote);
+        let mut last = receiving.track.last().clone();
+        last.at += 1;
+        last.info.bytes_received = 4_000_000;
+        receiving.track.observe(last);
+        let outcome = Outcome::of_connections(vec![receiving, sending], 6.0);
+        let answer = answer(&Target::Port(5201), &outcome);
+        let record = record("iperf3", &outcome, &answer);
+        let names: Vec<&str> = record.transfers.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["127.0.0.1:1 -> 127.0.0.1:5201"]);
     }
 
     #[test]

@@ -126,6 +126,8 @@ pub struct JobSample {
     pub throttled: u64,
     /// Whether a program has more to give than it is relieved of: it waits to write to another, or sleeps although a file is its input.
     pub supplied: bool,
+    /// Whether a program sleeps for any of its descriptors, one of which is a pipe that it reads from: its standard input.
+    pub piped: bool,
     /// Whether all of it was visible: own processes, whose system calls one may read.
     pub visible: bool,
 }

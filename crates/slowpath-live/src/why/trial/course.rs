@@ -125,7 +125,7 @@ impl Course {
                 let why = english!(
                     "why-trial-too-early",
                     why = why,
-                    seconds = format!("{:.1}", self.lead_s())
+                    seconds = format!("{:.1}", self.longest_lead_s())
                 );
                 if untried.is_empty() {
                     self.done.push(Trial::not_tried(String::new(), &why));
@@ -162,13 +162,31 @@ impl Course {
         }
     }
 
+    /// Whether blocks are to be as long as losses make them: how long that is, a few of them tell.
+    fn waits_for_losses(&self) -> bool {
+        let changes = &self.spec.changes;
+        changes
+            .iter()
+            .any(|change| matches!(change, Change::CongestionControl(_)))
+    }
+
+    /// After which time it begins, whatever is known.
+    fn longest_lead_s(&self) -> f64 {
+        if self.waits_for_losses() {
+            LEAD_FOR_LOSSES_S
+        } else {
+            self.lead_s()
+        }
+    }
+
     /// Whether enough has moved for long enough that the start of the transfer is over.
     fn is_under_way(&self, at: u64, seen: &[Seen<'_>]) -> bool {
         let lead = (self.lead_s() * 1e9) as u64;
+        let patience = (self.longest_lead_s() * 1e9) as u64;
         seen.iter().any(|one| {
-            !one.ended
-                && one.track.sent().max(one.track.received()) >= LEAST_BYTES
-                && at.saturating_sub(one.track.first().at) >= lead
+            let age = at.saturating_sub(one.track.first().at);
+            let knows = || one.track.episodes().len() >= REPAIRS || age >= patience;
+            !one.ended && one.track.sent().max(one.track.received()) >= LEAST_BYTES && age >= lead && knows()
         })
     }
 
@@ -519,5 +537,9 @@ const LEAST_BYTES: u64 = 100_000;
 const LEAD_S: f64 = 1.5;
 /// and after which its limit can be told.
 const LEAD_TO_CHOOSE_S: f64 = 3.0;
+/// Repairs after which the time between losses is known well enough for blocks of a congestion control, and seconds that are given to see
+/// them.
+const REPAIRS: usize = 6;
+const LEAD_FOR_LOSSES_S: f64 = 3.0;
 /// Repairs below which the time between losses is not known.
 const LEAST_REPAIRS: usize = 3;

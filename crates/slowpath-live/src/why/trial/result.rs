@@ -321,7 +321,7 @@ mod tests {
         assert!(
             slower
                 .sentence
-                .contains("slower, 0.23 times the rate (0.19 to 0.27)"),
+                .contains("slower, 0.22 times the rate (0.19 to 0.27)"),
             "{slower:?}"
         );
         let same = say(&[100_000, 103_000, 105_000, 92_000, 95_000]);
