@@ -3,7 +3,9 @@
 A job of `--jobs` works in turns: it is held up for some milliseconds, hands a block to its socket, and goes on once all of the block is
 sent (SIOCOUTQNSD is 0). It keeps the time of both, which is the truth: data wait in the socket exactly while it waits for that.
 """
-import fcntl, hashlib, json, math, os, random, re, socket, statistics, struct, subprocess, sys, tempfile, threading, time, zlib
+import fcntl, hashlib, json, math, os, random, socket, statistics, struct, subprocess, sys, tempfile, threading, time, zlib
+
+import lab_health
 
 PORT = 5001
 UNSENT = 0x894B
@@ -140,7 +142,7 @@ def run_job(binary, me, case):
     if kind == "quota" and not os.access(GROUPS + "/cgroup.procs", os.W_OK):
         return name, None, "skipped: no control group may be made here"
     folder = tempfile.mkdtemp(prefix="why-jobs-")
-    truth, before, group = f"{folder}/truth", "", f"{GROUPS}/why-{os.getpid()}-{name}"
+    truth, before, enter, group = f"{folder}/truth", "", "", f"{GROUPS}/why-{os.getpid()}-{name}"
     words = f"kind={kind} hold={hold} block={block} seconds=9 truth={truth}"
     if more:
         words += f" nodelay=1 threads={more[0]}"
@@ -148,20 +150,19 @@ def run_job(binary, me, case):
         os.mkfifo(f"{folder}/fifo")
         words += f" fifo={folder}/fifo"
         before = f"python3 {me} feed {folder}/fifo {hold} & "
-    run = f"exec python3 {me} job $SLOWPATH_FAR {words}"
     if kind == "quota":
         # A fifth of a processor: of each 100 ms that are wanted, 20 are had.
         os.mkdir(group)
         for file, value in (("cpu.cfs_period_us", 100_000), ("cpu.cfs_quota_us", 20_000)):
             with open(f"{group}/{file}", "w") as out:
                 out.write(str(value))
-        words += f" group={group}"
-        run = f"exec python3 {me} job $SLOWPATH_FAR {words}"
-        run = f"echo $$ > {group}/cgroup.procs; " + run.replace(f"hold={hold}", f"hold={max(hold // 4, 25)}")
+        words = words.replace(f"hold={hold}", f"hold={max(hold // 4, 25)}") + f" group={group}"
+        enter = f"echo $$ > {group}/cgroup.procs; "
+    run = f"{enter}exec python3 {me} job $SLOWPATH_FAR {words}"
     sink = f"exec python3 {me} sink " + (f"rate={rate} rcvbuf=65536 chunk=8192" if rate else "")
     near = f"sleep 1; {before}{binary} why --format json -- sh -c '{run}'; kill $! 2>/dev/null"
     done = subprocess.run([binary, "shell", path, "--far", sink, "--", "sh", "-c", near], capture_output=True, text=True, timeout=120)
-    health = re.search(r"^slowpath: (?:run )?(valid|degraded|invalid)", done.stderr, re.M)
+    health = lab_health.health(done.stderr)
     try:
         answer = json.loads(done.stdout)["job"]
         with open(truth) as file:
@@ -193,7 +194,7 @@ def run_job(binary, me, case):
     text = ", ".join(f"{part} {found.get(part, 0):.0%} (truth {share:.0%})" for part, share in right.items())
     rest = {part: share for part, share in found.items() if part not in right and share >= 0.02}
     text += "".join(f", {part} {share:.0%}" for part, share in rest.items())
-    return name, abs(found.get(worst, 0) - right[worst]), f"{text} | {health.group(1) if health else 'failed'}"
+    return name, abs(found.get(worst, 0) - right[worst]), f"{text} | {health}"
 
 
 def healthy(count):

@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::stats::{Comparison, Outcome, t_quantile};
+use crate::stats::{Comparison, Outcome, mean, t_quantile};
 
 /// The rate with a change over the rate without it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ impl Effect {
             .enumerate()
             .map(|(place, &(on, rate))| (place as f64 - middle, f64::from(on) - share, rate.ln()))
             .collect();
-        let mean = rows.iter().map(|row| row.2).sum::<f64>() / count;
+        let level = rows.iter().map(|row| row.2).sum::<f64>() / count;
         let sum = |value: &dyn Fn(&(f64, f64, f64)) -> f64| rows.iter().map(value).sum::<f64>();
         let (tt, ts, ss) = (
             sum(&|row| row.0 * row.0),
@@ -50,17 +50,17 @@ impl Effect {
             sum(&|row| row.1 * row.1),
         );
         let (ty, sy) = (
-            sum(&|row| row.0 * (row.2 - mean)),
-            sum(&|row| row.1 * (row.2 - mean)),
+            sum(&|row| row.0 * (row.2 - level)),
+            sum(&|row| row.1 * (row.2 - level)),
         );
         let determinant = tt * ss - ts * ts;
         let step = (sy * tt - ty * ts) / determinant;
         let slope = (ty * ss - sy * ts) / determinant;
-        let off_line = |row: &(f64, f64, f64)| row.2 - mean - slope * row.0 - step * row.1;
+        let off_line = |row: &(f64, f64, f64)| row.2 - level - slope * row.0 - step * row.1;
         let rest = sum(&|row| off_line(row).powi(2));
         let smeared = |wanted: bool| {
             let kind = rows.iter().zip(blocks).filter(|(_, (on, _))| *on == wanted);
-            mean_of(kind.map(|(row, _)| off_line(row).exp()))
+            mean(&kind.map(|(row, _)| off_line(row).exp()).collect::<Vec<_>>())
         };
         let step = step + (smeared(true) / smeared(false)).ln();
         let freedom = count - 3.0;
@@ -73,9 +73,9 @@ impl Effect {
         })
     }
 
-    /// The effect of what was turned on once and stayed: the ratio of the means, and around it Welch's interval of the logarithms, without a line
-    /// over time, since a
-    /// line and one step cannot be told apart. `None` as in [`Effect::of_blocks`].
+    /// The effect of what was turned on once and stayed: the ratio of the means, and around it Welch's interval of the
+    /// logarithms, without a line over time, since a line and one step cannot be told apart. `None` as in
+    /// [`Effect::of_blocks`].
     pub fn before_and_after(blocks: &[(bool, f64)]) -> Option<Self> {
         let all_move = blocks.iter().all(|(_, rate)| rate.is_finite() && *rate > 0.0);
         if blocks.len() < LEAST_BLOCKS || !all_move {
@@ -83,14 +83,12 @@ impl Effect {
         }
         let of = |wanted: bool| -> Vec<f64> {
             let kind = blocks.iter().filter(|(on, _)| *on == wanted);
-            kind.map(|(_, rate)| rate.ln()).collect()
+            kind.map(|(_, rate)| *rate).collect()
         };
-        let step = Comparison::welch(&of(false), &of(true))?;
-        let mean = |wanted: bool| {
-            let kind = blocks.iter().filter(|(on, _)| *on == wanted);
-            mean_of(kind.map(|(_, rate)| *rate))
-        };
-        let ratio = mean(true) / mean(false);
+        let logarithms = |rates: &[f64]| -> Vec<f64> { rates.iter().map(|rate| rate.ln()).collect() };
+        let (off, on) = (of(false), of(true));
+        let step = Comparison::welch(&logarithms(&off), &logarithms(&on))?;
+        let ratio = mean(&on) / mean(&off);
         let moved = ratio.ln() - step.difference;
         Some(Self {
             ratio,
@@ -109,11 +107,6 @@ impl Effect {
             Outcome::NotShown
         }
     }
-}
-
-fn mean_of(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
-    sum / count
 }
 
 /// Blocks below which nothing is said: off, on, off, on, off.

@@ -88,6 +88,13 @@ pub struct NetworkShares {
     pub unread: bool,
 }
 
+impl NetworkShares {
+    /// Whether the network and the programs share the time.
+    fn is_shared(&self) -> bool {
+        self.program > 0.0 && self.program < 1.0
+    }
+}
+
 /// What may lie on the wrong side in looks that the network and the programs share: such a look is split at its middle.
 #[derive(Debug, Clone, Default)]
 struct Halved {
@@ -95,13 +102,6 @@ struct Halved {
     ran: f64,
     /// Seconds of such looks that were booked to what the threads sleep in, and to what.
     slept: Option<(JobPart, Option<String>, f64)>,
-}
-
-impl NetworkShares {
-    /// Whether the network and the programs share the time.
-    fn is_shared(&self) -> bool {
-        self.program > 0.0 && self.program < 1.0
-    }
 }
 
 /// Adds up a job's time.
@@ -215,8 +215,8 @@ impl JobTrack {
             this.add(part, program, taken);
         };
         let throttled = now.throttled.saturating_sub(last.throttled) as f64 / 1e6;
-        let ready = now.tasks.iter().find(|task| task.state == 'R');
-        match now.tasks.iter().filter(|task| task.state == 'R').count() {
+        let runs = running(now).count();
+        match runs {
             0 => {}
             1 => self.together.0 += 1.0,
             _ => self.together.1 += 1.0,
@@ -225,26 +225,29 @@ impl JobTrack {
         if let Some(task) = busiest {
             (ran, waited) = grown(task);
             // Others that ran in turns with it add to it, others that ran beside it do not.
+            *self.busiest.entry(task.name.clone()).or_default() += ran;
             let all: f64 = now.tasks.iter().map(|task| grown(task).0).sum();
             let (one, several) = self.together;
             let turns = if one > 0.0 { one / (one + several) } else { 0.0 };
             ran = ((all - ran) * turns + ran).min(seconds.max(ran));
             // What a quota held back counts as waiting for a processor as well.
             waited = (waited - throttled).max(0.0);
-            *self.busiest.entry(task.name.clone()).or_default() += grown(task).0;
             // In a look that is the network's at one end, what ran while every thread slept at both ran on the network's side.
-            let runs = |look: &JobSample| look.tasks.iter().any(|task| task.state == 'R');
-            let beside = network.is_shared() && !runs(last) && !runs(now);
-            if !beside {
-                take(self, JobPart::Processor, Some(&task.name), ran);
-            }
-            if network.is_shared() && !beside {
-                self.ran_elsewhere(&task.name, ran.min(seconds) - ran.min(seconds * network.program));
+            let asleep = runs == 0 && running(last).next().is_none();
+            let (here, queued) = if network.is_shared() && asleep {
+                (0.0, 0.0)
+            } else {
+                (ran, waited)
+            };
+            take(self, JobPart::Processor, Some(&task.name), here);
+            if network.is_shared() {
+                self.ran_elsewhere(
+                    &task.name,
+                    here.min(seconds) - here.min(seconds * network.program),
+                );
             }
             take(self, JobPart::Throttled, None, throttled);
-            if !beside {
-                take(self, JobPart::ProcessorQueue, Some(&task.name), waited);
-            }
+            take(self, JobPart::ProcessorQueue, Some(&task.name), queued);
         } else {
             take(self, JobPart::Throttled, None, throttled);
         }
@@ -260,7 +263,7 @@ impl JobTrack {
             let old = before.get(&(task.process, task.thread));
             old.is_some_and(|old| old.state != 'R')
         };
-        match ready {
+        match running(now).next() {
             // Ready at both looks: what it did not run it waited for a processor, or was held back by a quota.
             Some(task) if !slept(task) => {
                 self.untold += left.max(0.0);
@@ -268,17 +271,19 @@ impl JobTrack {
             }
             // It woke up: before that it slept in what the last look saw. Since when it waits is told once it has run.
             Some(_) => {
-                self.slept(last, network, left);
+                let part = self.slept(last, network, left);
                 if ran + throttled + waited <= 0.0 {
-                    self.woken = Some((asleep(last, network.receiving, network.unread).0, left));
+                    self.woken = Some((part, left));
                 }
             }
-            None => self.slept(now, network, left),
+            None => {
+                self.slept(now, network, left);
+            }
         }
     }
 
-    /// Books time in which no thread ran, by what the threads of a look sleep in.
-    fn slept(&mut self, look: &JobSample, network: &NetworkShares, seconds: f64) {
+    /// Books time in which no thread ran, by what the threads of a look sleep in; gives that.
+    fn slept(&mut self, look: &JobSample, network: &NetworkShares, seconds: f64) -> JobPart {
         let (part, program) = asleep(look, network.receiving, network.unread);
         let mut seconds = seconds;
         if network.is_shared() && part != JobPart::NotVisible && !look.supplied {
@@ -297,6 +302,7 @@ impl JobTrack {
             JobPart::OtherEnd if look.piped => self.piped += seconds,
             _ => {}
         }
+        part
     }
 
     /// Books time on a processor that lay on the network's side of a look: it is what an earlier or a later one took for sleep.
@@ -347,11 +353,15 @@ impl JobTrack {
     }
 }
 
+/// The threads that run or are ready to.
+fn running(look: &JobSample) -> impl Iterator<Item = &TaskSample> {
+    look.tasks.iter().filter(|task| task.state == 'R')
+}
+
 /// Whether the programs may wait to write into a socket: none runs, and none is known to wait for anything else.
 fn waits_for_room(sample: &JobSample) -> bool {
     let (part, _) = asleep(sample, false, false);
-    let runs = sample.tasks.iter().any(|task| task.state == 'R');
-    !runs && matches!(part, JobPart::OtherEnd | JobPart::NotVisible)
+    running(sample).next().is_none() && matches!(part, JobPart::OtherEnd | JobPart::NotVisible)
 }
 
 /// What may be on the wrong side of the looks that the network and the programs share, seconds: ten times half of a look.

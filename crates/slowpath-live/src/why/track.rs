@@ -4,6 +4,7 @@
 //! buffer held it (`tcp_chrono_set` in `net/ipv4/tcp_output.c`). `busy_time` contains the other two. What is left of the
 //! busy time belongs to the program when nothing waits to be sent and the congestion window has room, else to the path.
 
+use slowpath_sys::tcp_info::TcpInfo;
 use slowpath_units::Time;
 
 use super::pace::{Rates, Recent};
@@ -805,20 +806,23 @@ fn unread_seconds(before: &ConnectionSample, now: &ConnectionSample) -> f64 {
 pub fn is_program_limited(sample: &ConnectionSample) -> bool {
     let info = &sample.info;
     // Less than a segment may wait for more of it (RFC 896), but not where the congestion window has no room for it.
-    let segments = info.unacked.saturating_sub(info.sacked + info.lost) + info.retrans;
-    let waits = info.notsent_bytes > 0 && segments >= info.snd_cwnd;
+    let waits = info.notsent_bytes > 0 && segments_in_flight(info) >= info.snd_cwnd;
     info.notsent_bytes < info.snd_mss
         && !waits
         && u64::from(sample.send_queue) + u64::from(info.snd_mss) <= u64::from(info.snd_wnd)
         && !is_buffer_full(sample)
 }
 
+/// Segments that are sent and not yet acknowledged, selectively acknowledged or given up (`tcp_packets_in_flight` in `include/net/tcp.h`).
+const fn segments_in_flight(info: &TcpInfo) -> u32 {
+    info.unacked.saturating_sub(info.sacked + info.lost) + info.retrans
+}
+
 /// Bytes that are sent and not yet acknowledged, selectively acknowledged or given up.
 pub fn flight(sample: &ConnectionSample) -> f64 {
     let info = &sample.info;
-    let segments = info.unacked.saturating_sub(info.sacked + info.lost) + info.retrans;
     // The last segment may be short: the queue is an upper bound while nothing was acknowledged selectively.
-    let bytes = f64::from(segments) * f64::from(info.snd_mss);
+    let bytes = f64::from(segments_in_flight(info)) * f64::from(info.snd_mss);
     if info.sacked == 0 && info.lost == 0 && info.retrans == 0 {
         bytes.min(f64::from(sample.send_queue.saturating_sub(info.notsent_bytes)))
     } else {

@@ -179,9 +179,8 @@ impl Turns {
     pub fn step(&mut self, at: u64, bytes: u64, queued: u64) -> Step {
         if self.counted.is_none() {
             let age = at.saturating_sub(self.begin);
-            let longest = self.plan.settle.max(DRAINS_MOST);
             let is_draining = self.queue.is_draining(at, age, queued);
-            if age >= self.plan.settle + self.queue.first && !is_draining || age >= longest {
+            if age >= self.plan.settle + self.queue.first && !is_draining || age >= DRAINS_MOST {
                 self.counted = Some((at, bytes));
             }
         }
