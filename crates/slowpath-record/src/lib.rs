@@ -36,6 +36,7 @@ pub use disturbance::{Disturbances, HeldSpan, WireDisturbances};
 pub use health::{Effect, FigureKind, Health, HealthState, Reason};
 pub use marks::{MarkCount, MarkPlace, ProgramLoad};
 pub use run::{
-    CaptureRef, Environment, FlowResult, LostPackets, Origin, RunKind, RunRecord, SenderCount, TransferResult,
+    CaptureRef, Environment, FlowResult, LostPackets, Origin, RunKind, RunRecord, SenderCount,
+    TransferResult, WATCHED,
 };
 pub use series::Series;

@@ -15,6 +15,9 @@ use crate::series::Series;
 /// The version of this record's form; readers refuse what they do not know.
 pub const SCHEMA: &str = "slowpath/record/1";
 
+/// The experiment in records of watched transfers, which no experiment planned.
+pub const WATCHED: &str = "why";
+
 /// Everything one run left behind.
 ///
 /// Written as JSON after every run, so that an interruption loses nothing. Fields are added, never

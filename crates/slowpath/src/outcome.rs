@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use slowpath_record::{CaptureRef, HealthState, Origin, RunKind, RunRecord};
+use slowpath_record::{CaptureRef, HealthState, Origin, RunKind, RunRecord, WATCHED};
 use slowpath_report::Label;
 use slowpath_report::quantity::RateUnit;
 use slowpath_report::results::{
@@ -454,8 +454,6 @@ fn scaled(variants: &[Variant]) -> Option<String> {
 
 /// Shortened transfers that are told one by one; each variant says its own.
 const NAMED: usize = 3;
-/// What the records of watched transfers are called.
-const WATCHED: &str = "why";
 
 fn environment(runs: &[Analyzed]) -> Vec<(String, String)> {
     let Some(environment) = runs.iter().find_map(|run| run.record.environment.as_ref()) else {

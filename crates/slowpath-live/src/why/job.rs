@@ -1,10 +1,14 @@
 //! What the programs of a job did while its connection waited for them.
 //!
-//! An instant at which data wait in a socket belongs to the network. What is left belongs, in this order, to a processor
-//! quota, to the busiest thread of the job while it runs, to its waiting for a processor, to a device, and to what its
-//! threads sleep in.
+//! An instant at which data wait in a socket belongs to the network. What is left belongs to a processor quota, to the
+//! threads of the job while they run, to their waiting for a processor, to a device, or to what the threads sleep in.
+//!
+//! Each look stands for half of the time to the look before and half of that to the next: how long the programs were
+//! waited for, and what their threads did meanwhile, is the share of the looks that saw both at once. So turns of the
+//! programs and the network that are as short as two looks are told in the mean, wherever in a turn a look falls. How
+//! much of the time in which a thread was ready it ran, the kernel counts (`/proc/PID/task/TID/schedstat`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use serde::Serialize;
 
@@ -69,53 +73,96 @@ impl JobPart {
     }
 }
 
-/// What the network did in an interval, as shares that sum to one.
+/// What the connections of a job waited for at an instant, as shares that sum to one.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct NetworkShares {
+pub struct Waiting {
     /// Data waited in the socket for the network.
     pub network: f64,
-    /// All was sent and the send buffer was full of what was not acknowledged yet: the network's if the programs waited for room.
-    pub buffer: f64,
-    /// Data waited for the receiver at the other end.
-    pub receiver: f64,
+    /// All was sent, and what is not acknowledged yet filled the send buffer or was being repaired: the network's if the
+    /// programs waited for room.
+    pub room: f64,
     /// Nothing waited: the programs had to act (or, receiving, did not read what was there).
     pub program: f64,
-    /// Nobody can tell.
-    pub unknown: f64,
+}
+
+/// What the network did between two looks, as shares of that time.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct NetworkShares {
+    /// Nothing was under way, as the kernel counted.
+    pub idle: f64,
+    /// A writer waited for room in the send buffer, as the kernel counted.
+    pub buffer: f64,
+    /// Data waited for the receiver at the other end, as the kernel counted.
+    pub receiver: f64,
+    /// What the connections waited for at the newest look: with that of the look before it tells the rest of the time.
+    pub newest: Waiting,
     /// Whether the job receives.
     pub receiving: bool,
     /// Whether what the programs were to act on waits in a socket here, unread.
     pub unread: bool,
 }
 
-impl NetworkShares {
-    /// Whether the network and the programs share the time.
-    fn is_shared(&self) -> bool {
-        self.program > 0.0 && self.program < 1.0
+/// One look at the programs, with what was waited for then.
+#[derive(Debug, Clone)]
+struct Look {
+    programs: JobSample,
+    waiting: Waiting,
+    receiving: bool,
+    unread: bool,
+}
+
+impl Look {
+    /// The share of this instant at which the programs were waited for.
+    fn program(&self) -> f64 {
+        self.waiting.program
+            + if waits_for_room(&self.programs) {
+                0.0
+            } else {
+                self.waiting.room
+            }
+    }
+
+    fn is_ready(&self) -> bool {
+        running(&self.programs).next().is_some()
     }
 }
 
-/// What may lie on the wrong side in looks that the network and the programs share: such a look is split at its middle.
+/// What is known of one thread.
 #[derive(Debug, Clone, Default)]
-struct Halved {
-    /// Seconds on a processor that found no room on the programs' side.
+struct Thread {
+    name: String,
+    /// Seconds on a processor, as the kernel counted them; less for each of several that ran at once.
     ran: f64,
-    /// Seconds of such looks that were booked to what the threads sleep in, and to what.
-    slept: Option<(JobPart, Option<String>, f64)>,
+    /// Seconds that the looks saw it run or ready to.
+    ready: f64,
+    /// Of these, seconds in which the programs were waited for.
+    waited_for: f64,
+    /// Seconds on a processor between two looks at neither of which the programs were waited for.
+    beside: f64,
 }
 
 /// Adds up a job's time.
 #[derive(Debug, Clone, Default)]
 pub struct JobTrack {
-    last: Option<JobSample>,
-    seconds: HashMap<JobPart, f64>,
-    by_program: HashMap<(JobPart, String), f64>,
+    last: Option<Look>,
+    network: f64,
+    receiver: f64,
+    /// Seconds between two looks at neither of which the programs were waited for.
+    beside: f64,
+    /// Seconds in which the programs were waited for, that no look fell into.
+    unseen: f64,
+    /// Seconds in which the programs were waited for and a thread ran or was ready to.
+    ready: f64,
+    /// Seconds in which the programs were waited for and all threads slept, by what they slept in.
+    asleep: HashMap<(JobPart, Option<String>), f64>,
+    threads: HashMap<(u32, u32), Thread>,
+    /// Threads that have ended, by name.
+    ended: HashMap<String, Thread>,
+    /// Seconds for which a quota held the programs back while they were waited for.
+    throttled: f64,
+    /// Of the newest looks at which a thread was ready: seconds, and those in which the programs were waited for.
+    newest_ready: VecDeque<(f64, f64)>,
     busiest: HashMap<String, f64>,
-    /// Newest time for which a thread was ready and did not run: the kernel tells what it waited for once it runs again.
-    untold: f64,
-    halved: Halved,
-    /// What the threads had slept in before one of them was ready at the newest look, without a word yet of since when.
-    woken: Option<(JobPart, f64)>,
     /// Looks at which one thread was ready or ran, and at which several were.
     together: (f64, f64),
     foreign: f64,
@@ -124,31 +171,47 @@ pub struct JobTrack {
     total: f64,
 }
 
+/// A job's time as it stands.
+struct Account {
+    processor: f64,
+    throttled: f64,
+    queue: f64,
+    /// What the looks saw asleep, times this.
+    asleep: f64,
+    unseen: f64,
+}
+
 impl JobTrack {
     /// Takes the next look at the programs, with what the network did since the last.
     pub fn observe(&mut self, now: JobSample, network: NetworkShares) {
-        let Some(last) = self.last.take() else {
-            self.last = Some(now);
-            return;
+        let now = Look {
+            programs: now,
+            waiting: network.newest,
+            receiving: network.receiving,
+            unread: network.unread,
         };
-        let seconds = now.at.saturating_sub(last.at) as f64 / 1e9;
-        self.total += seconds;
-        let mut network = network;
-        if waits_for_room(&now) {
-            network.network += network.buffer;
-        } else {
-            network.program += network.buffer;
+        if let Some(last) = self.last.take() {
+            self.add(&last, &now, &network);
         }
-        self.add(JobPart::Network, None, seconds * network.network);
-        self.add(JobPart::Receiver, None, seconds * network.receiver);
-        self.add(JobPart::NotVisible, None, seconds * network.unknown);
-        self.programs(&last, &now, seconds, seconds * network.program, &network);
         self.last = Some(now);
     }
 
     /// Seconds by part; sums to the time watched.
     pub fn seconds(&self, part: JobPart) -> f64 {
-        self.seconds.get(&part).copied().unwrap_or(0.0)
+        let account = self.account();
+        let of = |part: JobPart| -> f64 {
+            let asleep = self.asleep.iter().filter(|((of, _), _)| *of == part);
+            asleep.map(|(_, seconds)| seconds).sum::<f64>() * account.asleep
+        };
+        match part {
+            JobPart::Network => self.network,
+            JobPart::Receiver => self.receiver,
+            JobPart::Processor => account.processor,
+            JobPart::Throttled => account.throttled,
+            JobPart::ProcessorQueue => account.queue,
+            JobPart::NotVisible => of(part) + account.unseen,
+            JobPart::Source | JobPart::Sink | JobPart::Pause | JobPart::OtherEnd => of(part),
+        }
     }
 
     /// Seconds watched.
@@ -158,11 +221,21 @@ impl JobTrack {
 
     /// The program behind a part, if one is.
     pub fn program(&self, part: JobPart) -> Option<&str> {
-        self.by_program
-            .iter()
-            .filter(|((of, _), _)| *of == part)
-            .max_by(|a, b| a.1.total_cmp(b.1))
-            .map(|((_, name), _)| name.as_str())
+        let greatest = |a: &(&str, f64), b: &(&str, f64)| a.1.total_cmp(&b.1);
+        let (name, _) = match part {
+            JobPart::Processor => self.on_processor().max_by(greatest)?,
+            JobPart::ProcessorQueue => self
+                .all_threads()
+                .map(|thread| (thread.name.as_str(), thread.waited_for))
+                .max_by(greatest)?,
+            _ => self
+                .asleep
+                .iter()
+                .filter(|((of, _), _)| *of == part)
+                .filter_map(|((_, name), seconds)| Some((name.as_deref()?, *seconds)))
+                .max_by(greatest)?,
+        };
+        Some(name)
     }
 
     /// The thread that used the most of one processor, and how much of it, 0 to 1.
@@ -173,183 +246,211 @@ impl JobTrack {
             .map(|(name, seconds)| (name.as_str(), seconds / self.total.max(1e-9)))
     }
 
-    fn add(&mut self, part: JobPart, program: Option<&str>, seconds: f64) {
-        if seconds == 0.0 {
-            return;
-        }
-        *self.seconds.entry(part).or_default() += seconds;
-        if let Some(program) = program {
-            *self.by_program.entry((part, program.to_owned())).or_default() += seconds;
-        }
-    }
-
-    fn programs(
-        &mut self,
-        last: &JobSample,
-        now: &JobSample,
-        seconds: f64,
-        left: f64,
-        network: &NetworkShares,
-    ) {
-        let before: HashMap<(u32, u32), &TaskSample> = last
-            .tasks
-            .iter()
-            .map(|task| ((task.process, task.thread), task))
-            .collect();
-        let grown = |task: &TaskSample| {
-            let old = before.get(&(task.process, task.thread));
-            let ran = task.ran.saturating_sub(old.map_or(task.ran, |old| old.ran));
-            let waited = task
-                .waited
-                .saturating_sub(old.map_or(task.waited, |old| old.waited));
-            (ran as f64 / 1e9, waited as f64 / 1e9)
-        };
-        let busiest = now.tasks.iter().max_by(|a, b| {
-            let (a, b) = (grown(a), grown(b));
-            (a.0 + a.1).total_cmp(&(b.0 + b.1))
-        });
-        let mut left = left;
-        let mut take = |this: &mut Self, part, program: Option<&str>, most: f64| {
-            let taken = most.min(left).max(0.0);
-            left -= taken;
-            this.add(part, program, taken);
-        };
-        let throttled = now.throttled.saturating_sub(last.throttled) as f64 / 1e6;
-        let runs = running(now).count();
-        match runs {
-            0 => {}
-            1 => self.together.0 += 1.0,
-            _ => self.together.1 += 1.0,
-        }
-        let (mut ran, mut waited) = (0.0, 0.0);
-        if let Some(task) = busiest {
-            (ran, waited) = grown(task);
-            // Others that ran in turns with it add to it, others that ran beside it do not.
-            *self.busiest.entry(task.name.clone()).or_default() += ran;
-            let all: f64 = now.tasks.iter().map(|task| grown(task).0).sum();
-            let (one, several) = self.together;
-            let turns = if one > 0.0 { one / (one + several) } else { 0.0 };
-            ran = ((all - ran) * turns + ran).min(seconds.max(ran));
-            // What a quota held back counts as waiting for a processor as well.
-            waited = (waited - throttled).max(0.0);
-            // In a look that is the network's at one end, what ran while every thread slept at both ran on the network's side.
-            let asleep = runs == 0 && running(last).next().is_none();
-            let (here, queued) = if network.is_shared() && asleep {
-                (0.0, 0.0)
-            } else {
-                (ran, waited)
-            };
-            take(self, JobPart::Processor, Some(&task.name), here);
-            if network.is_shared() {
-                self.ran_elsewhere(
-                    &task.name,
-                    here.min(seconds) - here.min(seconds * network.program),
-                );
-            }
-            take(self, JobPart::Throttled, None, throttled);
-            take(self, JobPart::ProcessorQueue, Some(&task.name), queued);
-        } else {
-            take(self, JobPart::Throttled, None, throttled);
-        }
-        // What does not fit into this look was in earlier ones.
-        let mut room = seconds;
-        let told = [ran, throttled, waited].map(|told| {
-            let beyond = (told - room).max(0.0);
-            room = (room - told).max(0.0);
-            beyond
-        });
-        self.tell(told);
-        let slept = |task: &TaskSample| {
-            let old = before.get(&(task.process, task.thread));
-            old.is_some_and(|old| old.state != 'R')
-        };
-        match running(now).next() {
-            // Ready at both looks: what it did not run it waited for a processor, or was held back by a quota.
-            Some(task) if !slept(task) => {
-                self.untold += left.max(0.0);
-                self.add(JobPart::ProcessorQueue, Some(&task.name), left);
-            }
-            // It woke up: before that it slept in what the last look saw. Since when it waits is told once it has run.
-            Some(_) => {
-                let part = self.slept(last, network, left);
-                if ran + throttled + waited <= 0.0 {
-                    self.woken = Some((part, left));
-                }
-            }
-            None => {
-                self.slept(now, network, left);
-            }
-        }
-    }
-
-    /// Books time in which no thread ran, by what the threads of a look sleep in; gives that.
-    fn slept(&mut self, look: &JobSample, network: &NetworkShares, seconds: f64) -> JobPart {
-        let (part, program) = asleep(look, network.receiving, network.unread);
-        let mut seconds = seconds;
-        if network.is_shared() && part != JobPart::NotVisible && !look.supplied {
-            let ran = self.halved.ran.min(seconds.max(0.0));
-            self.halved.ran -= ran;
-            self.add(JobPart::Processor, None, ran);
-            seconds -= ran;
-            let before = self.halved.slept.take().filter(|(of, ..)| *of == part);
-            let slept = before.map_or(0.0, |(.., slept)| slept) + seconds;
-            self.halved.slept = Some((part, program.map(str::to_owned), slept.min(LOOKS_S)));
-        }
-        self.add(part, program, seconds);
-        match part {
-            JobPart::NotVisible if !look.visible => self.foreign += seconds,
-            JobPart::OtherEnd if look.supplied => self.supplied += seconds,
-            JobPart::OtherEnd if look.piped => self.piped += seconds,
-            _ => {}
-        }
-        part
-    }
-
-    /// Books time on a processor that lay on the network's side of a look: it is what an earlier or a later one took for sleep.
-    fn ran_elsewhere(&mut self, program: &str, seconds: f64) {
-        let mut left = seconds.max(0.0);
-        if let Some((part, sleeper, slept)) = self.halved.slept.take() {
-            let moved = left.min(slept);
-            left -= moved;
-            self.add(part, sleeper.as_deref(), -moved);
-            self.add(JobPart::Processor, Some(program), moved);
-            self.halved.slept = Some((part, sleeper, slept - moved));
-        }
-        self.halved.ran = (self.halved.ran + left).min(LOOKS_S);
-    }
-
     /// Of the time that is not visible, what is because programs are somebody else's, seconds.
-    pub const fn foreign(&self) -> f64 {
-        self.foreign
+    pub fn foreign(&self) -> f64 {
+        self.foreign * self.account().asleep
     }
 
     /// Of the time of waiting for the other end, that in which a program of the job had more to give and was not relieved of it, seconds.
-    pub const fn supplied(&self) -> f64 {
-        self.supplied
+    pub fn supplied(&self) -> f64 {
+        self.supplied * self.account().asleep
     }
 
     /// Of the time of waiting for the other end, that in which a pipe was waited for as well, seconds: a poll does not tell which of them was
     /// missed.
-    pub const fn piped(&self) -> f64 {
-        self.piped
+    pub fn piped(&self) -> f64 {
+        self.piped * self.account().asleep
     }
 
-    /// Books what the kernel told of earlier looks: time on a processor, held back by a quota, waiting for a processor.
-    fn tell(&mut self, [ran, throttled, waited]: [f64; 3]) {
-        for (part, told) in [(JobPart::Throttled, throttled), (JobPart::Processor, ran)] {
-            let earlier = told.min(self.untold);
-            if earlier > 0.0 {
-                *self.seconds.entry(part).or_default() += earlier;
-                *self.seconds.entry(JobPart::ProcessorQueue).or_default() -= earlier;
-                self.untold -= earlier;
+    fn add(&mut self, last: &Look, now: &Look, network: &NetworkShares) {
+        let seconds = now.programs.at.saturating_sub(last.programs.at) as f64 / 1e9;
+        self.total += seconds;
+        let ends = [last, now].map(|look| (look, look.program()));
+        let rest = (1.0 - network.idle - network.buffer - network.receiver).max(0.0);
+        let mut program = network.idle + rest * (ends[0].1 + ends[1].1) / 2.0;
+        if !waits_for_room(&now.programs) {
+            program += network.buffer;
+        }
+        let program = seconds * program.min(1.0 - network.receiver);
+        self.receiver += seconds * network.receiver;
+        self.network += seconds * (1.0 - network.receiver) - program;
+        let seen = ends[0].1 + ends[1].1;
+        let mut ready = 0.0;
+        if seen <= 0.0 {
+            self.beside += seconds;
+        }
+        if seen > 0.0 {
+            for (look, share) in ends {
+                let seconds = program * share / seen;
+                if look.is_ready() {
+                    ready += seconds;
+                } else {
+                    self.slept(look, seconds);
+                }
+            }
+        } else {
+            self.unseen += program;
+        }
+        self.ready += ready;
+        self.ran(ends, seconds);
+        let looks = ends.iter().filter(|(look, _)| look.is_ready()).count();
+        if looks > 0 {
+            self.newest_ready.push_back((seconds * looks as f64 / 2.0, ready));
+            if self.newest_ready.len() > QUOTA_LOOKS {
+                self.newest_ready.pop_front();
             }
         }
-        if let Some((part, left)) = self.woken.take() {
-            let waited = waited.min(left);
-            self.add(part, None, -waited);
-            self.add(JobPart::ProcessorQueue, None, waited);
+        self.held_back(now.programs.throttled.saturating_sub(last.programs.throttled) as f64 / 1e6);
+    }
+
+    /// Books time in which no thread ran, by what the threads of a look sleep in.
+    fn slept(&mut self, look: &Look, seconds: f64) {
+        let (part, program) = asleep(&look.programs, look.receiving, look.unread);
+        *self.asleep.entry((part, program.map(str::to_owned))).or_default() += seconds;
+        match part {
+            JobPart::NotVisible if !look.programs.visible => self.foreign += seconds,
+            JobPart::OtherEnd if look.programs.supplied => self.supplied += seconds,
+            JobPart::OtherEnd if look.programs.piped => self.piped += seconds,
+            _ => {}
         }
-        self.untold = (self.untold - waited).max(0.0);
+    }
+
+    /// Books what each thread ran, and what the looks at both ends saw of it.
+    fn ran(&mut self, ends: [(&Look, f64); 2], seconds: f64) {
+        let [(last, before_it), (now, at_it)] = ends;
+        let beside = before_it + at_it <= 0.0;
+        match running(&now.programs).count() {
+            0 => {}
+            1 => self.together.0 += 1.0,
+            _ => self.together.1 += 1.0,
+        }
+        let before: HashMap<(u32, u32), u64> = last
+            .programs
+            .tasks
+            .iter()
+            .map(|task| ((task.process, task.thread), task.ran))
+            .collect();
+        let ran = |task: &TaskSample| {
+            let old = before.get(&(task.process, task.thread));
+            task.ran.saturating_sub(*old.unwrap_or(&task.ran)) as f64 / 1e9
+        };
+        let all: f64 = now.programs.tasks.iter().map(ran).sum();
+        let busiest = now.programs.tasks.iter().max_by(|a, b| ran(a).total_cmp(&ran(b)));
+        let most = busiest.map_or(0.0, ran);
+        if let Some(task) = busiest {
+            *self.busiest.entry(task.name.clone()).or_default() += most;
+        }
+        // Others that ran in turns with the busiest add to it, others that ran beside it do not.
+        let (one, several) = self.together;
+        let turns = if one > 0.0 { one / (one + several) } else { 0.0 };
+        let counted = ((all - most) * turns + most) / all.max(f64::MIN_POSITIVE);
+        for (look, share) in ends {
+            for task in running(&look.programs) {
+                let thread = self.threads.entry((task.process, task.thread)).or_default();
+                thread.name.clone_from(&task.name);
+                thread.ready += seconds / 2.0;
+                thread.waited_for += seconds / 2.0 * share;
+            }
+        }
+        for task in &now.programs.tasks {
+            let thread = self.threads.entry((task.process, task.thread)).or_default();
+            thread.name.clone_from(&task.name);
+            thread.ran += ran(task) * counted;
+            if beside {
+                thread.beside += ran(task) * counted;
+            }
+        }
+        let ended = before.keys().filter(|&key| {
+            let is = |task: &TaskSample| (task.process, task.thread) == *key;
+            !now.programs.tasks.iter().any(is)
+        });
+        for key in ended {
+            if let Some(thread) = self.threads.remove(key) {
+                let all = self.ended.entry(thread.name.clone()).or_default();
+                all.ran += thread.ran;
+                all.ready += thread.ready;
+                all.waited_for += thread.waited_for;
+                all.beside += thread.beside;
+                all.name = thread.name;
+            }
+        }
+    }
+
+    /// Books what a quota held back: the kernel tells when that is over, so it was before.
+    fn held_back(&mut self, seconds: f64) {
+        if seconds <= 0.0 {
+            return;
+        }
+        let (mut ready, mut waited_for) = (0.0, 0.0);
+        for (all, of_programs) in self.newest_ready.iter().rev() {
+            if ready >= seconds {
+                break;
+            }
+            ready += all;
+            waited_for += of_programs;
+        }
+        let share = if ready > 0.0 { waited_for / ready } else { 1.0 };
+        self.throttled += seconds * share;
+    }
+
+    fn all_threads(&self) -> impl Iterator<Item = &Thread> {
+        self.threads.values().chain(self.ended.values())
+    }
+
+    /// What each thread ran while the programs were waited for, seconds.
+    ///
+    /// What it ran beside the network is the least of two: of what the kernel counted, the share of the looks that saw it ready
+    /// then (where few did, that of all threads), since turns may be shorter than the looks; and what it ran between looks at
+    /// which the network was waited for, since one that often waits for a processor is often ready and runs little.
+    fn on_processor(&self) -> impl Iterator<Item = (&str, f64)> {
+        let sum = |of: fn(&Thread) -> f64| self.all_threads().map(of).sum::<f64>();
+        let (ready, waited_for) = (sum(|thread| thread.ready), sum(|thread| thread.waited_for));
+        let network = self.network + self.receiver;
+        let usual = if ready > 0.0 {
+            1.0 - waited_for / ready
+        } else {
+            network / self.total.max(f64::MIN_POSITIVE)
+        };
+        self.all_threads().map(move |thread| {
+            let share = (thread.ready - thread.waited_for + FEW_S * usual) / (thread.ready + FEW_S);
+            let between = if self.beside > 0.0 {
+                thread.beside / self.beside * network
+            } else {
+                f64::INFINITY
+            };
+            (
+                thread.name.as_str(),
+                thread.ran - (thread.ran * share).min(between),
+            )
+        })
+    }
+
+    /// Puts together what the looks saw and what the kernel counted; sums to the time in which the programs were waited for.
+    fn account(&self) -> Account {
+        let asleep: f64 = self.asleep.values().sum();
+        let seen = self.ready + asleep;
+        if seen <= 0.0 {
+            return Account {
+                processor: 0.0,
+                throttled: 0.0,
+                queue: 0.0,
+                asleep: 0.0,
+                unseen: self.unseen,
+            };
+        }
+        let whole = seen + self.unseen;
+        let ready = self.ready * whole / seen;
+        let ran: f64 = self.on_processor().map(|(_, seconds)| seconds).sum();
+        let processor = ran.min(whole);
+        let throttled = self.throttled.min((ready - processor).max(0.0));
+        Account {
+            processor,
+            throttled,
+            queue: (ready - processor - throttled).max(0.0),
+            // What ran is counted, what slept is seen: what ran between two looks had been taken for sleep.
+            asleep: (whole - ready.max(processor)) / asleep.max(f64::MIN_POSITIVE),
+            unseen: 0.0,
+        }
     }
 }
 
@@ -364,8 +465,10 @@ fn waits_for_room(sample: &JobSample) -> bool {
     running(sample).next().is_none() && matches!(part, JobPart::OtherEnd | JobPart::NotVisible)
 }
 
-/// What may be on the wrong side of the looks that the network and the programs share, seconds: ten times half of a look.
-const LOOKS_S: f64 = 0.05;
+/// Most looks back in which a quota may have held the programs back: ten of its usual periods of 100 ms.
+const QUOTA_LOOKS: usize = 100;
+/// Seconds of looks below which what they saw of one thread is little against what they saw of all: five looks.
+const FEW_S: f64 = 0.05;
 
 /// What a job waits for whose threads do not run.
 ///
@@ -446,7 +549,8 @@ mod tests {
         assert_eq!(job.program(JobPart::Pause), Some("gzip"));
         let full = task('S', 0, Wait::WritePipe);
         job.observe(look(2, 0, full), unread);
-        assert!((job.seconds(JobPart::Sink) - 0.01).abs() < 1e-9, "{job:?}");
+        // Half of the time between two looks for each of them.
+        assert!((job.seconds(JobPart::Sink) - 0.005).abs() < 1e-9, "{job:?}");
     }
 
     #[test]
@@ -492,22 +596,32 @@ mod tests {
     }
 
     const PROGRAM: NetworkShares = NetworkShares {
-        network: 0.0,
+        idle: 0.0,
         buffer: 0.0,
         receiver: 0.0,
-        program: 1.0,
-        unknown: 0.0,
+        newest: Waiting {
+            network: 0.0,
+            room: 0.0,
+            program: 1.0,
+        },
         receiving: false,
         unread: false,
     };
+
+    fn sum(job: &JobTrack) -> f64 {
+        JobPart::ALL.iter().map(|&part| job.seconds(part)).sum()
+    }
 
     #[test]
     fn the_parts_sum_to_the_whole() {
         let mut job = JobTrack::default();
         let mixed = NetworkShares {
-            network: 0.5,
             receiver: 0.1,
-            program: 0.4,
+            newest: Waiting {
+                network: 0.5,
+                room: 0.0,
+                program: 0.5,
+            },
             ..NetworkShares::default()
         };
         for number in 0..101 {
@@ -520,10 +634,9 @@ mod tests {
                 mixed,
             );
         }
-        let sum: f64 = JobPart::ALL.iter().map(|&part| job.seconds(part)).sum();
-        assert!((sum - 1.0).abs() < 1e-9 && (job.total() - 1.0).abs() < 1e-9);
-        let percent = |part| format!("{:.0}", job.seconds(part) * 100.0);
-        // Of 4 ms in 10 that were the program's: 1 throttled, 2 running, 1 ready without running.
+        assert!((sum(&job) - 1.0).abs() < 1e-9 && (job.total() - 1.0).abs() < 1e-9);
+        let percent = |part| format!("{:.1}", job.seconds(part) * 100.0);
+        // Half of all 2 ms in 10 on a processor was the program's, as was half of what a quota held back.
         assert_eq!(
             [
                 percent(JobPart::Network),
@@ -532,7 +645,7 @@ mod tests {
                 percent(JobPart::Processor),
                 percent(JobPart::ProcessorQueue)
             ],
-            ["50", "10", "10", "20", "10"]
+            ["45.0", "10.0", "4.5", "10.0", "30.5"]
         );
         assert_eq!(job.program(JobPart::Processor), Some("gzip"));
         assert!((job.busiest().unwrap().1 - 0.2).abs() < 0.01);
@@ -611,12 +724,21 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_woke_up_had_slept_in_what_was_seen_before() {
+    fn of_a_thread_that_woke_up_half_of_the_time_between_is_what_it_slept_in() {
         let mut job = JobTrack::default();
         job.observe(look(0, 0, task('S', 0, Wait::ReadPipe)), PROGRAM);
-        job.observe(look(1, 0, task('R', 2_000_000, Wait::Unknown)), PROGRAM);
-        assert!((job.seconds(JobPart::Source) - 0.008).abs() < 1e-9);
-        assert!((job.seconds(JobPart::Processor) - 0.002).abs() < 1e-9);
+        job.observe(look(1, 0, task('R', 5_000_000, Wait::Unknown)), PROGRAM);
+        assert!((job.seconds(JobPart::Source) - 0.005).abs() < 1e-9);
+        assert!((job.seconds(JobPart::Processor) - 0.005).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_ran_between_two_looks_was_no_sleep() {
+        let mut job = JobTrack::default();
+        job.observe(look(0, 0, task('S', 0, Wait::ReadPipe)), PROGRAM);
+        job.observe(look(1, 0, task('S', 4_000_000, Wait::ReadPipe)), PROGRAM);
+        assert!((job.seconds(JobPart::Source) - 0.006).abs() < 1e-9, "{job:?}");
+        assert!((job.seconds(JobPart::Processor) - 0.004).abs() < 1e-9, "{job:?}");
     }
 
     #[test]
@@ -627,8 +749,10 @@ mod tests {
             (Wait::Descriptors, JobPart::Network),
         ] {
             let full = NetworkShares {
-                buffer: 1.0,
-                program: 0.0,
+                newest: Waiting {
+                    room: 1.0,
+                    ..Waiting::default()
+                },
                 ..PROGRAM
             };
             let mut job = JobTrack::default();
@@ -638,49 +762,109 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_thread_that_has_just_woken_up_had_slept_until_it_is_told_otherwise() {
-        let woken = |then: u64| {
-            let mut job = JobTrack::default();
-            job.observe(look(0, 0, task('S', 0, Wait::Pause)), PROGRAM);
-            job.observe(look(1, 0, task('R', 0, Wait::Unknown)), PROGRAM);
-            let mut now = task('R', 5_000_000, Wait::Unknown);
-            now.waited = then;
-            job.observe(look(2, 0, now), PROGRAM);
-            [JobPart::Pause, JobPart::ProcessorQueue, JobPart::Processor]
-                .map(|part| (job.seconds(part) * 1e3).round() as u32)
-        };
-        // It ran at once, or had been ready for 8 ms when it was looked at.
-        assert_eq!(woken(0), [10, 5, 5]);
-        assert_eq!(woken(13_000_000), [2, 13, 5]);
+    /// Turns of a job, looked at every 10 ms and a little: `held` milliseconds in which the programs are waited for, and as
+    /// many as `sent` in which data wait in the socket while the program sleeps for half a millisecond at a time.
+    fn turns(held: f64, sent: f64, state: char, wait: Wait) -> JobTrack {
+        let (held, whole) = (held / 1e3, (held + sent) / 1e3);
+        let ran = |at: f64| (at / whole).floor() * held + (at % whole).min(held);
+        let mut job = JobTrack::default();
+        for number in 0..900_u32 {
+            let at = f64::from(number) * 0.010_13;
+            let is_held = at % whole < held;
+            let ran = if state == 'R' { ran(at) * 1e9 } else { 0.0 };
+            let now = JobSample {
+                at: (at * 1e9) as u64,
+                ..look(
+                    0,
+                    0,
+                    match is_held {
+                        true => task(state, ran as u64, wait),
+                        false => task('S', ran as u64, Wait::Pause),
+                    },
+                )
+            };
+            let newest = Waiting {
+                network: f64::from(u8::from(!is_held)),
+                room: 0.0,
+                program: f64::from(u8::from(is_held)),
+            };
+            job.observe(
+                now,
+                NetworkShares {
+                    newest,
+                    ..NetworkShares::default()
+                },
+            );
+        }
+        job
     }
 
-    /// Turns of 16 ms on the processor and 15 ms of data in the socket, looked at every 10 ms.
     #[test]
-    fn what_ran_beside_the_middle_of_a_look_is_no_pause() {
+    fn turns_as_short_as_two_looks_are_told_in_the_mean() {
+        for (held, sent) in [
+            (3.0, 4.0),
+            (5.0, 17.0),
+            (16.0, 15.0),
+            (13.0, 9.0),
+            (24.0, 3.0),
+            (70.0, 31.0),
+        ] {
+            for (state, wait, part) in [
+                ('R', Wait::Unknown, JobPart::Processor),
+                ('S', Wait::ReadPipe, JobPart::Source),
+                ('S', Wait::Pause, JobPart::Pause),
+            ] {
+                let job = turns(held, sent, state, wait);
+                let found = job.seconds(part) / job.total();
+                let case = format!("{held} {sent} {part:?}: {found}");
+                assert!((found - held / (held + sent)).abs() < 0.02, "{case}");
+                let network = job.seconds(JobPart::Network) / job.total();
+                assert!(
+                    (network - sent / (held + sent)).abs() < 0.02,
+                    "{case}, network {network}"
+                );
+                assert!((sum(&job) - job.total()).abs() < 1e-9, "{case}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_program_computes_while_data_wait_is_not_waited_for() {
         let mut job = JobTrack::default();
-        let is_network = |at: f64| at % 0.031 >= 0.016;
-        let ran = |at: f64| (at / 0.031).floor() * 0.016 + (at % 0.031).min(0.016);
-        let number = |at: u32| f64::from(at) * 0.01 + 0.002;
-        job.observe(
-            look(0, 0, task('R', (ran(0.002) * 1e9) as u64, Wait::Unknown)),
-            PROGRAM,
-        );
-        for at in 1..600_u32 {
-            let ends = [number(at - 1), number(at)].map(|at| f64::from(u8::from(is_network(at))) / 2.0);
-            let network = ends[0] + ends[1];
-            let state = if is_network(number(at)) { 'S' } else { 'R' };
-            let now = task(state, (ran(number(at)) * 1e9) as u64, Wait::Pause);
-            let shares = NetworkShares {
-                network,
-                program: 1.0 - network,
-                ..NetworkShares::default()
+        for number in 0..200_u64 {
+            // It computes all the time, and in every other two looks data wait.
+            let waits = f64::from(u8::from(number % 4 < 2));
+            let newest = Waiting {
+                network: waits,
+                room: 0.0,
+                program: 1.0 - waits,
             };
-            job.observe(look(at.into(), 0, now), shares);
+            job.observe(
+                look(number, 0, task('R', number * 10_000_000, Wait::Unknown)),
+                NetworkShares {
+                    newest,
+                    ..NetworkShares::default()
+                },
+            );
         }
         let share = |part| job.seconds(part) / job.total();
-        assert!(share(JobPart::Pause) < 0.02, "{job:?}");
-        assert!((share(JobPart::Processor) - 0.516).abs() < 0.02, "{job:?}");
+        assert!((share(JobPart::Processor) - 0.5).abs() < 0.02, "{job:?}");
+        assert!((share(JobPart::Network) - 0.5).abs() < 0.02, "{job:?}");
+    }
+
+    #[test]
+    fn threads_that_end_keep_what_they_ran() {
+        let mut job = JobTrack::default();
+        for number in 0..100_u64 {
+            // A new program every tenth look.
+            let mut now = task('R', number % 10 * 10_000_000, Wait::Unknown);
+            now.thread = 100 + (number / 10) as u32;
+            job.observe(look(number, 0, now), PROGRAM);
+        }
+        assert_eq!(job.threads.len(), 1);
+        // Of each the first look only says what it had run before.
+        assert!((job.seconds(JobPart::Processor) - 0.9).abs() < 0.01, "{job:?}");
+        assert!((sum(&job) - job.total()).abs() < 1e-9);
     }
 
     #[test]

@@ -88,11 +88,16 @@ pub(super) fn job_sample(at: u64, programs: &Programs, throttling: Option<&PathB
                 return sample;
             }
             let scheduled = process_table::scheduled(process, thread.id).unwrap_or_default();
-            let wait = if thread.state == 'R' {
-                Wait::Unknown
+            let wait = (thread.state != 'R')
+                .then(|| waits_in(process, thread.id))
+                .flatten();
+            // One that slept when its state was read may have woken up since.
+            let state = if thread.state == 'S' && wait.is_none() {
+                'R'
             } else {
-                waits_in(process, thread.id)
+                thread.state
             };
+            let wait = wait.unwrap_or(Wait::Unknown);
             let input = (wait == Wait::Descriptors && thread.id == process)
                 .then(|| process_table::descriptor(process, 0).ok())
                 .flatten();
@@ -110,7 +115,7 @@ pub(super) fn job_sample(at: u64, programs: &Programs, throttling: Option<&PathB
                 process,
                 thread: thread.id,
                 name: thread.name,
-                state: thread.state,
+                state,
                 ran: scheduled.ran,
                 waited: scheduled.waited,
                 wait,
@@ -120,31 +125,29 @@ pub(super) fn job_sample(at: u64, programs: &Programs, throttling: Option<&PathB
     sample
 }
 
-fn waits_in(process: u32, thread: u32) -> Wait {
-    let Ok(Some(call)) = process_table::system_call(process, thread) else {
-        return Wait::Unknown;
+/// What a thread sleeps in; `None` if it has woken up since.
+fn waits_in(process: u32, thread: u32) -> Option<Wait> {
+    let Ok(call) = process_table::system_call(process, thread) else {
+        return Some(Wait::Unknown);
     };
+    let call = call?;
     let reading = READS.contains(&call.number);
     if reading || WRITES.contains(&call.number) {
-        return match process_table::descriptor(process, call.first) {
+        return Some(match process_table::descriptor(process, call.first) {
             Ok(Descriptor::File) if reading => Wait::ReadFile,
             Ok(Descriptor::File) => Wait::WriteFile,
             Ok(Descriptor::Pipe) if reading => Wait::ReadPipe,
             Ok(Descriptor::Pipe) => Wait::WritePipe,
             Ok(Descriptor::Socket(_)) => Wait::Descriptors,
             _ => Wait::Unknown,
-        };
+        });
     }
-    if POLLS.contains(&call.number) {
-        return Wait::Descriptors;
-    }
-    if PAUSES.contains(&call.number) {
-        return Wait::Pause;
-    }
-    if CHILDREN.contains(&call.number) {
-        return Wait::Child;
-    }
-    Wait::Unknown
+    Some(match call.number {
+        number if POLLS.contains(&number) => Wait::Descriptors,
+        number if PAUSES.contains(&number) => Wait::Pause,
+        number if CHILDREN.contains(&number) => Wait::Child,
+        _ => Wait::Unknown,
+    })
 }
 
 /// What starts of programs are told in, nanoseconds.

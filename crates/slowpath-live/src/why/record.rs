@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use slowpath_record::{Environment, Origin, RunRecord, Series, TransferResult};
+use slowpath_record::{Environment, Origin, RunRecord, Series, TransferResult, WATCHED};
 use slowpath_units::Time;
 
 use super::answer::{Answer, NEGLIGIBLE};
@@ -33,7 +33,7 @@ pub fn record(name: &str, outcome: &Outcome, answer: &Answer) -> RunRecord {
             .chain(answer.trials.iter().map(|trial| trial.sentence.clone()))
             .chain(answer.notes.iter().cloned())
             .collect(),
-        ..RunRecord::new(Origin::Live, "why")
+        ..RunRecord::new(Origin::Live, WATCHED)
     }
 }
 

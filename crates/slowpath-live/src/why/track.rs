@@ -310,6 +310,7 @@ pub struct Track {
     greatest_peer_window: u64,
     looks: u64,
     newest: Times,
+    newest_buffer: f64,
     congestion_control: String,
 }
 
@@ -394,6 +395,7 @@ impl Track {
             greatest_peer_window: u64::from(first.info.snd_wnd),
             looks: 1,
             newest: Times::default(),
+            newest_buffer: 0.0,
             congestion_control: String::new(),
             first,
         };
@@ -457,6 +459,11 @@ impl Track {
     /// Time by state between the newest two looks.
     pub const fn newest(&self) -> &Times {
         &self.newest
+    }
+
+    /// Seconds between the newest two looks in which a writer waited for room in the send buffer, as the kernel counted.
+    pub const fn newest_buffer(&self) -> f64 {
+        self.newest_buffer
     }
 
     /// The stretches so far, the open one last.
@@ -581,6 +588,7 @@ impl Track {
         let mut times = Times::default();
         times.add(State::Idle, seconds - busy);
         times.add(State::SendBuffer, buffer);
+        self.newest_buffer = buffer;
         times.add(self.window_state(now), window);
         let rest = busy - window - buffer;
         times.add(path_state(&self.last, &self.last, self.least_rtt), rest / 2.0);
@@ -811,6 +819,30 @@ pub fn is_program_limited(sample: &ConnectionSample) -> bool {
         && !waits
         && u64::from(sample.send_queue) + u64::from(info.snd_mss) <= u64::from(info.snd_wnd)
         && !is_buffer_full(sample)
+}
+
+/// What a sending connection waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitsFor {
+    /// Data wait in the socket.
+    Network,
+    /// All is sent, and what is not acknowledged yet fills the send buffer or is being repaired.
+    Room,
+    /// More data.
+    Program,
+}
+
+/// What a sending connection waits for at a look.
+pub fn waits_for(sample: &ConnectionSample) -> WaitsFor {
+    if is_buffer_full(sample) {
+        WaitsFor::Room
+    } else if !is_program_limited(sample) {
+        WaitsFor::Network
+    } else if sample.info.ca_state >= RECOVERY {
+        WaitsFor::Room
+    } else {
+        WaitsFor::Program
+    }
 }
 
 /// Segments that are sent and not yet acknowledged, selectively acknowledged or given up (`tcp_packets_in_flight` in `include/net/tcp.h`).

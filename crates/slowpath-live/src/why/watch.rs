@@ -22,7 +22,7 @@ use super::packets::{CaptureSpec, Captured, Packets};
 use super::programs::{Programs, job_sample, programs};
 use super::sample::ConnectionSample;
 use super::target::Target;
-use super::track::{State, Track, is_receiving, is_unread};
+use super::track::{State, Track, WaitsFor, is_receiving, is_unread, waits_for};
 use super::trial::course::{Course, Seen};
 use super::trial::{Trial, TrialSpec};
 
@@ -756,32 +756,43 @@ fn network_shares<'a>(watched: impl Iterator<Item = &'a Watched>, since: u64) ->
             continue;
         }
         weights += weight;
+        let newest = &mut shares.newest;
         if is_receiving(&one.track) {
             downloads += weight;
             if is_unread(&one.track) {
                 shares.unread = true;
-                shares.program += weight;
+                newest.program += weight;
             } else {
-                shares.network += weight;
+                newest.network += weight;
             }
         } else {
-            let program = times.sum(&[State::Idle, State::Program]) / total;
-            let receiver = times.sum(&[State::Window, State::WindowShrunk, State::WindowLate]) / total;
-            shares.program += weight * program;
-            shares.receiver += weight * receiver;
-            let buffer = times.of(State::SendBuffer) / total;
-            shares.buffer += weight * buffer;
-            shares.network += weight * (1.0 - program - receiver - buffer);
+            match waits_for(last) {
+                WaitsFor::Network => newest.network += weight,
+                WaitsFor::Room => newest.room += weight,
+                WaitsFor::Program => newest.program += weight,
+            }
+            let share = |states: &[State]| weight * times.sum(states) / total;
+            shares.idle += share(&[State::Idle]);
+            shares.buffer += weight * one.track.newest_buffer() / total;
+            shares.receiver += share(&[State::Window, State::WindowShrunk, State::WindowLate]);
         }
     }
+    let newest = &mut shares.newest;
     if weights > 0.0 {
-        shares.program /= weights;
-        shares.buffer /= weights;
-        shares.receiver /= weights;
-        shares.network /= weights;
+        for share in [
+            &mut shares.idle,
+            &mut shares.buffer,
+            &mut shares.receiver,
+            &mut newest.network,
+            &mut newest.room,
+            &mut newest.program,
+        ] {
+            *share /= weights;
+        }
     } else {
         // Nothing under way anywhere: the programs.
-        shares.program = 1.0;
+        shares.idle = 1.0;
+        newest.program = 1.0;
     }
     shares.receiving = downloads * 2.0 > weights;
     shares
