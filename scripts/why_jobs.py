@@ -57,7 +57,13 @@ def job(words):
         stream.sendall(data)
         while kind != "reader" and struct.unpack("i", fcntl.ioctl(stream, UNSENT, bytes(4)))[0]:
             time.sleep(0.0005)
-        spent["network"] += time.monotonic() - after
+        network = time.monotonic() - after
+        if kind == "quota":
+            # Held back, the job may learn late that its data are gone (tcpi_last_data_sent, milliseconds).
+            late = struct.unpack_from("I", stream.getsockopt(socket.IPPROTO_TCP, 11, 64), 44)[0] / 1e3
+            spent["waiting"] += min(late, network)
+            network -= min(late, network)
+        spent["network"] += network
     # The group is held back in turns alone, and before the first; what it counts while data wait is the network's.
     spent["throttled"] = before + min(throttled(o["group"]) - before, spent["waiting"]) if "group" in o else 0.0
     # What a job computes before its first turn is the processor's as well.

@@ -96,6 +96,8 @@ pub struct NetworkShares {
     pub receiver: f64,
     /// What the connections waited for at the newest look: with that of the look before it tells the rest of the time.
     pub newest: Waiting,
+    /// Whether the programs wrote anything into a socket.
+    pub written: bool,
     /// Whether the job receives.
     pub receiving: bool,
     /// Whether what the programs were to act on waits in a socket here, unread.
@@ -137,7 +139,7 @@ struct Thread {
     ready: f64,
     /// Of these, seconds in which the programs were waited for.
     waited_for: f64,
-    /// Seconds on a processor between two looks at neither of which the programs were waited for.
+    /// Seconds on a processor between looks of [`JobTrack::beside`].
     beside: f64,
 }
 
@@ -147,7 +149,7 @@ pub struct JobTrack {
     last: Option<Look>,
     network: f64,
     receiver: f64,
-    /// Seconds between two looks at neither of which the programs were waited for.
+    /// Seconds between two looks at neither of which the programs were waited for, and between which they wrote nothing.
     beside: f64,
     /// Seconds in which the programs were waited for, that no look fell into.
     unseen: f64,
@@ -276,7 +278,8 @@ impl JobTrack {
         self.network += seconds * (1.0 - network.receiver) - program;
         let seen = ends[0].1 + ends[1].1;
         let mut ready = 0.0;
-        if seen <= 0.0 {
+        let beside = seen <= 0.0 && !network.written;
+        if beside {
             self.beside += seconds;
         }
         if seen > 0.0 {
@@ -292,7 +295,7 @@ impl JobTrack {
             self.unseen += program;
         }
         self.ready += ready;
-        self.ran(ends, seconds);
+        self.ran(ends, seconds, beside);
         let looks = ends.iter().filter(|(look, _)| look.is_ready()).count();
         if looks > 0 {
             self.newest_ready.push_back((seconds * looks as f64 / 2.0, ready));
@@ -316,9 +319,8 @@ impl JobTrack {
     }
 
     /// Books what each thread ran, and what the looks at both ends saw of it.
-    fn ran(&mut self, ends: [(&Look, f64); 2], seconds: f64) {
-        let [(last, before_it), (now, at_it)] = ends;
-        let beside = before_it + at_it <= 0.0;
+    fn ran(&mut self, ends: [(&Look, f64); 2], seconds: f64, beside: bool) {
+        let [(last, _), (now, _)] = ends;
         match running(&now.programs).count() {
             0 => {}
             1 => self.together.0 += 1.0,
@@ -400,8 +402,8 @@ impl JobTrack {
     /// What each thread ran while the programs were waited for, seconds.
     ///
     /// What it ran beside the network is the least of two: of what the kernel counted, the share of the looks that saw it ready
-    /// then (where few did, that of all threads), since turns may be shorter than the looks; and what it ran between looks at
-    /// which the network was waited for, since one that often waits for a processor is often ready and runs little.
+    /// then (where few did, that of all threads); and what it ran between looks that both saw the network waited for, and
+    /// between which nothing was written. A thread that wakes up often is often ready and runs little.
     fn on_processor(&self) -> impl Iterator<Item = (&str, f64)> {
         let sum = |of: fn(&Thread) -> f64| self.all_threads().map(of).sum::<f64>();
         let (ready, waited_for) = (sum(|thread| thread.ready), sum(|thread| thread.waited_for));
@@ -518,7 +520,6 @@ mod tests {
             name: "gzip".to_owned(),
             state,
             ran,
-            waited: 0,
             wait,
         }
     }
@@ -604,6 +605,7 @@ mod tests {
             room: 0.0,
             program: 1.0,
         },
+        written: false,
         receiving: false,
         unread: false,
     };
@@ -677,8 +679,7 @@ mod tests {
         for number in 1..=100_u64 {
             let (period, step) = ((number - 1) / 10, (number - 1) % 10);
             let ran = period * 20_000_000 + (step + 1).min(2) * 10_000_000;
-            let mut now = task('R', ran, Wait::Unknown);
-            now.waited = period * 80_000_000;
+            let now = task('R', ran, Wait::Unknown);
             job.observe(look(number, period * 80_000, now), PROGRAM);
         }
         let share = |part| (job.seconds(part) * 100.0).round();
@@ -701,8 +702,7 @@ mod tests {
         for number in 1..=200_u64 {
             let (period, step) = ((number - 1) / 10, (number - 1) % 10);
             let ran = period * 13_000_000 + ((step + 1) * 10_000_000).min(13_000_000);
-            let mut now = task('R', ran, Wait::Unknown);
-            now.waited = period * 87_000_000;
+            let now = task('R', ran, Wait::Unknown);
             job.observe(look(number, period * 87_000, now), PROGRAM);
         }
         let share = |part| job.seconds(part) / job.total();
@@ -850,6 +850,45 @@ mod tests {
         let share = |part| job.seconds(part) / job.total();
         assert!((share(JobPart::Processor) - 0.5).abs() < 0.02, "{job:?}");
         assert!((share(JobPart::Network) - 0.5).abs() < 0.02, "{job:?}");
+    }
+
+    /// Turns of 3 ms on the processor and 22 ms of data in the socket, for the end of which the program asks every half
+    /// millisecond: for that it is ready for a third of the time, and runs for a twentieth.
+    #[test]
+    fn one_that_is_often_ready_and_runs_little_beside_the_network_has_run_in_its_turns() {
+        let mut job = JobTrack::default();
+        let (turn, held) = (0.025, 0.003);
+        let number = |at: f64| (at / turn).floor();
+        let ran = |at: f64| {
+            number(at) * (held + 0.0011) + (at % turn).min(held) + (at % turn - held).max(0.0) * 0.05
+        };
+        for look_number in 0..900_u32 {
+            let (before, at) = (
+                f64::from(look_number) * 0.010_13 - 0.010_13,
+                f64::from(look_number) * 0.010_13,
+            );
+            let program = f64::from(u8::from(at % turn < held));
+            let asks = look_number % 3 == 0;
+            let state = if program > 0.0 || asks { 'R' } else { 'S' };
+            let now = JobSample {
+                at: (at * 1e9) as u64,
+                ..look(0, 0, task(state, (ran(at) * 1e9) as u64, Wait::Pause))
+            };
+            let written = [before, at].map(|at| ((at - held) / turn).floor());
+            let shares = NetworkShares {
+                newest: Waiting {
+                    network: 1.0 - program,
+                    room: 0.0,
+                    program,
+                },
+                written: written[0] < written[1],
+                ..NetworkShares::default()
+            };
+            job.observe(now, shares);
+        }
+        let share = |part| job.seconds(part) / job.total();
+        assert!((share(JobPart::Processor) - 0.12).abs() < 0.02, "{job:?}");
+        assert!(share(JobPart::ProcessorQueue) < 0.02, "{job:?}");
     }
 
     #[test]

@@ -117,7 +117,6 @@ pub(super) fn job_sample(at: u64, programs: &Programs, throttling: Option<&PathB
                 name: thread.name,
                 state,
                 ran: scheduled.ran,
-                waited: scheduled.waited,
                 wait,
             });
         }

@@ -109,8 +109,6 @@ pub struct TaskSample {
     pub state: char,
     /// Nanoseconds on a processor since it began.
     pub ran: u64,
-    /// Nanoseconds ready to run without a processor.
-    pub waited: u64,
     /// What it waits in, when it sleeps.
     pub wait: Wait,
 }

@@ -311,6 +311,7 @@ pub struct Track {
     looks: u64,
     newest: Times,
     newest_buffer: f64,
+    newest_written: bool,
     congestion_control: String,
 }
 
@@ -396,6 +397,7 @@ impl Track {
             looks: 1,
             newest: Times::default(),
             newest_buffer: 0.0,
+            newest_written: false,
             congestion_control: String::new(),
             first,
         };
@@ -425,6 +427,9 @@ impl Track {
         self.greatest_peer_window = self.greatest_peer_window.max(u64::from(now.info.snd_wnd));
         let times = self.states(&now);
         self.newest = times;
+        // Both counts end at what is acknowledged (`snd_una`), and the second begins there.
+        let written = |sample: &ConnectionSample| sample.info.bytes_acked + u64::from(sample.send_queue);
+        self.newest_written = written(&now) > written(&self.last);
         self.total.merge(&times);
         self.episode(&now);
         self.gap(&now);
@@ -459,6 +464,11 @@ impl Track {
     /// Time by state between the newest two looks.
     pub const fn newest(&self) -> &Times {
         &self.newest
+    }
+
+    /// Whether the program wrote anything between the newest two looks.
+    pub const fn has_written(&self) -> bool {
+        self.newest_written
     }
 
     /// Seconds between the newest two looks in which a writer waited for room in the send buffer, as the kernel counted.

@@ -766,6 +766,7 @@ fn network_shares<'a>(watched: impl Iterator<Item = &'a Watched>, since: u64) ->
                 newest.network += weight;
             }
         } else {
+            shares.written |= one.track.has_written();
             match waits_for(last) {
                 WaitsFor::Network => newest.network += weight,
                 WaitsFor::Room => newest.room += weight,
