@@ -185,6 +185,11 @@ impl Host {
             .map(|(conn, slot)| (conn, *slot.connection.ends(), slot.connection.info()))
     }
 
+    /// Every connection, in the order of their numbers.
+    pub fn each_connection(&self) -> impl Iterator<Item = &tcp::Connection> {
+        self.sockets.iter().map(|(_, slot)| &slot.connection)
+    }
+
     /// What one connection shows of itself.
     pub fn connection(&self, ends: &Ends) -> Option<tcp::Info> {
         self.sockets

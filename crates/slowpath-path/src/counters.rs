@@ -20,6 +20,8 @@ pub struct Counters {
     /// What is in the element now, counted from its queues.
     pub inside: Traffic,
     dropped: [Traffic; DropCause::ALL.len()],
+    /// Packets dropped for any cause.
+    lost: u64,
     /// Packets made here, for their numbers.
     pub(crate) made: u64,
 }
@@ -40,7 +42,7 @@ impl Counters {
 
     /// Packets that are in the element now by the balance, whatever [`inside`](Self::inside) says.
     pub fn packets_left(&self) -> u64 {
-        let gone = self.delivered.packets + self.dropped_total().packets + self.absorbed.packets;
+        let gone = self.delivered.packets + self.lost + self.absorbed.packets;
         (self.entered.packets + self.created.packets).saturating_sub(gone)
     }
 
@@ -76,5 +78,6 @@ impl Counters {
 
     pub(crate) fn count_drop(&mut self, cause: DropCause, bytes: u32) {
         self.dropped[cause as usize].count(bytes);
+        self.lost += 1;
     }
 }

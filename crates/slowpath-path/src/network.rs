@@ -3,6 +3,8 @@
 mod build;
 mod run;
 
+use std::hint::cold_path;
+
 use slowpath_packet::FlowKey;
 use slowpath_units::{Duration, Time};
 
@@ -83,8 +85,30 @@ struct Node {
     first: Wire,
     outputs: Vec<Wire>,
     counters: Counters,
-    /// Whether an arrival finds a different state before and after a release that is due.
+    /// Whether an arrival finds a different state before and after a release that is due, or is timed.
     reacts: bool,
+    /// How long packets were in it, where a driver wants to know.
+    occupied: Option<Occupied>,
+}
+
+/// How long an element had packets in it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Occupied {
+    /// Up to `until`.
+    time: Duration,
+    until: Time,
+}
+
+impl Occupied {
+    /// The same up to `at`, when `left` packets have been in it since it was last changed.
+    fn up_to(self, at: Time, left: u64) -> Self {
+        let time = if left > 0 {
+            self.time + at.since(self.until)
+        } else {
+            self.time
+        };
+        Self { time, until: at }
+    }
 }
 
 impl Node {
@@ -94,6 +118,15 @@ impl Node {
             self.first
         } else {
             self.outputs[usize::from(output)]
+        }
+    }
+
+    /// Its packets are about to change at `at`.
+    #[inline]
+    fn time_occupied(&mut self, at: Time) {
+        if let Some(occupied) = &mut self.occupied {
+            cold_path();
+            *occupied = occupied.up_to(at, self.counters.packets_left());
         }
     }
 }
@@ -340,6 +373,26 @@ impl Network {
     /// at every step.
     pub fn passed(&self, element: ElementId) -> Option<&Counters> {
         Some(&self.node(element)?.counters)
+    }
+
+    /// From now on [`occupied`](Self::occupied) is known of `element`.
+    pub fn time_occupied(&mut self, element: ElementId) {
+        let until = self.now;
+        if let Some(node) = self.nodes.iter_mut().find(|node| node.id == element) {
+            node.occupied = Some(Occupied {
+                until,
+                ..Occupied::default()
+            });
+            // Arrivals and releases must come in order of time.
+            node.reacts = true;
+        }
+    }
+
+    /// For how long `element` had packets in it up to now; `None` unless [`time_occupied`](Self::time_occupied) was called.
+    pub fn occupied(&self, element: ElementId) -> Option<Duration> {
+        let node = self.node(element)?;
+        let occupied = node.occupied?.up_to(self.now, node.counters.packets_left());
+        Some(occupied.time)
     }
 
     fn node(&self, element: ElementId) -> Option<&Node> {

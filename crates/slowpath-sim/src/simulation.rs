@@ -7,7 +7,7 @@ use slowpath_endpoint::app::Behaviour;
 use slowpath_endpoint::wire::{Flags as TcpFlags, Header, OwnedPayload, TooBig, Transmit, Transport};
 use slowpath_endpoint::{Host, Payload, Report};
 use slowpath_packet::{Ecn, Seq32};
-use slowpath_path::{Cargo, Flags, FlowId, Network, Notice, Outcome, Packet, PacketId, PortId};
+use slowpath_path::{Cargo, ElementId, Flags, FlowId, Network, Notice, Outcome, Packet, PacketId, PortId};
 use slowpath_record::Series;
 use slowpath_units::Time;
 
@@ -143,6 +143,28 @@ impl Simulation {
         true
     }
 
+    /// Goes to the next point in time at which a host acts or a packet arrives at one, but not beyond the first at or after
+    /// `until` at which anything happens; false if there is none before the deadline. What only moves packets within the
+    /// network before `until` is passed by: what happens is the same as with [`step`](Self::step) by step.
+    pub fn stride<S: Sink>(&mut self, until: Time, sink: &mut S) -> bool {
+        if S::WATCHES_DROPS || self.sampling.is_some() {
+            return self.step(sink);
+        }
+        let until = until.min(self.deadline);
+        if self.leap_before(until, sink) {
+            return true;
+        }
+        if until > self.now {
+            self.network.advance(Time::from_nanos(until.nanos() - 1));
+        }
+        self.step(sink)
+    }
+
+    /// From now on the network knows for how long the element has packets in it ([`Network::occupied`]).
+    pub fn time_occupied(&mut self, element: ElementId) {
+        self.network.time_occupied(element);
+    }
+
     /// Lets everything happen that is due now.
     fn act<S: Sink>(&mut self, sink: &mut S) {
         let at = self.now;
@@ -182,6 +204,12 @@ impl Simulation {
             Some(sampling) => sampling.next.min(self.deadline),
             None => self.deadline,
         };
+        self.leap_before(before, sink)
+    }
+
+    /// The same, if that point lies before `before`.
+    #[inline]
+    fn leap_before<S: Sink>(&mut self, before: Time, sink: &mut S) -> bool {
         let seen = self.network.next_sighting();
         let Some(at) = self.next_event(seen).filter(|at| *at < before) else {
             return false;

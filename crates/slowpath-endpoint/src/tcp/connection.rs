@@ -82,6 +82,31 @@ pub struct Info {
     pub receiver: ReceiverCounters,
 }
 
+/// The part of [`Info`] that tells what a sender waits for, for those who look after every packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// Where the connection stands.
+    pub state: State,
+    /// Loss recovery's state.
+    pub recovery: RecoveryState,
+    /// The program waits for room in the send buffer (Linux, `SOCK_NOSPACE`).
+    pub write_blocked: bool,
+    /// Congestion window in segments.
+    pub cwnd: u32,
+    /// Slow start threshold in segments; `None` before the first reduction.
+    pub ssthresh: Option<u32>,
+    /// Segments in flight.
+    pub in_flight: u32,
+    /// Payload bytes per full segment.
+    pub mss: u32,
+    /// The peer's advertised window in bytes.
+    pub peer_window: u64,
+    /// Bytes acknowledged by the peer.
+    pub acknowledged: u64,
+    /// Bytes written that are not acknowledged.
+    pub queued: u64,
+}
+
 /// One TCP connection.
 ///
 /// Packets in with [`receive`](Self::receive), time with [`next_event`](Self::next_event) and
@@ -268,29 +293,58 @@ impl Connection {
         self.close();
     }
 
-    /// What the connection shows of itself.
-    pub fn info(&self) -> Info {
+    /// What its sender waits for.
+    pub fn standing(&self) -> Standing {
         let sender = &self.sender;
-        Info {
+        Standing {
             state: self.state,
             recovery: sender.state,
+            write_blocked: self.write_blocked,
             cwnd: sender.window.cwnd,
             ssthresh: (sender.window.ssthresh < crate::cc::INFINITE).then_some(sender.window.ssthresh),
             in_flight: sender.in_flight(),
+            mss: sender.mss,
+            peer_window: sender.peer.bytes,
+            acknowledged: sender.una.saturating_sub(1).min(sender.queue.stream.end()),
+            queued: sender.queued(),
+        }
+    }
+
+    /// What the connection shows of itself.
+    pub fn info(&self) -> Info {
+        let sender = &self.sender;
+        let Standing {
+            state,
+            recovery,
+            write_blocked,
+            cwnd,
+            ssthresh,
+            in_flight,
+            mss,
+            peer_window,
+            acknowledged,
+            queued,
+        } = self.standing();
+        Info {
+            state,
+            recovery,
+            cwnd,
+            ssthresh,
+            in_flight,
             srtt: sender.rtt.smoothed(),
             min_rtt: sender.rtt.minimum(),
             rto: sender.rtt.timeout(),
-            mss: sender.mss,
-            peer_window: sender.peer.bytes,
+            mss,
+            peer_window,
             window: self.receiver.advertised(),
-            acknowledged: sender.una.saturating_sub(1).min(sender.queue.stream.end()),
+            acknowledged,
             received: self
                 .receiver
                 .nxt
                 .saturating_sub(1 + u64::from(self.receiver.fin_received())),
             unread: self.receiver.unread,
-            queued: sender.queued(),
-            write_blocked: self.write_blocked,
+            queued,
+            write_blocked,
             sender: sender.counters,
             receiver: self.receiver.counters,
         }

@@ -33,7 +33,7 @@ pub use config::{
     AckPolicy, CISCO_FTP_BUFFER, Config, CongestionControl, EcnMode, LINUX_SHARE, Pacing, ReceiveWindow,
     Recovery, SendBuffer,
 };
-pub use connection::{Connection, Events, Info, State};
+pub use connection::{Connection, Events, Info, Standing, State};
 pub use receiver::ReceiverCounters;
 pub use sender::SenderCounters;
 

@@ -57,6 +57,7 @@ impl Network {
                     first: element.outputs.first().map_or(Wire::Nowhere, wire),
                     outputs: element.outputs.iter().map(wire).collect(),
                     counters: Counters::default(),
+                    occupied: None,
                 }
             })
             .collect();

@@ -105,6 +105,7 @@ impl Network {
     fn release(&mut self, at: Time, index: usize) {
         let mut packet = NO_PACKET;
         let node = &mut self.nodes[index];
+        node.time_occupied(at);
         let mut context = Context {
             element: node.id,
             counters: &mut node.counters,
@@ -146,11 +147,13 @@ impl Network {
                 Wire::Nowhere => unreachable!("parts hold whatever their packets can reach"),
             };
             let node = &mut self.nodes[index];
-            if node.reacts
-                && let Schedule::ByElement { next, .. } = &self.schedule
-                && next[index] < at
-            {
-                self.catch_up(at, index);
+            if node.reacts {
+                if let Schedule::ByElement { next, .. } = &self.schedule
+                    && next[index] < at
+                {
+                    self.catch_up(at, index);
+                }
+                self.nodes[index].time_occupied(at);
             }
             let node = &mut self.nodes[index];
             node.counters.entered.count(packet.ip_len);

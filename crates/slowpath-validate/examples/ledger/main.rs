@@ -34,7 +34,7 @@ use slowpath_verdict::ledger::Without;
 use slowpath_verdict::{Analysis, Connection, Flag, Interval, Limit};
 
 use draw::Kind;
-use truth::{Held, Truth, Watcher};
+use truth::{Both, Held, Truth, Watcher};
 
 fn main() -> ExitCode {
     match attempt() {
@@ -276,7 +276,7 @@ fn cost(kind: Kind, numbers: &[u64]) -> Result<(), Box<dyn Error>> {
         for _ in 0..TURNS {
             let (simulation, _, receiver) = prepare(&drawn)?;
             let begun = Instant::now();
-            let report = simulation.run(&mut Watcher::new(truth::SENDER, receiver));
+            let report = simulation.run(&mut Both::of(truth::SENDER, receiver));
             least[0] = least[0].min(begun.elapsed().as_secs_f64());
             drop(report);
             let prepared = prepare(&drawn)?;
@@ -599,7 +599,12 @@ fn report(results: &BTreeMap<u64, (draw::Drawn, Scored)>, whole: bool) {
 
 /// What was held by what over time, each quarter of a second, and what the two ledgers say.
 fn beside(scores: &[Score; 2]) {
-    let to = scores[0].truth.series.last().map_or(0.0, |(at, _, _)| *at);
+    let seconds = |at: slowpath_units::Time| at.since(slowpath_units::Time::ZERO).seconds();
+    let to = scores[0]
+        .truth
+        .series
+        .last()
+        .map_or(0.0, |(at, _, _)| seconds(*at));
     let most = |list: &mut dyn Iterator<Item = (f64, Limit)>| {
         let mut held = Held::new();
         list.for_each(|(time, limit)| *held.entry(limit).or_default() += time);
@@ -610,7 +615,7 @@ fn beside(scores: &[Score; 2]) {
         let truth = &scores[0].truth.series;
         let mut inside = truth
             .iter()
-            .filter(|(at, _, _)| (from..to).contains(at))
+            .filter(|(at, _, _)| (from..to).contains(&seconds(*at)))
             .map(|(_, time, limit)| (*time, *limit));
         let mut line = format!("{from:6.2} {:60}", most(&mut inside));
         for score in scores {

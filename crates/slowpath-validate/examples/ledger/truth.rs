@@ -4,9 +4,10 @@
 //! Nothing here looks at a packet's bytes or at the ledger's code; the states of the model are read between two steps of
 //! the simulation, so a run without this is the same run.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
-use slowpath_endpoint::tcp::{Info, RecoveryState, State};
+use slowpath_endpoint::Host;
+use slowpath_endpoint::tcp::{Connection, RecoveryState, Standing, State};
 use slowpath_endpoint::wire::Ends;
 use slowpath_path::{DropCause, ElementId, ElementKind, PacketId};
 use slowpath_sim::{Point, Recorder, Sighting, Simulation, Sink};
@@ -25,17 +26,35 @@ pub(crate) struct Truth {
     /// What of that the link stood idle for, or carried others' packets: what would be saved without the cause, if nothing
     /// took its place.
     pub(crate) lost: Held,
-    /// The same over time: since when, for how long, by what.
-    pub(crate) series: Vec<(f64, f64, Limit)>,
-    /// When how many bytes had been acknowledged, seconds from the connection's first packet.
-    pub(crate) progress: Vec<(f64, u64)>,
+    /// The same over time: since when, for how many seconds, by what.
+    pub(crate) series: Vec<(Time, f64, Limit)>,
+    /// When how many bytes had been acknowledged, from the connection's first packet.
+    pub(crate) progress: Vec<(Duration, u64)>,
 }
 
 impl Truth {
     /// How long so many bytes took, seconds from the connection's first packet; `None` if so many never arrived.
     pub(crate) fn time_of(&self, bytes: u64) -> Option<f64> {
         let place = self.progress.partition_point(|(_, done)| *done < bytes);
-        self.progress.get(place).map(|(at, _)| *at)
+        self.progress.get(place).map(|(at, _)| at.seconds())
+    }
+}
+
+/// Records what the sender and the receiver see, and nothing else.
+pub(crate) struct Both(Recorder, Recorder);
+
+impl Both {
+    pub(crate) fn of(sender: u16, receiver: u16) -> Self {
+        Self(Recorder::at_host(sender), Recorder::at_host(receiver))
+    }
+}
+
+impl Sink for Both {
+    const WATCHES_DROPS: bool = false;
+
+    fn seen(&mut self, sighting: &Sighting<'_>) {
+        self.0.seen(sighting);
+        self.1.seen(sighting);
     }
 }
 
@@ -43,11 +62,32 @@ impl Truth {
 pub(crate) struct Watcher {
     pub(crate) sender: Recorder,
     pub(crate) receiver: Recorder,
-    own: BTreeSet<PacketId>,
+    own: Own,
     /// Drops of the sender's packets not yet reacted to.
     drops: VecDeque<(Time, DropCause)>,
     /// Bytes of others' packets that arrived anywhere behind the link.
-    others: f64,
+    others: u64,
+}
+
+/// The packets that the sender sent: a bit for each of the network's numbers, which count up.
+#[derive(Default)]
+struct Own(Vec<u64>);
+
+impl Own {
+    #[inline]
+    fn insert(&mut self, id: PacketId) {
+        let (word, bit) = (id.0 as usize / 64, id.0 % 64);
+        if word >= self.0.len() {
+            self.0.resize((2 * word).max(1_024), 0);
+        }
+        self.0[word] |= 1 << bit;
+    }
+
+    #[inline]
+    fn contains(&self, id: PacketId) -> bool {
+        let (word, bit) = (id.0 as usize / 64, id.0 % 64);
+        self.0.get(word).is_some_and(|word| word >> bit & 1 == 1)
+    }
 }
 
 impl Watcher {
@@ -55,29 +95,32 @@ impl Watcher {
         Self {
             sender: Recorder::at_host(sender),
             receiver: Recorder::at_host(receiver),
-            own: BTreeSet::new(),
+            own: Own::default(),
             drops: VecDeque::new(),
-            others: 0.0,
+            others: 0,
         }
     }
 }
 
 impl Sink for Watcher {
+    // A drop matters half a round trip later.
+    const WATCHES_DROPS: bool = false;
+
     fn seen(&mut self, sighting: &Sighting<'_>) {
         if sighting.point == Point::Sent(SENDER) {
             self.own.insert(sighting.id);
         } else if let Point::Received(host) = sighting.point
             && host != SENDER
-            && !self.own.contains(&sighting.id)
+            && !self.own.contains(sighting.id)
         {
-            self.others += f64::from(sighting.payload.len());
+            self.others += u64::from(sighting.payload.len());
         }
         self.sender.seen(sighting);
         self.receiver.seen(sighting);
     }
 
     fn dropped(&mut self, id: PacketId, _element: ElementId, cause: DropCause, at: Time) {
-        if self.own.contains(&id) {
+        if self.own.contains(id) {
             self.drops.push_back((at, cause));
         }
     }
@@ -86,8 +129,8 @@ impl Sink for Watcher {
 /// A millisecond of one connection, or longer where nothing happened.
 struct Slot {
     from: Time,
-    /// What held the sender and for how long, seconds, the link apart.
-    held: Vec<(Limit, f64)>,
+    /// Where its spans begin among those of all slots.
+    first: usize,
     link: Link,
 }
 
@@ -102,21 +145,39 @@ struct Link {
     others: f64,
 }
 
+/// What held the sender, the link apart.
+#[derive(Clone, Copy, PartialEq)]
+enum Holds {
+    Nothing,
+    One(Limit),
+    /// Several, by their shares.
+    Several,
+}
+
 /// One connection's past.
 struct Past {
+    ends: Ends,
     slots: Vec<Slot>,
-    /// Since when what held the sender, by shares.
-    holding: (Time, Vec<(Limit, f64)>),
+    /// What held the sender and for how long, seconds, the link apart: by slot, one after the other.
+    spans: Vec<(Limit, f64)>,
+    /// Since when what holds the sender.
+    holding: (Time, Holds),
+    /// Their shares where there are several.
+    shares: Vec<(Limit, f64)>,
     acknowledged: u64,
     /// When the last byte so far was acknowledged.
     done: Time,
     opened: Time,
-    progress: Vec<(f64, u64)>,
+    /// When it was last looked at.
+    looked: Time,
+    progress: Vec<(Duration, u64)>,
     /// Who owes how many segments of what the path holds, the oldest first.
     owed: Vec<(Limit, f64)>,
     starting: bool,
     /// Window, threshold and state at the last look.
     window: (f64, Option<u32>, RecoveryState),
+    /// Segments that the path holds, of so many bytes each.
+    holds: (u32, f64),
     /// The last reduction's cause.
     last: Option<(Time, Limit)>,
 }
@@ -128,24 +189,16 @@ pub(crate) fn run(
     watcher: &mut Watcher,
     (link, up, receiver): (ElementId, &[ElementId], u16),
 ) -> Truth {
-    let mut pasts: BTreeMap<Ends, Past> = BTreeMap::new();
-    let (mut before, mut works, mut worked) = (Time::ZERO, false, 0.0);
+    let mut pasts: Vec<Past> = Vec::new();
     let (mut turns, mut due) = (0, Time::ZERO);
     let policers: Vec<ElementId> = up
         .iter()
         .copied()
         .filter(|element| polices(&simulation, *element))
         .collect();
-    while simulation.step(watcher) {
+    simulation.time_occupied(link);
+    while simulation.stride(due.min(LONGEST + Duration::from_nanos(1)), watcher) {
         let now = simulation.now();
-        if works {
-            worked += now.since(before).seconds();
-        }
-        before = now;
-        let Some(counters) = simulation.network().passed(link) else {
-            break;
-        };
-        works = counters.packets_left() > 0;
         let (Some(host), Some(reader)) = (simulation.host(SENDER), simulation.host(receiver)) else {
             break;
         };
@@ -157,35 +210,55 @@ pub(crate) fn run(
             continue;
         }
         turns = turn;
-        let policed: u64 = policers
-            .iter()
-            .filter_map(|element| simulation.network().passed(*element))
-            .map(|counters| counters.dropped(DropCause::Policed).bytes)
-            .sum();
-        let link = Link {
-            // What a policer drops, the link carried for nothing.
-            worked: worked - policed as f64 * 8.0 / (path.kbit as f64 * 1e3),
-            carried: counters.delivered.bytes as f64,
-            others: watcher.others,
-        };
+        let others = watcher.others;
+        let link = || Link::of(&simulation, path, link, &policers, others);
+        let reader = path.slow_reader.then_some(reader);
         due = Time::MAX;
-        for (_, ends, info) in host.connections() {
-            let peer = path.slow_reader.then(|| {
-                reader.connection(&Ends {
-                    local: ends.remote,
-                    remote: ends.local,
-                })
+        for connection in host.each_connection() {
+            let ends = connection.ends();
+            let place = pasts.iter().position(|past| past.ends == *ends);
+            let place = place.unwrap_or_else(|| {
+                pasts.push(Past::new(path, connection, now));
+                pasts.len() - 1
             });
-            let past = pasts.entry(ends).or_insert_with(|| Past::new(path, &info, now));
-            past.look(now, &info, peer.flatten().as_ref(), path, watcher, link);
+            let past = &mut pasts[place];
+            past.look(now, connection, reader, path, watcher, &link);
             due = due.min(past.slots.last().map_or(now, |slot| slot.from) + EVERY);
         }
         if ended {
             break;
         }
     }
-    let largest = pasts.into_values().max_by_key(|past| past.acknowledged);
+    pasts.sort_by_key(|past| past.ends);
+    let largest = pasts.into_iter().max_by_key(|past| past.acknowledged);
     largest.map(|past| past.held(path)).unwrap_or_default()
+}
+
+impl Link {
+    fn of(
+        simulation: &Simulation,
+        path: &Path,
+        link: ElementId,
+        policers: &[ElementId],
+        others: u64,
+    ) -> Self {
+        let network = simulation.network();
+        let policed: u64 = policers
+            .iter()
+            .filter_map(|element| network.passed(*element))
+            .map(|counters| counters.dropped(DropCause::Policed).bytes)
+            .sum();
+        let worked = network.occupied(link).map_or(0.0, Duration::seconds);
+        let carried = network
+            .passed(link)
+            .map_or(0, |counters| counters.delivered.bytes);
+        Self {
+            // What a policer drops, the link carried for nothing.
+            worked: worked - policed as f64 * 8.0 / (path.kbit as f64 * 1e3),
+            carried: carried as f64,
+            others: others as f64,
+        }
+    }
 }
 
 /// Whether an element drops what is beyond a rate.
@@ -195,26 +268,31 @@ fn polices(simulation: &Simulation, element: ElementId) -> bool {
 }
 
 /// Segments that the path holds.
-fn holds(path: &Path, info: &Info) -> f64 {
-    let mss = f64::from(info.mss.max(1));
+fn holds(path: &Path, mss: u32) -> f64 {
+    let mss = f64::from(mss.max(1));
     path.kbit as f64 / 8.0 * path.rtt_ms as f64 / (mss + 70.0)
 }
 
 impl Past {
-    fn new(path: &Path, info: &Info, now: Time) -> Self {
+    fn new(path: &Path, connection: &Connection, now: Time) -> Self {
+        let standing = connection.standing();
+        let holds = holds(path, standing.mss);
+        let window = f64::from(standing.cwnd);
         Self {
+            ends: *connection.ends(),
             slots: Vec::new(),
-            holding: (now, Vec::new()),
+            spans: Vec::new(),
+            holding: (now, Holds::Nothing),
+            shares: Vec::new(),
             acknowledged: 0,
             done: now,
             opened: now,
+            looked: now,
             progress: Vec::new(),
-            owed: vec![(
-                Limit::SlowStart,
-                (holds(path, info) - f64::from(info.cwnd)).max(0.0),
-            )],
+            owed: vec![(Limit::SlowStart, (holds - window).max(0.0))],
             starting: true,
-            window: (f64::from(info.cwnd), info.ssthresh, info.recovery),
+            window: (window, standing.ssthresh, standing.recovery),
+            holds: (standing.mss, holds),
             last: None,
         }
     }
@@ -222,50 +300,75 @@ impl Past {
     fn look(
         &mut self,
         now: Time,
-        info: &Info,
-        peer: Option<&Info>,
+        connection: &Connection,
+        reader: Option<&Host>,
         path: &Path,
         watcher: &mut Watcher,
-        link: Link,
+        link: &impl Fn() -> Link,
     ) {
-        self.reductions(now, info, path, watcher);
+        self.looked = now;
+        let standing = connection.standing();
+        if standing.mss != self.holds.0 {
+            self.holds = (standing.mss, holds(path, standing.mss));
+        }
+        self.reductions(now, &standing, connection, path, watcher);
         if self.slots.last().is_none_or(|slot| now >= slot.from + EVERY) {
+            self.spend(now);
             self.slots.push(Slot {
                 from: now,
-                held: Vec::new(),
-                link,
+                first: self.spans.len(),
+                link: link(),
             });
         }
-        self.spend(now);
-        self.holding.1.clear();
-        let shares = std::mem::take(&mut self.holding.1);
-        self.holding = (now, self.holders(info, peer, path, shares));
-        if info.acknowledged > self.acknowledged {
-            self.acknowledged = info.acknowledged;
+        let holds = self.holders(&standing, reader, path);
+        if holds != self.holding.1 || holds == Holds::Several {
+            self.spend(now);
+            self.holding.1 = holds;
+        }
+        if holds == Holds::Several {
+            self.share();
+        }
+        if standing.acknowledged > self.acknowledged {
+            self.acknowledged = standing.acknowledged;
             self.done = now;
             self.progress
-                .push((now.since(self.opened).seconds(), info.acknowledged));
+                .push((now.since(self.opened), standing.acknowledged));
         }
     }
 
-    /// Books the time since the last look to what held the sender then: in the slot in which it began.
+    /// Books the time for which something has held the sender to the slot.
     fn spend(&mut self, now: Time) {
-        let (from, shares) = &self.holding;
+        let (from, holds) = &mut self.holding;
         let span = now.since(*from).seconds();
-        let slot = self.slots.iter_mut().rev().find(|slot| slot.from <= *from);
-        let Some(slot) = slot.filter(|_| span > 0.0) else {
+        *from = now;
+        let Some(slot) = self.slots.last().filter(|_| span > 0.0) else {
             return;
         };
-        for (limit, share) in shares {
-            match slot.held.iter_mut().find(|(who, _)| who == limit) {
-                Some((_, time)) => *time += share * span,
-                None => slot.held.push((*limit, share * span)),
-            }
+        let (first, spans) = (slot.first, &mut self.spans);
+        let mut book =
+            |limit: Limit, time: f64| match spans[first..].iter_mut().find(|(who, _)| *who == limit) {
+                Some((_, all)) => *all += time,
+                None => spans.push((limit, time)),
+            };
+        match holds {
+            Holds::Nothing => {}
+            Holds::One(limit) => book(*limit, span),
+            Holds::Several => self
+                .shares
+                .iter()
+                .for_each(|(limit, share)| book(*limit, share * span)),
         }
     }
 
     /// Follows the sender's window: who made it small, and who still owes for it.
-    fn reductions(&mut self, now: Time, info: &Info, path: &Path, watcher: &mut Watcher) {
+    fn reductions(
+        &mut self,
+        now: Time,
+        info: &Standing,
+        connection: &Connection,
+        path: &Path,
+        watcher: &mut Watcher,
+    ) {
         let window = f64::from(info.cwnd);
         let (before, threshold, state) = self.window;
         let repairs = |state| {
@@ -279,7 +382,7 @@ impl Past {
         let by_itself = window < before && !repairs(info.recovery) && !repairs(state);
         if reacts || by_itself {
             let cause = if reacts {
-                self.cause(now, info, path, watcher)
+                self.cause(now, connection, path, watcher)
             } else if path.bbr {
                 // It empties the queue on purpose, to see the path.
                 Limit::BottleneckBandwidth
@@ -299,7 +402,7 @@ impl Past {
             self.starting = false;
         }
         let total: f64 = self.owed.iter().map(|(_, segments)| segments).sum();
-        let missing = (holds(path, info) - window).max(0.0);
+        let missing = (self.holds.1 - window).max(0.0);
         if missing > total {
             let who = match self.last {
                 _ if by_itself && path.bbr => Limit::BottleneckBandwidth,
@@ -325,7 +428,8 @@ impl Past {
 
     /// Why the window was reduced: the first of this sender's packets that was dropped since it last reacted, or what
     /// else the path does.
-    fn cause(&self, now: Time, info: &Info, path: &Path, watcher: &mut Watcher) -> Limit {
+    fn cause(&self, now: Time, connection: &Connection, path: &Path, watcher: &mut Watcher) -> Limit {
+        let info = connection.info();
         let rtt = Duration::from_millis(path.rtt_ms);
         let srtt = info.srtt.unwrap_or(rtt).max(rtt);
         let memory = if info.recovery == RecoveryState::Loss {
@@ -370,34 +474,35 @@ impl Past {
         }
     }
 
-    /// What held the sender at this look, if the link did not: limits and their shares.
-    fn holders(
-        &self,
-        info: &Info,
-        peer: Option<&Info>,
-        path: &Path,
-        mut out: Vec<(Limit, f64)>,
-    ) -> Vec<(Limit, f64)> {
-        if let Some(limit) = self.holder(info, peer, path) {
-            out.push((limit, 1.0));
-            return out;
+    /// What held the sender at this look, if the link did not.
+    fn holders(&self, info: &Standing, reader: Option<&Host>, path: &Path) -> Holds {
+        if let Some(limit) = self.holder(info, reader, path) {
+            return Holds::One(limit);
         }
         let total: f64 = self.owed.iter().map(|(_, segments)| segments).sum();
-        if total > 0.5 {
-            for (who, segments) in &self.owed {
-                match out.iter_mut().find(|(limit, _)| limit == who) {
-                    Some((_, share)) => *share += segments / total,
-                    None => out.push((*who, segments / total)),
-                }
-            }
-        } else {
-            out.push((self.last.map_or(Limit::SlowStart, |(_, cause)| cause), 1.0));
+        if total <= 0.5 {
+            return Holds::One(self.last.map_or(Limit::SlowStart, |(_, cause)| cause));
         }
-        out
+        match self.owed.split_first() {
+            Some(((first, _), rest)) if rest.iter().all(|(who, _)| who == first) => Holds::One(*first),
+            _ => Holds::Several,
+        }
+    }
+
+    /// Shares of those who owe.
+    fn share(&mut self) {
+        let total: f64 = self.owed.iter().map(|(_, segments)| segments).sum();
+        self.shares.clear();
+        for (who, segments) in &self.owed {
+            match self.shares.iter_mut().find(|(limit, _)| limit == who) {
+                Some((_, share)) => *share += segments / total,
+                None => self.shares.push((*who, segments / total)),
+            }
+        }
     }
 
     /// What held the sender, the congestion window apart.
-    fn holder(&self, info: &Info, peer: Option<&Info>, path: &Path) -> Option<Limit> {
+    fn holder(&self, info: &Standing, reader: Option<&Host>, path: &Path) -> Option<Limit> {
         if matches!(info.state, State::SynSent | State::SynReceived) {
             return Some(Limit::ProtocolWindow);
         }
@@ -419,17 +524,18 @@ impl Past {
         let open = info.recovery == RecoveryState::Open;
         let smaller = open && !path.bbr && flight + mss <= window && info.peer_window <= window;
         if smaller || info.peer_window < flight + mss {
-            let slow = path.slow_reader && peer.is_some_and(|peer| peer.unread * 4 > peer.window);
-            return Some(if slow || info.peer_window == 0 {
-                Limit::ReceiverApplication
-            } else {
-                Limit::ReceiverWindow
-            });
+            return Some(
+                if info.peer_window == 0 || reader.is_some_and(|reader| self.is_slow(reader)) {
+                    Limit::ReceiverApplication
+                } else {
+                    Limit::ReceiverWindow
+                },
+            );
         }
         // BBR paces by what arrived: a buffer or window that holds less than BBR's own window, and than what it puts into the
         // path when it probes for more, made that rate.
         if path.bbr && flight + mss <= window {
-            let most = window.min((PROBE * holds(path, info) * mss as f64) as u64);
+            let most = window.min((PROBE * self.holds.1 * mss as f64) as u64);
             let buffer = path.buffer.unwrap_or(u64::MAX);
             if info.write_blocked && buffer <= most.min(info.peer_window) {
                 return Some(Limit::SendBuffer);
@@ -441,52 +547,76 @@ impl Past {
         None
     }
 
+    /// Whether the reading program leaves a quarter of its window unread.
+    fn is_slow(&self, reader: &Host) -> bool {
+        let ends = Ends {
+            local: self.ends.remote,
+            remote: self.ends.local,
+        };
+        let peer = reader.connection(&ends);
+        peer.is_some_and(|peer| peer.unread * 4 > peer.window)
+    }
+
     /// Time by limit; the link's wherever it never was idle for a round trip around an instant.
     fn held(mut self, path: &Path) -> Truth {
+        self.spend(self.looked);
         let done = self.done;
-        self.slots.retain(|slot| slot.from < done);
-        let mut out = Truth {
-            progress: std::mem::take(&mut self.progress),
-            ..Truth::default()
-        };
+        let count = self.slots.partition_point(|slot| slot.from < done);
+        let end = self.slots.get(count).map_or(self.spans.len(), |slot| slot.first);
+        let slots = &self.slots[..count];
+        let mut series = Vec::with_capacity(count);
+        // By limit, how long it held the transfer and what that cost.
+        let mut held: Vec<(Limit, f64, f64)> = Vec::new();
         let around = Duration::from_millis(path.rtt_ms.max(4)) / 2;
-        let (mut low, mut high) = (0, 0);
-        for place in 0..self.slots.len() {
-            let slot = &self.slots[place];
-            let to = self.slots.get(place + 1).map_or(done, |next| next.from);
+        let (mut low, mut high, mut wide) = (0, 0, 0);
+        for (place, slot) in slots.iter().enumerate() {
+            let next = slots.get(place + 1);
+            let (to, last) = next.map_or((done, end), |next| (next.from, next.first));
+            let spans = &self.spans[slot.first..last];
             let middle = slot.from + to.since(slot.from) / 2;
-            while low + 1 < place && self.slots[low + 1].from + around <= middle {
+            while low + 1 < place && slots[low + 1].from + around <= middle {
                 low += 1;
             }
-            while high + 1 < self.slots.len() && self.slots[high].from < middle + around {
+            while high + 1 < slots.len() && slots[high].from < middle + around {
                 high += 1;
             }
-            let (first, last) = (&self.slots[low], &self.slots[high.max(low)]);
+            while wide < slots.len() && slots[wide].from + SHARES <= middle {
+                wide += 1;
+            }
+            let (first, last) = (&slots[low], &slots[high.max(low)]);
             let could = last.from.since(first.from).seconds();
             let full = could > 0.0 && last.link.worked - first.link.worked >= FULL * could;
-            let wide = self.slots.partition_point(|slot| slot.from + SHARES <= middle);
-            let wide = &self.slots[wide.min(low)];
+            let wide = &slots[wide.min(low)];
             let span = to.since(slot.from).seconds();
-            let all: f64 = slot.held.iter().map(|(_, time)| time).sum();
             let worked = (last.link.worked - first.link.worked) / could.max(1e-9);
             let own = (worked * (1.0 - part(wide.link, last.link))).clamp(0.0, 1.0);
             let mut book = |limit: Limit, time: f64| {
-                *out.held.entry(limit).or_default() += time;
-                *out.lost.entry(limit).or_default() += time * (1.0 - own);
-                out.series
-                    .push((slot.from.since(Time::ZERO).seconds(), time, limit));
+                let place = held.iter().position(|(known, ..)| *known == limit);
+                let place = place.unwrap_or_else(|| {
+                    held.push((limit, 0.0, 0.0));
+                    held.len() - 1
+                });
+                held[place].1 += time;
+                held[place].2 += time * (1.0 - own);
+                series.push((slot.from, time, limit));
             };
             if full && path.others && shared(wide.link, last.link) {
                 book(Limit::SharedBottleneck, span);
             } else if full {
                 book(Limit::BottleneckBandwidth, span);
             } else {
-                for (limit, time) in &slot.held {
+                let all: f64 = spans.iter().map(|(_, time)| time).sum();
+                for (limit, time) in spans {
                     book(*limit, time * span / all.max(1e-12));
                 }
             }
         }
-        out
+        Truth {
+            held: held.iter().map(|(limit, time, _)| (*limit, *time)).collect(),
+            lost: held.iter().map(|(limit, _, lost)| (*limit, *lost)).collect(),
+            series,
+            progress: self.progress,
+        }
     }
 }
 
