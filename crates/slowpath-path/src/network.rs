@@ -272,12 +272,13 @@ impl Network {
         let at = match &self.schedule {
             Schedule::ByTime(calendar) => calendar.peek(),
             Schedule::ByElement { next, .. } => {
-                let arrivals = self
-                    .ports
-                    .iter()
-                    .filter_map(|port| port.pending.front())
-                    .map(|(at, _)| *at);
-                arrivals.chain(next.iter().copied()).min().unwrap_or(Time::MAX)
+                let mut least = Time::MAX;
+                for port in &self.ports {
+                    if let Some((at, _)) = port.pending.front() {
+                        least = least.min(*at);
+                    }
+                }
+                (next.iter()).fold(least, |least, at| least.min(*at))
             }
         };
         (at != Time::MAX).then_some(at)

@@ -283,11 +283,16 @@ impl Simulation {
 
     /// The next point in time; `inside` is the network's.
     fn next_event(&self, inside: Option<Time>) -> Option<Time> {
-        let hosts = self.hosts.iter().filter_map(|station| {
-            let held = station.edges.as_ref().and_then(|edges| edges.next_event());
-            station.host.next_event().into_iter().chain(held).min()
-        });
-        hosts.chain(inside).min()
+        let mut least = inside.unwrap_or(Time::MAX);
+        for station in &self.hosts {
+            if let Some(at) = station.host.next_event() {
+                least = least.min(at);
+            }
+            if let Some(at) = station.edges.as_ref().and_then(|edges| edges.next_event()) {
+                least = least.min(at);
+            }
+        }
+        (least != Time::MAX).then_some(least)
     }
 
     /// Lets those packets go on that a host's edges have held up until now.

@@ -209,6 +209,8 @@ pub(crate) fn run(
         if turn == turns && now < due && !ended {
             continue;
         }
+        // Only its time has come: what holds every sender is what held it at the last look.
+        let quiet = turn == turns;
         turns = turn;
         let others = watcher.others;
         let link = || Link::of(&simulation, path, link, &policers, others);
@@ -222,7 +224,11 @@ pub(crate) fn run(
                 pasts.len() - 1
             });
             let past = &mut pasts[place];
-            past.look(now, connection, reader, path, watcher, &link);
+            if quiet {
+                past.slot(now, &link);
+            } else {
+                past.look(now, connection, reader, path, watcher, &link);
+            }
             due = due.min(past.slots.last().map_or(now, |slot| slot.from) + EVERY);
         }
         if ended {
@@ -297,6 +303,19 @@ impl Past {
         }
     }
 
+    /// Begins the next slot when its time has come.
+    fn slot(&mut self, now: Time, link: &impl Fn() -> Link) {
+        self.looked = now;
+        if self.slots.last().is_none_or(|slot| now >= slot.from + EVERY) {
+            self.spend(now);
+            self.slots.push(Slot {
+                from: now,
+                first: self.spans.len(),
+                link: link(),
+            });
+        }
+    }
+
     fn look(
         &mut self,
         now: Time,
@@ -306,20 +325,12 @@ impl Past {
         watcher: &mut Watcher,
         link: &impl Fn() -> Link,
     ) {
-        self.looked = now;
         let standing = connection.standing();
         if standing.mss != self.holds.0 {
             self.holds = (standing.mss, holds(path, standing.mss));
         }
         self.reductions(now, &standing, connection, path, watcher);
-        if self.slots.last().is_none_or(|slot| now >= slot.from + EVERY) {
-            self.spend(now);
-            self.slots.push(Slot {
-                from: now,
-                first: self.spans.len(),
-                link: link(),
-            });
-        }
+        self.slot(now, link);
         let holds = self.holders(&standing, reader, path);
         if holds != self.holding.1 || holds == Holds::Several {
             self.spend(now);
