@@ -544,6 +544,61 @@ fn passing_by_what_nobody_watches_changes_nothing() {
 }
 
 /// Loss, reordering and duplicates both ways, with every algorithm, with and without SACK: all bytes arrive.
+/// Looks at a link at the first event of each millisecond, going by `go` to the next event or further: when, for how long it had packets
+/// in it, bytes it had carried, and what was seen up to then.
+fn looks<S: slowpath_sim::Sink + Default>(
+    spec: &SimSpec,
+    go: impl Fn(&mut Simulation, Time, &mut S) -> bool,
+    seen: impl Fn(&S) -> usize,
+) -> Vec<(Time, Duration, u64, usize)> {
+    let mut simulation = Simulation::new(spec).unwrap();
+    let link = simulation
+        .network()
+        .element_names()
+        .find(|(_, name)| *name == "up.rate")
+        .map(|(id, _)| id)
+        .unwrap();
+    simulation.time_occupied(link);
+    let mut sink = S::default();
+    let (mut due, mut out) = (Time::ZERO, Vec::new());
+    while go(&mut simulation, due, &mut sink) {
+        let now = simulation.now();
+        if now >= due {
+            due = now + Duration::from_millis(1);
+            let network = simulation.network();
+            let carried = network.passed(link).unwrap().delivered.bytes;
+            out.push((now, network.occupied(link).unwrap(), carried, seen(&sink)));
+        }
+    }
+    out
+}
+
+#[test]
+fn strides_come_to_the_same_looks_as_steps() {
+    for streams in [1, 3] {
+        let mut transfer = Transfer::new(
+            with(CongestionControl::Cubic),
+            lossy_chain("up"),
+            lossy_chain("down"),
+            4,
+        );
+        transfer.streams = streams;
+        let spec = transfer.spec();
+        let step = |simulation: &mut Simulation, _, sink: &mut EachDrop| simulation.step(sink);
+        let stride = |simulation: &mut Simulation, due, sink: &mut NoDrop| simulation.stride(due, sink);
+        let stepped = looks(&spec, step, |sink| sink.seen.len());
+        let strode = looks(&spec, stride, |sink| sink.seen.len());
+        assert!(stepped.len() > 1_000, "{} looks", stepped.len());
+        assert_eq!(stepped, strode);
+        // A full queue works nearly all the time, and never longer than that.
+        let (last, occupied, carried, _) = *stepped.last().unwrap();
+        assert!(occupied <= last.since(Time::ZERO));
+        // 20 Mbit/s are 400 ns a byte; frames are 18 bytes longer than packets.
+        let least = Duration::from_nanos(carried * 400);
+        assert!(occupied >= least, "{occupied} for {carried} bytes");
+    }
+}
+
 #[test]
 fn everything_arrives_whatever_the_path_does() {
     let rough = |side: &str| -> Chain {
