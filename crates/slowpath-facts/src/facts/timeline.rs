@@ -30,8 +30,16 @@ const HUNDREDTHS: usize = 100;
 const SMOOTH: f64 = 0.125;
 /// Share of that distance within which data follow an acknowledgement at once.
 const AT_ONCE: f64 = 0.3;
+/// Share of the least round trip within which room in a full window is filled again, where nothing else than the window held
+/// the sender.
+const REFILLED: f64 = 0.25;
 /// The least distance at which that can be told, nanoseconds: a program takes that long to wake up.
 const TOLD_APART: f64 = 100_000.0;
+/// The distance below which a program has not woken up within that share of it, nanoseconds: the lab's kernels take a tenth of
+/// a millisecond.
+const WAKES_WITHIN: f64 = 100_000.0 / AT_ONCE;
+/// Bursts from which it is no chance that most of them come equally late.
+const EQUALLY_LATE: usize = 20;
 /// Acknowledgements that made room, after which a sender that its window holds has sent.
 const ROOM: u32 = 3;
 /// Delay of one way with which a segment stood in a queue, seconds.
@@ -84,7 +92,8 @@ pub struct Timeline {
     /// other end apart.
     pub bursts: u32,
     /// Of these, those that came at once behind an acknowledgement: it let go what a buffer had held. Others came when the
-    /// program liked.
+    /// program liked. Where acknowledgements are so close that waking up takes a good part of what is between them, those that
+    /// came equally late behind one.
     pub let_go: u32,
     /// Unit in which the delays are known, seconds: they may seem longer by as much; 0 for that of the capture's clock.
     pub delay_unit_s: f64,
@@ -246,6 +255,9 @@ pub struct Step {
     pub followed: u32,
     /// Of these, those that came when several before them had made room and nothing had been sent since.
     pub unused: u32,
+    /// Seconds without new data in which several acknowledgements made room, until data followed that answer nothing of the
+    /// other end.
+    pub unused_s: f64,
 }
 
 impl Default for Step {
@@ -271,6 +283,7 @@ impl Default for Step {
             acks: 0,
             followed: 0,
             unused: 0,
+            unused_s: 0.0,
         }
     }
 }
@@ -318,10 +331,14 @@ pub(super) struct Line {
     fresh_ack: Option<i64>,
     /// What is in flight, and the step up to which that is noted.
     pipe: (u64, usize),
+    /// Up to when the window was full, unless something else than room in it came since.
+    full_until: Option<i64>,
     /// Acknowledgements that made room since data were sent.
     room: u32,
     /// When the last of them came, and how far they are apart as a rule, nanoseconds.
     last_ack: Option<(i64, f64)>,
+    /// How late bursts came behind acknowledgements that are close together, in shares of the distance between these.
+    late: Vec<f64>,
     /// Since when nothing was sent that neither the window nor repair held back.
     quiet: i64,
     timeouts: Vec<f64>,
@@ -356,8 +373,10 @@ impl Line {
             },
             fresh_ack: None,
             pipe: (0, 0),
+            full_until: None,
             room: 0,
             last_ack: None,
+            late: Vec::new(),
             quiet: from,
             timeouts: Vec::new(),
         }
@@ -400,7 +419,21 @@ impl Line {
     }
 
     /// The sender waited so from `from` to `to`.
+    ///
+    /// Room in a full window that is soon filled again belongs to the window, as the kernel counts it (`tcp_chrono_set` in
+    /// `net/ipv4/tcp_output.c`): it has data that the window held until now, however late the machine sends them.
     pub(super) fn waited(&mut self, waiting: Waiting, shrunk: bool, from: i64, to: i64) {
+        let mut from = from;
+        if waiting == Waiting::Full {
+            let soon = (self.out.least_rtt_s * REFILLED * 1e9) as i64;
+            from = self
+                .full_until
+                .filter(|until| from - until <= soon)
+                .unwrap_or(from);
+            self.full_until = Some(to);
+        } else if waiting != Waiting::Busy {
+            self.full_until = None;
+        }
         if matches!(waiting, Waiting::Full | Waiting::Closed | Waiting::Recovery) {
             self.quiet = to;
         }
@@ -423,6 +456,9 @@ impl Line {
         if answers && at > self.quiet {
             self.spread(self.quiet, at, |step, span| step.asked_s += span);
         }
+        if self.room > ROOM && !answers && !again && at > self.quiet {
+            self.spread(self.quiet, at, |step, span| step.unused_s += span);
+        }
         self.quiet = at;
         if at == self.from {
             self.out.answers = answers;
@@ -435,7 +471,12 @@ impl Line {
             && apart >= TOLD_APART
         {
             self.out.bursts += 1;
-            self.out.let_go += u32::from((at - ack) as f64 <= AT_ONCE * apart);
+            let late = (at - ack) as f64 / apart;
+            if apart < WAKES_WITHIN && self.late.len() < EVENTS {
+                self.late.push(late);
+            } else {
+                self.out.let_go += u32::from(late <= AT_ONCE);
+            }
         }
         self.room = 0;
         let followed = !again && self.fresh_ack.take().is_some_and(|ack| at - ack <= near);
@@ -491,7 +532,8 @@ impl Line {
     }
 
     /// The steps, and the times of timeouts.
-    pub(super) fn finish(self) -> Drawn {
+    pub(super) fn finish(mut self) -> Drawn {
+        self.out.let_go += let_go_late(self.late);
         Drawn {
             timeline: self.out,
             timeouts: self.timeouts,
@@ -659,6 +701,22 @@ impl Drawn {
         out.events.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
         out
     }
+}
+
+/// Of bursts that came so late behind acknowledgements, in shares of the distance between these, those that an acknowledgement
+/// let go: at once, or all about as late, as waking up takes.
+fn let_go_late(mut late: Vec<f64>) -> u32 {
+    late.sort_unstable_by(f64::total_cmp);
+    let within = |from: f64| {
+        late.partition_point(|other| *other <= from + AT_ONCE) - late.partition_point(|other| *other < from)
+    };
+    let at_once = within(0.0);
+    let equally = late.iter().map(|from| within(*from)).max().unwrap_or(0);
+    (if late.len() < EQUALLY_LATE {
+        at_once
+    } else {
+        at_once.max(equally)
+    }) as u32
 }
 
 /// For how long Linux holds selective acknowledgements back at most, seconds and as a share of the round trip
@@ -916,6 +974,41 @@ mod tests {
         let mut steps = [step(0, 1_000, 500), step(500, 0, 0)];
         count_arrivals(&mut steps);
         assert_eq!(steps.map(|step| step.delivered), [1_000, 0]);
+    }
+
+    #[test]
+    fn room_in_a_full_window_that_is_soon_filled_again_is_the_windows() {
+        let full = |waits: &[(Waiting, i64)]| {
+            let mut line = Line::new(&Half::default(), 0, 100_000_000, 0.01, 0);
+            let mut from = 0;
+            for &(waiting, millis) in waits {
+                let to = from + millis * 1_000_000;
+                line.waited(waiting, false, from, to);
+                from = to;
+            }
+            let sum: f64 = line.out.steps.iter().map(|step| step.full_s).sum();
+            (sum * 1e3).round()
+        };
+        let (held, room) = (Waiting::Full, Waiting::Busy);
+        assert!(
+            (full(&[(held, 20), (room, 2), (held, 20), (room, 1), (room, 1), (held, 6)]) - 50.0).abs() < 0.1
+        );
+        // Slower than that, or after something else, it is not.
+        assert!((full(&[(held, 20), (room, 4), (held, 20)]) - 40.0).abs() < 0.1);
+        assert!(
+            (full(&[(held, 20), (Waiting::Idle, 1), (room, 1), (held, 20), (room, 2)]) - 40.0).abs() < 0.1
+        );
+    }
+
+    #[test]
+    fn bursts_that_come_equally_late_were_let_go() {
+        // Twenty bursts and more, each the time that waking up takes behind an acknowledgement.
+        let equally: Vec<f64> = (0..30).map(|place| 0.5 + 0.01 * f64::from(place % 9)).collect();
+        assert_eq!(let_go_late(equally.clone()), 30);
+        // A few may be so by chance: only those at once count.
+        assert_eq!(let_go_late(equally[..10].to_vec()), 0);
+        let whenever: Vec<f64> = (0..100).map(|place| f64::from(place) / 100.0).collect();
+        assert!(let_go_late(whenever) <= 32);
     }
 
     #[test]

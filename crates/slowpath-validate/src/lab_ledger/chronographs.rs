@@ -7,9 +7,9 @@
 //! * *rwnd-limited*: there was a segment to send, pacing and the congestion window let it go, and the peer's window did not.
 //!   BBR asks its pacing first: what a full window would have held back a little later counts as pacing, not as the window.
 //! * *sndbuf-limited*: everything was sent, the congestion window had room, and the program waits for memory; until a third
-//!   of the buffer is free. Looked at only when something was just sent: a program that asks for room before it writes
-//!   (`poll`) is not yet waiting then, and not counted; nor is one whose last piece, smaller than a segment, Nagle's algorithm
-//!   keeps back, since that is something to send.
+//!   of the buffer is free. Looked at only when something was just sent: a program whose data leave inside of its write is not
+//!   yet waiting then, and not counted, so that only pacing, which sends later, makes it count; nor is one whose last piece,
+//!   smaller than a segment, Nagle's algorithm keeps back, since that is something to send.
 //!
 //! None of them knows whether the link is full. The ledger does: what a window or a buffer holds back from a full link costs
 //! nothing, and is the link's; its *state* alone still says what held the sender. So the ledger's states are compared with
@@ -120,6 +120,11 @@ impl Found {
         // Samples do not see the buffers of programs that do not always have more.
         let seen = self.sampled.buffer + WITHIN >= self.kernel.buffer;
         !self.is_near() && seen && self.states.is_near(&self.sampled)
+    }
+
+    /// Whether the ledger's states are near what the kernel's own socket showed meanwhile.
+    pub fn is_near_samples(&self) -> bool {
+        self.states.is_near(&self.sampled)
     }
 
     /// The same for its causes.

@@ -66,9 +66,10 @@ pub fn summary(scored: &[chronographs::Scored], health: HealthState) -> Option<S
         .iter()
         .filter(|one| (one.states.buffer - one.kernel.buffer).abs() <= chronographs::WITHIN);
     let definition = found.iter().filter(|one| one.is_by_definition()).count();
+    let samples = found.iter().filter(|one| one.is_near_samples()).count();
     let causes = found.iter().filter(|one| one.is_near_by_cause()).count();
     Some(format!(
-        "{} of {} {} runs within 5 points of both counts ({}); window {}, buffer {}; {definition} of the others differ by definition, {} with them; by cause {}",
+        "{} of {} {} runs within 5 points of both counts ({}); window {}, buffer {}; {definition} of the others differ by definition, {} with them; within 5 points of the samples {}; by cause {}",
         near,
         found.len(),
         health.name(),
@@ -76,6 +77,7 @@ pub fn summary(scored: &[chronographs::Scored], health: HealthState) -> Option<S
         percent(window.count(), found.len()),
         percent(buffer.count(), found.len()),
         percent(near + definition, found.len()),
+        percent(samples, found.len()),
         percent(causes, found.len()),
     ))
 }
@@ -290,15 +292,19 @@ holds back from a full link costs nothing and is the link's, which the kernel do
 
 The kernel's counts leave out what the ledger counts, in three ways:
 
-* BBR asks its pacing before it asks the window: what the window would hold back a moment later counts as neither.
-* A full buffer counts only where the program already waits inside of a write when the last piece is sent. All programs here do; one
-  that asks for room first (`poll`), as servers do, is not counted at all.
+* BBR asks its pacing before it asks the window: what the window would hold back a moment later counts as neither. Its pacing forgives a
+  late sender up to half of a segment's time (`tcp_update_skb_after_send` in `net/ipv4/tcp_output.c`), and its rate is about what the window
+  lets through: so about half of the time in which a window holds it is counted.
+* A full buffer counts only where the program already waits inside of a write when the last piece is sent. With BBR the pacing sends it
+  then. With Reno and CUBIC it leaves before that: their counts are 0 in all of these runs, whatever the samples (below) show. One that
+  asks for room first (`poll`), as servers do, is not counted at all.
 * Without `TCP_NODELAY` Nagle's algorithm may keep a last piece back that is smaller than a segment. Then the kernel has something to
   send, and does not count the buffer.
 
 So the socket itself was looked at every 10 ms as well (`tcpi_notsent_bytes`, `tcpi_snd_wnd`, what is in flight): whether the window would not have
 let the next segment go, or less than a segment waited to be sent of a program that always has more, while the congestion window had room.
-A miss whose states agree with these samples is one *by definition*; it is a miss in the first figure all the same.
+A miss whose states agree with these samples is one *by definition*; it is a miss in the first figure all the same. The samples cannot
+take the counts' place either: they see a buffer as well while the link is full, where the ledger has the state `link`.
 
 **Programs with a pace of their own** write so many bytes every so many milliseconds, 5 to 90 % of what the link carries. One counts if
 it had written 97 % of what was due when it ended, and had that acknowledged within a tenth of its time: then nothing else held it. Right is

@@ -431,7 +431,11 @@ impl Booking<'_> {
             return;
         }
         if let Some(heading) = fixed {
-            self.account.book(self.whole(heading), time, lost);
+            self.fixed(place, heading, time, lost);
+            return;
+        }
+        if !reacts && self.emptied(place) {
+            self.fixed(place, Heading::new(Limit::SendBuffer, State::Buffer), time, lost);
             return;
         }
         // A sender that its window holds follows an acknowledgement at once.
@@ -517,6 +521,36 @@ impl Booking<'_> {
             _ => State::Buffer,
         };
         Some(Heading::new(limit, state))
+    }
+
+    /// Books time in which something held a fixed amount in flight. What a buffer holds, a sender with a clock of its own (BBR)
+    /// sends at the rate that it learnt from that: it waits for the buffer only when all is sent.
+    fn fixed(&mut self, place: usize, heading: Heading, time: f64, lost: f64) {
+        let heading = self.whole(heading);
+        let near = &self.line.steps[around(place, NEAR, self.line.steps.len())];
+        let waited = if heading.state == State::Buffer && let_go(self.line) == Some(true) {
+            let unused: f64 = near.iter().map(|step| step.unused_s).sum();
+            (unused / (near.len() as f64 * self.line.step_s)).min(1.0)
+        } else {
+            1.0
+        };
+        let paced = Heading {
+            state: State::Pace,
+            ..heading
+        };
+        for (heading, part) in [(heading, waited), (paced, 1.0 - waited)] {
+            if part > 0.0 {
+                self.account.book(heading, time * part, lost * part);
+            }
+        }
+    }
+
+    /// Acknowledgements around this step made room that nothing was sent into until one of them let a burst go, as all over the
+    /// transfer: the program is woken when a third of the buffer is free.
+    fn emptied(&self, place: usize) -> bool {
+        let hints = self.hints;
+        let lets_go = hints.at_sender && !hints.answered && hints.released == Some(true);
+        lets_go && let_go(self.line) == Some(true) && self.leaves_unused(place, UNUSED_BELOW)
     }
 
     /// A sender with a clock of its own (BBR) fills the window only while it probes for more, again and again, and learns its

@@ -143,7 +143,7 @@ pub enum State {
     Answer,
     /// Had nothing to send.
     Idle,
-    /// Sent at its program's pace.
+    /// Sent at its program's pace, or below a send buffer at that of its own clock (BBR).
     Pace,
     /// Kept a fixed amount in flight.
     Buffer,
