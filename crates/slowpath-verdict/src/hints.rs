@@ -81,6 +81,7 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         },
         constant: constant.map(|found| found.limit),
         released: Constant::released(&case),
+        follows_acks: facts.clocking.ack_share >= FOLLOWS_ACKS,
         answered,
         disorder: policed.is_none() && first(&[reordering::LOOK]).is_some(),
         shared: first(&[shared_bottleneck::CROWDED]).is_some() && !answered && crowds(&facts.timeline)
@@ -165,6 +166,10 @@ const ASKS: f64 = 0.3;
 const AGREE: f64 = 0.1;
 /// Share of the delays' variance that one rate explains, from which that is no accident.
 const MOST: f64 = 0.5;
+/// Share of a sender's bursts behind an acknowledgement, from which these are its clock: of the lab's kernels with a small send
+/// buffer, BBR had 0.10 to 0.48 and Reno and CUBIC 0.85 to 1.00, but for round trips of 3 ms, within a fiftieth of which no
+/// program wakes up.
+const FOLLOWS_ACKS: f64 = 0.65;
 /// Half of the round trips have as long a delay.
 const HALF: f64 = 0.5;
 /// Losses whose delays can be compared.

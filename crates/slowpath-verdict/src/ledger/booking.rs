@@ -528,7 +528,8 @@ impl Booking<'_> {
     fn fixed(&mut self, place: usize, heading: Heading, time: f64, lost: f64) {
         let heading = self.whole(heading);
         let near = &self.line.steps[around(place, NEAR, self.line.steps.len())];
-        let waited = if heading.state == State::Buffer && let_go(self.line) == Some(true) {
+        let paces = heading.state == State::Buffer && let_go(self.line) == Some(true);
+        let waited = if paces && !self.hints.follows_acks {
             let unused: f64 = near.iter().map(|step| step.unused_s).sum();
             (unused / (near.len() as f64 * self.line.step_s)).min(1.0)
         } else {

@@ -33,6 +33,9 @@ pub struct Hints {
     pub constant_bytes: u64,
     /// Whether acknowledgements end the sender's pauses, or something else does; `None` where that cannot be told.
     pub released: Option<bool>,
+    /// Whether acknowledgements begin most of what the sender sends, over the whole of the transfer: one with a clock of its own
+    /// (BBR) sends when that says so.
+    pub follows_acks: bool,
     /// The other end's program answers about as often as the sender pauses.
     pub answered: bool,
     /// Packets overtake each other, and the sender takes that for loss.

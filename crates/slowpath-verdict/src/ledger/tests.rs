@@ -677,16 +677,17 @@ fn a_sender_with_a_clock_of_its_own_is_held_by_a_buffer_at_the_flight_at_which_i
 /// A buffer whose third is filled at once: what is in flight changes from round trip to round trip, and no fixed amount shows.
 #[test]
 fn bursts_that_acknowledgements_let_go_tell_a_buffer_whose_flight_changes() {
-    let of = |let_go: u32, waited: f64| {
+    let of = |let_go: u32, follows_acks: bool| {
         let kilobytes: Vec<u64> = (0..160).map(|place| 20 + place * 7 % 24).collect();
         let mut line = flow(&kilobytes, false);
         (line.bursts, line.let_go) = (100, let_go);
         for step in &mut line.steps {
             (step.window, step.acks, step.followed, step.unused) = (400_000, 20, 2, 8);
-            step.unused_s = waited * RTT;
+            step.unused_s = 0.4 * RTT;
         }
         let hints = Hints {
             released: Some(true),
+            follows_acks,
             ..hints()
         };
         let ledger = book(&line, &hints, Some(RATE));
@@ -703,15 +704,15 @@ fn bursts_that_acknowledgements_let_go_tell_a_buffer_whose_flight_changes() {
         };
         [of(State::Buffer), of(State::Pace)].map(|time| time / ledger.duration_s)
     };
-    let [buffer, pace] = of(95, 1.0);
+    let [buffer, pace] = of(95, true);
     assert!(buffer > 0.9 && pace < 0.01, "{buffer} {pace}");
     // One with a clock of its own waits for the buffer only when all is sent.
-    let [buffer, pace] = of(95, 0.4);
+    let [buffer, pace] = of(95, false);
     assert!(
         (0.35..0.45).contains(&buffer) && (0.5..0.65).contains(&pace),
         "{buffer} {pace}"
     );
-    assert!(of(20, 1.0) == [0.0, 0.0], "a program's own pace");
+    assert!(of(20, true) == [0.0, 0.0], "a program's own pace");
 }
 
 #[test]
