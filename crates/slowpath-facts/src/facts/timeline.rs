@@ -33,6 +33,9 @@ const AT_ONCE: f64 = 0.3;
 /// Share of the least round trip within which room in a full window is filled again, where nothing else than the window held
 /// the sender.
 const REFILLED: f64 = 0.25;
+/// For how long a sender that nothing holds may let room pass, nanoseconds: Linux gathers what its rate makes of a millisecond
+/// into one packet for the card (`tcp_tso_autosize` and `tcp_tso_should_defer` in `net/ipv4/tcp_output.c`), and twice that is more.
+const GATHERS: i64 = 2_000_000;
 /// The least distance at which that can be told, nanoseconds: a program takes that long to wake up.
 const TOLD_APART: f64 = 100_000.0;
 /// The distance below which a program has not woken up within that share of it, nanoseconds: the lab's kernels take a tenth of
@@ -255,8 +258,8 @@ pub struct Step {
     pub followed: u32,
     /// Of these, those that came when several before them had made room and nothing had been sent since.
     pub unused: u32,
-    /// Seconds without new data in which several acknowledgements made room, until data followed that answer nothing of the
-    /// other end.
+    /// Seconds without new data in which several acknowledgements made room, for longer than a kernel gathers data, until data
+    /// followed that answer nothing of the other end.
     pub unused_s: f64,
 }
 
@@ -456,7 +459,7 @@ impl Line {
         if answers && at > self.quiet {
             self.spread(self.quiet, at, |step, span| step.asked_s += span);
         }
-        if self.room > ROOM && !answers && !again && at > self.quiet {
+        if self.room > ROOM && !answers && !again && at - self.quiet > GATHERS {
             self.spread(self.quiet, at, |step, span| step.unused_s += span);
         }
         self.quiet = at;

@@ -546,12 +546,20 @@ impl Booking<'_> {
         }
     }
 
-    /// Acknowledgements around this step made room that nothing was sent into until one of them let a burst go, as all over the
-    /// transfer: the program is woken when a third of the buffer is free.
+    /// Acknowledgements around this step made room that nothing was sent into for longer than a kernel gathers data, until one of
+    /// them let a burst go, as all over the transfer: the program is woken when a third of the buffer is free. Where the window
+    /// is full for a good part of the time, its steps look the same.
     fn emptied(&self, place: usize) -> bool {
         let hints = self.hints;
         let lets_go = hints.at_sender && !hints.answered && hints.released == Some(true);
-        lets_go && let_go(self.line) == Some(true) && self.leaves_unused(place, UNUSED_BELOW)
+        let near = &self.line.steps[around(place, NEAR, self.line.steps.len())];
+        let sum =
+            |of: fn(&Step) -> f64| near.iter().map(of).sum::<f64>() / (near.len() as f64 * self.line.step_s);
+        lets_go
+            && let_go(self.line) == Some(true)
+            && self.leaves_unused(place, UNUSED_BELOW)
+            && sum(|step| step.unused_s) >= UNUSED_BELOW
+            && sum(|step| step.full_s + step.closed_s) <= SOME
     }
 
     /// A sender with a clock of its own (BBR) fills the window only while it probes for more, again and again, and learns its
