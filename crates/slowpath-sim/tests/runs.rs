@@ -543,7 +543,6 @@ fn passing_by_what_nobody_watches_changes_nothing() {
     }
 }
 
-/// Loss, reordering and duplicates both ways, with every algorithm, with and without SACK: all bytes arrive.
 /// Looks at a link at the first event of each millisecond, going by `go` to the next event or further: when, for how long it had packets
 /// in it, bytes it had carried, and what was seen up to then.
 fn looks<S: slowpath_sim::Sink + Default>(
@@ -599,6 +598,7 @@ fn strides_come_to_the_same_looks_as_steps() {
     }
 }
 
+/// Loss, reordering and duplicates both ways, with every algorithm, with and without SACK: all bytes arrive.
 #[test]
 fn everything_arrives_whatever_the_path_does() {
     let rough = |side: &str| -> Chain {
