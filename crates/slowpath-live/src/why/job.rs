@@ -777,9 +777,10 @@ mod tests {
                 ..look(
                     0,
                     0,
-                    match is_held {
-                        true => task(state, ran as u64, wait),
-                        false => task('S', ran as u64, Wait::Pause),
+                    if is_held {
+                        task(state, ran as u64, wait)
+                    } else {
+                        task('S', ran as u64, Wait::Pause)
                     },
                 )
             };
