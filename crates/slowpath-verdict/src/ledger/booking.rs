@@ -434,7 +434,11 @@ impl Booking<'_> {
             self.fixed(place, heading, time, lost);
             return;
         }
-        if !reacts && self.emptied(place) {
+        // Less than half a segment is no deficit: the last event is what the window has just recovered from.
+        let paid = self.current.is_some() && self.deficits.total() < 0.5 * f64::from(self.hints.segment);
+        // Where a loss made the congestion window small, that leaves the same room.
+        let owes = self.current.is_some() && !paid;
+        if !reacts && !owes && self.emptied(place) {
             self.fixed(place, Heading::new(Limit::SendBuffer, State::Buffer), time, lost);
             return;
         }
@@ -449,8 +453,6 @@ impl Booking<'_> {
             );
             return;
         }
-        // Less than half a segment is no deficit: the last event is what the window has just recovered from.
-        let paid = self.current.is_some() && self.deficits.total() < 0.5 * f64::from(self.hints.segment);
         let shares: Vec<(Debtor, f64)> = self.deficits.shares().filter(|_| !paid).collect();
         if shares.is_empty() {
             let heading = if self.current.is_some() {
