@@ -108,20 +108,18 @@ pub struct NetworkShares {
 #[derive(Debug, Clone)]
 struct Look {
     programs: JobSample,
-    waiting: Waiting,
-    receiving: bool,
-    unread: bool,
+    network: NetworkShares,
 }
 
 impl Look {
     /// The share of this instant at which the programs were waited for.
     fn program(&self) -> f64 {
-        self.waiting.program
-            + if waits_for_room(&self.programs) {
-                0.0
-            } else {
-                self.waiting.room
-            }
+        let Waiting { program, room, .. } = self.network.newest;
+        if waits_for_room(&self.programs) {
+            program
+        } else {
+            program + room
+        }
     }
 
     fn is_ready(&self) -> bool {
@@ -188,12 +186,10 @@ impl JobTrack {
     pub fn observe(&mut self, now: JobSample, network: NetworkShares) {
         let now = Look {
             programs: now,
-            waiting: network.newest,
-            receiving: network.receiving,
-            unread: network.unread,
+            network,
         };
         if let Some(last) = self.last.take() {
-            self.add(&last, &now, &network);
+            self.add(&last, &now);
         }
         self.last = Some(now);
     }
@@ -264,19 +260,20 @@ impl JobTrack {
         self.piped * self.account().asleep
     }
 
-    fn add(&mut self, last: &Look, now: &Look, network: &NetworkShares) {
+    fn add(&mut self, last: &Look, now: &Look) {
+        let network = &now.network;
         let seconds = now.programs.at.saturating_sub(last.programs.at) as f64 / 1e9;
         self.total += seconds;
         let ends = [last, now].map(|look| (look, look.program()));
         let rest = (1.0 - network.idle - network.buffer - network.receiver).max(0.0);
-        let mut program = network.idle + rest * (ends[0].1 + ends[1].1) / 2.0;
+        let seen = ends[0].1 + ends[1].1;
+        let mut program = network.idle + rest * seen / 2.0;
         if !waits_for_room(&now.programs) {
             program += network.buffer;
         }
         let program = seconds * program.min(1.0 - network.receiver);
         self.receiver += seconds * network.receiver;
         self.network += seconds * (1.0 - network.receiver) - program;
-        let seen = ends[0].1 + ends[1].1;
         let mut ready = 0.0;
         let beside = seen <= 0.0 && !network.written;
         if beside {
@@ -308,7 +305,7 @@ impl JobTrack {
 
     /// Books time in which no thread ran, by what the threads of a look sleep in.
     fn slept(&mut self, look: &Look, seconds: f64) {
-        let (part, program) = asleep(&look.programs, look.receiving, look.unread);
+        let (part, program) = asleep(&look.programs, look.network.receiving, look.network.unread);
         *self.asleep.entry((part, program.map(str::to_owned))).or_default() += seconds;
         match part {
             JobPart::NotVisible if !look.programs.visible => self.foreign += seconds,

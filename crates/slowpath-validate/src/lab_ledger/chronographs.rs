@@ -119,7 +119,7 @@ impl Found {
     pub fn is_by_definition(&self) -> bool {
         // Samples do not see the buffers of programs that do not always have more.
         let seen = self.sampled.buffer + WITHIN >= self.kernel.buffer;
-        !self.is_near() && seen && self.states.is_near(&self.sampled)
+        !self.is_near() && seen && self.is_near_samples()
     }
 
     /// Whether the ledger's states are near what the kernel's own socket showed meanwhile.
