@@ -58,6 +58,8 @@ const REACHED: usize = 3;
 const TRAIN: u64 = 8;
 /// How close together a train is sent, as a share of the span of its acknowledgements, if the path spread it.
 const SPREAD: f64 = 0.8;
+/// How well the distances of three that come one behind another agree, if nothing lies between them.
+const EVEN: f64 = 0.1;
 /// Shortest step, seconds: below it stamps say more of the capture than of the path.
 const SHORTEST: f64 = 0.001;
 
@@ -261,6 +263,43 @@ pub struct Step {
     /// Seconds without new data in which several acknowledgements made room, for longer than a kernel gathers data, until data
     /// followed that answer nothing of the other end.
     pub unused_s: f64,
+    /// Acknowledgements of new data (beside the receiver segments as they arrived) whose distance from the one before can be
+    /// compared with the distance before that.
+    pub spaced: u32,
+    /// Of these, those that are as far apart for their bytes as the two before: nothing else lay between them on the path.
+    pub even: u32,
+}
+
+impl Step {
+    /// Notes whether something was as far from the one before as that was from the one before it.
+    fn note_spacing(&mut self, even: Option<bool>) {
+        self.spaced += u32::from(even.is_some());
+        self.even += u32::from(even == Some(true));
+    }
+}
+
+/// How far things are apart that come one behind another.
+#[derive(Debug, Default)]
+struct Spacing {
+    /// When the last one came, nanoseconds.
+    last: Option<i64>,
+    /// How long it took for each of its bytes, nanoseconds; 0 where that is not known.
+    per_byte: f64,
+}
+
+impl Spacing {
+    /// `bytes` came now: whether each of them took as long as each of those before; `None` where that cannot be told.
+    fn is_even(&mut self, at: i64, bytes: u64) -> Option<bool> {
+        if bytes == 0 {
+            return None;
+        }
+        let now = self
+            .last
+            .replace(at)
+            .map_or(0.0, |last| (at - last) as f64 / bytes as f64);
+        let before = std::mem::replace(&mut self.per_byte, now);
+        (before > 0.0 && now > 0.0).then(|| (now / before - 1.0).abs() <= EVEN)
+    }
 }
 
 impl Default for Step {
@@ -287,6 +326,8 @@ impl Default for Step {
             followed: 0,
             unused: 0,
             unused_s: 0.0,
+            spaced: 0,
+            even: 0,
         }
     }
 }
@@ -340,6 +381,8 @@ pub(super) struct Line {
     room: u32,
     /// When the last of them came, and how far they are apart as a rule, nanoseconds.
     last_ack: Option<(i64, f64)>,
+    /// How far acknowledgements of new data are apart.
+    spacing: Spacing,
     /// How late bursts came behind acknowledgements that are close together, in shares of the distance between these.
     late: Vec<f64>,
     /// Since when nothing was sent that neither the window nor repair held back.
@@ -379,6 +422,7 @@ impl Line {
             full_until: None,
             room: 0,
             last_ack: None,
+            spacing: Spacing::default(),
             late: Vec::new(),
             quiet: from,
             timeouts: Vec::new(),
@@ -512,6 +556,7 @@ impl Line {
             self.last_ack = Some((at, apart));
         }
         let unused = self.room > ROOM;
+        let even = self.spacing.is_even(at, fresh);
         self.carry(at);
         self.pipe.0 = self.pipe.0.saturating_sub(fresh);
         let step = self.step(at);
@@ -521,6 +566,7 @@ impl Line {
         if fresh > 0 {
             step.acks += 1;
             step.unused += u32::from(unused);
+            step.note_spacing(even);
             self.fresh_ack = Some(at);
         }
     }
@@ -692,6 +738,7 @@ impl Drawn {
         out.delay_unit_s = one_way.map_or(0.0, |one_way| one_way.unit_s);
         if tap == Tap::Receiver {
             count_arrivals(&mut out.steps);
+            space_arrivals(&mut out, half, origin);
         }
         out.train_rate = match tap {
             Tap::Sender => agreed(trains(half), MOST),
@@ -788,6 +835,23 @@ fn count_arrivals(steps: &mut [Step]) {
     let needed = acknowledged.saturating_sub(fresh) as f64 / resent.max(1) as f64;
     for step in steps {
         step.delivered = step.fresh + (step.resent as f64 * needed.min(1.0)).round() as u64;
+    }
+}
+
+/// Beside the receiver segments tell how even their distances are, and not the acknowledgements of them.
+fn space_arrivals(out: &mut Timeline, half: &Half, origin: i64) {
+    for step in &mut out.steps {
+        (step.spaced, step.even) = (0, 0);
+    }
+    let mut spacing = Spacing::default();
+    for tx in half.tx.entries() {
+        if tx.lost > 0 || tx.flags.has(TxFlags::RETRANSMISSION) || !tx.seen() {
+            spacing = Spacing::default();
+            continue;
+        }
+        let even = spacing.is_even(tx.at, u64::from(tx.len));
+        let place = out.step_at((tx.at - origin) as f64 / 1e9);
+        out.steps[place].note_spacing(even);
     }
 }
 
@@ -938,6 +1002,25 @@ mod tests {
             2
         );
         assert!(without_spikes(&[]).is_empty());
+    }
+
+    #[test]
+    fn distances_are_even_where_each_byte_takes_as_long_as_those_before() {
+        let mut spacing = Spacing::default();
+        let told: Vec<Option<bool>> = [
+            (0, 1_000),
+            (10, 1_000),
+            (20, 1_000),
+            (40, 2_000),
+            (60, 1_000),
+            (60, 0),
+            (60, 500),
+        ]
+        .map(|(at, bytes)| spacing.is_even(at * 1_000, bytes))
+        .to_vec();
+        // Twice as long for twice as much is even, twice as long for one segment is not; what comes at once tells nothing.
+        let expected = [None, None, Some(true), Some(true), Some(false), None, None];
+        assert_eq!(told, expected);
     }
 
     #[test]
