@@ -6,10 +6,14 @@ use std::slice::Iter;
 /// Like a `VecDeque` of plain items, but `front` and `pop` are apart, so that nothing large travels in an `Option`.
 ///
 /// That matters: such a move writes and reads the item in pieces of different size, which stalls the processor for
-/// longer than all the rest of handling a packet takes.
+/// longer than all the rest of handling a packet takes. Memory matters as well: room grows where it lies and is touched only when
+/// an item needs it, because touching memory for the first time costs more than handling the packet in it.
 #[derive(Debug, Clone)]
 pub(crate) struct Ring<T> {
+    /// Those of the places that were ever needed.
     items: Vec<T>,
+    /// Places are a power of two; this is one less.
+    mask: usize,
     head: usize,
     len: usize,
 }
@@ -18,6 +22,7 @@ impl<T: Copy> Ring<T> {
     pub(crate) const fn new() -> Self {
         Self {
             items: Vec::new(),
+            mask: SMALLEST - 1,
             head: 0,
             len: 0,
         }
@@ -48,7 +53,7 @@ impl<T: Copy> Ring<T> {
         if self.len < 2 {
             None
         } else {
-            Some(&self.items[(self.head + 1) & (self.items.len() - 1)])
+            Some(&self.items[(self.head + 1) & self.mask])
         }
     }
 
@@ -56,7 +61,7 @@ impl<T: Copy> Ring<T> {
     #[inline]
     pub(crate) fn pop(&mut self) {
         debug_assert!(self.len > 0);
-        self.head = (self.head + 1) & (self.items.len() - 1);
+        self.head = (self.head + 1) & self.mask;
         self.len -= 1;
     }
 
@@ -70,36 +75,43 @@ impl<T: Copy> Ring<T> {
     /// An item put together elsewhere and moved here is written and read in pieces of different size, as above.
     #[inline]
     pub(crate) fn place(&mut self, filler: impl FnOnce() -> T) -> &mut T {
-        if self.len == self.items.len() {
+        let mut place = (self.head + self.len) & self.mask;
+        if self.len > self.mask || place >= self.items.len() {
             self.grow(filler());
+            place = (self.head + self.len) & self.mask;
         }
-        let place = (self.head + self.len) & (self.items.len() - 1);
         self.len += 1;
         &mut self.items[place]
     }
 
     pub(crate) fn iter(&self) -> Chain<Iter<'_, T>, Iter<'_, T>> {
-        let end = self.head + self.len;
-        if end <= self.items.len() {
+        let (end, places) = (self.head + self.len, self.mask + 1);
+        if end <= places {
             self.items[self.head..end].iter().chain([].iter())
         } else {
             self.items[self.head..]
                 .iter()
-                .chain(self.items[..end - self.items.len()].iter())
+                .chain(self.items[..end - places].iter())
         }
     }
 
-    /// Doubles the room; `filler` is what empty places hold.
+    /// Makes the next place usable, and places twice as many if all are taken; `filler` is what new ones hold.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, filler: T) {
-        let mut larger = Vec::with_capacity((2 * self.len).max(16));
-        larger.extend(self.iter().copied());
-        larger.resize(larger.capacity().next_power_of_two(), filler);
-        self.items = larger;
-        self.head = 0;
+        if self.len > self.mask {
+            // Items at the first places go on behind the last one.
+            self.items.extend_from_within(..self.head);
+            self.mask = 2 * self.mask + 1;
+        }
+        let more = (self.items.len() / 16).max(SMALLEST);
+        let places = (self.items.len() + more).min(self.mask + 1);
+        self.items.resize(places, filler);
     }
 }
+
+/// Places of a ring at first, a power of two.
+const SMALLEST: usize = 16;
 
 #[cfg(test)]
 mod tests {
