@@ -271,6 +271,11 @@ pub struct Step {
 }
 
 impl Step {
+    /// Seconds in which something else than the path's rate kept the sender from sending new data.
+    pub fn kept_s(&self) -> f64 {
+        self.closed_s + self.idle_s.max(self.asked_s) + self.silent_s + self.repair_s
+    }
+
     /// Notes whether something was as far from the one before as that was from the one before it.
     fn note_spacing(&mut self, even: Option<bool>) {
         self.spaced += u32::from(even.is_some());

@@ -230,12 +230,7 @@ fn empty(line: &Timeline, hints: &Hints, grain: usize) -> f64 {
 /// The rate over so many steps as tell one, for all in a row in which a queue stood before, within and nothing kept the
 /// sender from sending.
 fn full_link_rates(line: &Timeline, queued: &[bool], grain: usize) -> Vec<(usize, f64)> {
-    let usable = |place: usize| {
-        let step = &line.steps[place];
-        queued[place]
-            && step.closed_s + step.idle_s.max(step.asked_s) + step.silent_s + step.repair_s
-                < 0.05 * line.step_s
-    };
+    let usable = |place: usize| queued[place] && line.steps[place].kept_s() < 0.05 * line.step_s;
     (1..line.steps.len().saturating_sub(grain))
         .filter(|&place| queued[place - 1] && (place..place + grain).all(usable))
         .map(|place| (place + grain / 2, rate(line, place..place + grain)))
@@ -246,10 +241,7 @@ fn full_link_rates(line: &Timeline, queued: &[bool], grain: usize) -> Vec<(usize
 /// The rate of single steps before, in and behind which a queue stood, where several agree and the flow was never faster:
 /// a sender that empties the queue again and again, as BBR does, shows a full link in moments only.
 fn in_moments(line: &Timeline, queued: &[bool], highest: f64) -> Option<f64> {
-    let usable = |place: usize| {
-        let step = &line.steps[place];
-        step.closed_s + step.idle_s.max(step.asked_s) + step.silent_s + step.repair_s < 0.05 * line.step_s
-    };
+    let usable = |place: usize| line.steps[place].kept_s() < 0.05 * line.step_s;
     let mut rates: Vec<f64> = (1..line.steps.len().saturating_sub(1))
         .filter(|&place| (place - 1..place + 2).all(|near| queued[near] && usable(near)))
         .map(|place| rate(line, place - 1..place + 2))

@@ -116,11 +116,7 @@ fn by_spacing(line: &Timeline, segment: u64) -> Option<[f64; 2]> {
     let least = line.least_rtt_s.max(line.least_data_rtt_s);
     let margin = (QUEUE * least).max(QUEUE_S).max(UNITS * line.delay_unit_s);
     // What fills a hole lets much arrive at once that had arrived before.
-    let stands = |step: &Step| {
-        step.rtt_s - least > margin
-            && step.closed_s + step.idle_s.max(step.asked_s) + step.silent_s + step.repair_s
-                < BRIEF * line.step_s
-    };
+    let stands = |step: &Step| step.rtt_s - least > margin && step.kept_s() < BRIEF * line.step_s;
     let total: u64 = line.steps.iter().map(|step| step.delivered).sum();
     let mean = total as f64 / line.steps.len().max(1) as f64;
     let near = ((SEGMENTS * segment as f64 / mean.max(1.0)).ceil() as usize).max(GRAIN);
