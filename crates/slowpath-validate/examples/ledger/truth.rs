@@ -412,6 +412,14 @@ impl Past {
         } else if info.ssthresh.is_some() && self.starting {
             self.starting = false;
         }
+        // What makes the window smaller by a share makes smaller by it what any larger window would have been.
+        if window < before && !path.bbr {
+            let left = info
+                .ssthresh
+                .map_or(window, |threshold| window.max(f64::from(threshold)));
+            let left = (left / before).min(1.0);
+            self.owed.iter_mut().for_each(|(_, segments)| *segments *= left);
+        }
         let total: f64 = self.owed.iter().map(|(_, segments)| segments).sum();
         let missing = (self.holds.1 - window).max(0.0);
         if missing > total {

@@ -673,12 +673,14 @@ impl Booking<'_> {
             let mut level = highest;
             for event in &events {
                 let next = (level * each).max(to);
+                let left = (next / level).max(LEFT);
                 self.deficits
-                    .open(Debtor::Event(*event), level.min(from) - next.min(from));
+                    .cut(Debtor::Event(*event), left, self.holds - next.min(from));
                 level = next;
             }
             if events.is_empty() {
-                self.deficits.open(Debtor::Event(event), owed - before);
+                let left = (to / from.max(1.0)).clamp(LEFT, 1.0);
+                self.deficits.cut(Debtor::Event(event), left, owed);
             }
         }
         self.pending.clear();
@@ -990,6 +992,8 @@ const SELDOM: f64 = 0.98;
 const HELD: f64 = 0.7;
 /// Steps after the end of repair in which the window still gets smaller.
 const REACTS: usize = 3;
+/// Least share of a window that one event leaves in the end: a timeout begins with a segment and doubles up to half.
+const LEFT: f64 = 0.5;
 /// Share of a step with another cause that says nothing of the congestion window.
 const SOME: f64 = 0.3;
 /// Share of the time with a closed or shrunken window from which one stop of the reader makes all of it.

@@ -2,6 +2,9 @@
 //!
 //! An event opens a deficit: the flight that the path could hold less the flight that is left. Growth pays the newest
 //! deficit first. What a small window costs is split by the deficits that are open.
+//!
+//! An event that leaves a share of the window would have left that share of any larger one: older deficits are smaller by
+//! it, and the event owes the rest. So what happened long ago does not owe for ever for what comes again and again.
 
 /// Open deficits, the oldest first.
 #[derive(Debug, Clone, Default)]
@@ -47,6 +50,15 @@ impl Deficits {
             Some((last, sum)) if *last == debtor => *sum += bytes,
             _ => self.open.push((debtor, bytes)),
         }
+    }
+
+    /// Something leaves this share of the window, so that `bytes` are missing in all: older deficits shrink to that share, and
+    /// the debtor owes the rest.
+    pub(super) fn cut(&mut self, debtor: Debtor, share: f64, bytes: f64) {
+        for (_, owed) in &mut self.open {
+            *owed *= share;
+        }
+        self.open(debtor, bytes - self.total());
     }
 
     /// What the start still owes, `debtor` owes from now on: it ended slow start.
@@ -111,6 +123,20 @@ mod tests {
         open.pay(30.0);
         assert_eq!(open.shares().collect::<Vec<_>>(), [(Debtor::Start, 1.0)]);
         assert!((open.total() - 30.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_comes_again_and_again_owes_more_and_more_of_what_something_else_began() {
+        // Of a path that holds 100, something once leaves 50; then each of many others finds 60 and leaves 30.
+        let mut open = Deficits::default();
+        open.cut(Debtor::Event(0), 0.5, 50.0);
+        for number in 1..=6 {
+            open.pay(open.total() - 40.0);
+            open.cut(Debtor::Event(number), 0.5, 70.0);
+            assert!((open.total() - 70.0).abs() < 1e-9);
+            let first = open.shares().next().map_or(0.0, |(_, share)| share * 70.0);
+            assert!((first - 40.0 * 0.5_f64.powf(number as f64)).abs() < 1e-9);
+        }
     }
 
     #[test]
