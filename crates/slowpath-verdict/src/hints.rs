@@ -66,6 +66,7 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         },
         fills: first(&[bottleneck_bandwidth::LOOK, bottleneck_bandwidth::DESPITE_LOSSES]).is_some(),
         varies: !steady(facts)
+            && !reordering::overtakes(&case)
             && if policed.is_some() {
                 varying::at_losses(&case).is_some()
             } else {

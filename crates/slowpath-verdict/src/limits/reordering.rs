@@ -35,6 +35,12 @@ pub(crate) const LOOK: Look = Look {
     cuts: CUTS,
 };
 
+/// Packets overtake each other, whether that holds the sender or not: the path makes their delays as much as its queues do.
+pub(crate) fn overtakes(case: &Case) -> bool {
+    let late = case.facts.loss.reordered;
+    case.reaches(LATE, late) && case.reaches_times(OFTEN, late, case.facts.segments)
+}
+
 /// Looks for needless retransmissions that could hold the rate.
 fn look(case: &Case) -> Result<Finding, No> {
     case.whole()?;
