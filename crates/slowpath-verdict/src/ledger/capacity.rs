@@ -211,7 +211,9 @@ fn queued(line: &Timeline, hints: &Hints, grain: usize) -> Vec<bool> {
             }
             let moving = step.delivered > 0 || step.fresh + step.resent > 0;
             // Where packets overtake each other, delays say nothing of a queue.
-            moving && (!hints.disorder || hints.at_receiver) && last - empty > margin
+            moving
+                && (!hints.disorder && !(hints.overtakes && hints.constant.is_some()) || hints.at_receiver)
+                && last - empty > margin
         })
         .collect()
 }

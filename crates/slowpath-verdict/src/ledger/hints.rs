@@ -40,6 +40,8 @@ pub struct Hints {
     pub answered: bool,
     /// Packets overtake each other, and the sender takes that for loss.
     pub disorder: bool,
+    /// Packets overtake each other, whether the sender takes that for loss or not.
+    pub overtakes: bool,
     /// Other traffic fills the queue, or other flows of these hosts share the link.
     pub shared: bool,
     /// Other flows of these hosts are in the capture for most of the time.
