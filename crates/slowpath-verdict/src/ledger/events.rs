@@ -58,7 +58,8 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
 /// Says of a loss what caused it.
 fn of_loss(event: &Event, hints: &Hints, crowd: &Crowd) -> Cause {
     let bursts = hints.bursts && hints.policed.is_none() && event.segments as f64 >= BURST;
-    let link = if hints.shared && !crowd.alone(event) && !crowd.in_first_burst(event) || crowd.part(event) {
+    let own = || crowd.alone(event) || crowd.in_first_burst(event) || crowd.ends_start_alone(event);
+    let link = if hints.shared && !own() || crowd.part(event) {
         Limit::SharedBottleneck
     } else {
         Limit::BottleneckBandwidth
@@ -222,6 +223,23 @@ impl<'a> Crowd<'a> {
             .alone
             .get(near)
             .is_some_and(|near| near.contains(&true))
+    }
+
+    /// The window that doubled until then had all of the link for a round trip: it fills it for hardly longer than that before
+    /// it overruns the queue.
+    fn ends_start_alone(&self, event: &Event) -> bool {
+        let first = losses(self.line).next();
+        if !self.capacity.is_told() || first.is_none_or(|first| first.at_s.to_bits() != event.at_s.to_bits())
+        {
+            return false;
+        }
+        let place = self.line.step_at(event.at_s);
+        let near = place..(place + ACKNOWLEDGED).min(self.line.steps.len());
+        let full = near.filter(|&place| {
+            let carries = self.capacity.byte_per_s * self.line.length_of(place);
+            self.line.steps[place].delivered as f64 >= WHOLE * carries
+        });
+        full.count() > 0
     }
 
     /// It was sent before anything was acknowledged: that burst overruns a short queue by itself.
@@ -485,6 +503,8 @@ const GROWS_S: f64 = 0.08;
 const SOME: f64 = 10.0;
 /// Share of the marks that are most of them.
 const MOSTLY_SO: f64 = 0.75;
+/// Share of the link over a round trip from which it is the flow itself that overran the queue, not others.
+const WHOLE: f64 = 0.75;
 /// Share of the link below which others have the rest.
 const PART: f64 = 0.8;
 /// Losses that come so by more than chance.
