@@ -94,7 +94,10 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
             .copied()
     };
     let by_trains = line.train_rate;
-    let unseen = || match by_trains.or_else(|| in_moments(line, &queued, highest)) {
+    // What is asked for piece by piece fills the link for hardly a round trip; its queue tells the rate all the same.
+    let by_delay = hints.delay_rate.filter(|rate| hints.answered && *rate >= highest);
+    let by_trains_alone = || by_trains.or_else(|| in_moments(line, &queued, highest));
+    let unseen = || match by_delay.or_else(by_trains_alone) {
         Some(rate) if highest <= rate * BEYOND => constant(rate, CapacityIs::Measured),
         _ => constant(highest, CapacityIs::AtLeast),
     };
