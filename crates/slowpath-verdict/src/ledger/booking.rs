@@ -344,7 +344,6 @@ impl Booking<'_> {
         let share = lost / rest;
         if parts.full > 0.0 {
             let slow = parts.shrunk / parts.full;
-            let slow = if self.hints.slow_reader { 1.0 } else { slow };
             for (cause, part) in [
                 (Limit::ReceiverApplication, slow),
                 (Limit::ReceiverWindow, 1.0 - slow),
