@@ -100,6 +100,8 @@ pub struct Timeline {
     /// program liked. Where acknowledgements are so close that waking up takes a good part of what is between them, those that
     /// came equally late behind one.
     pub let_go: u32,
+    /// Payload bytes sent in these bursts before anything more was acknowledged.
+    pub burst_bytes: u64,
     /// Unit in which the delays are known, seconds: they may seem longer by as much; 0 for that of the capture's clock.
     pub delay_unit_s: f64,
     /// Delays above the least round trip, seconds: the least, the hundredths of all samples, the largest; empty if there
@@ -384,6 +386,8 @@ pub(super) struct Line {
     full_until: Option<i64>,
     /// Acknowledgements that made room since data were sent.
     room: u32,
+    /// Nothing was acknowledged since a burst began.
+    bursts: bool,
     /// When the last of them came, and how far they are apart as a rule, nanoseconds.
     last_ack: Option<(i64, f64)>,
     /// How far acknowledgements of new data are apart.
@@ -419,6 +423,7 @@ impl Line {
                 train_rate: None,
                 bursts: 0,
                 let_go: 0,
+                burst_bytes: 0,
                 delay_unit_s: 0.0,
                 delays_s: Vec::new(),
             },
@@ -426,6 +431,7 @@ impl Line {
             pipe: (0, 0),
             full_until: None,
             room: 0,
+            bursts: false,
             last_ack: None,
             spacing: Spacing::default(),
             late: Vec::new(),
@@ -523,6 +529,7 @@ impl Line {
             && apart >= TOLD_APART
         {
             self.out.bursts += 1;
+            self.bursts = true;
             let late = (at - ack) as f64 / apart;
             if apart < WAKES_WITHIN && self.late.len() < EVENTS {
                 self.late.push(late);
@@ -531,6 +538,9 @@ impl Line {
             }
         }
         self.room = 0;
+        if self.bursts {
+            self.out.burst_bytes += bytes;
+        }
         let followed = !again && self.fresh_ack.take().is_some_and(|ack| at - ack <= near);
         self.carry(at);
         self.pipe.0 = pipe;
@@ -548,6 +558,7 @@ impl Line {
     /// `fresh` bytes are known to have arrived, and the window is `window`.
     pub(super) fn delivered(&mut self, at: i64, fresh: u64, marks: u64, window: u64) {
         if fresh > 0 {
+            self.bursts = false;
             self.room = self.room.saturating_add(1);
             let apart = self.last_ack.map_or(0.0, |(last, apart)| {
                 let gap = (at - last) as f64;

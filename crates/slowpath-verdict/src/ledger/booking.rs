@@ -438,7 +438,14 @@ impl Booking<'_> {
         // Where a loss made the congestion window small, that leaves the same room.
         let owes = self.current.is_some() && !paid;
         if !reacts && !owes && self.emptied(place) {
-            self.fixed(place, Heading::new(Limit::SendBuffer, State::Buffer), time, lost);
+            let near = &self.line.steps[around(place, NEAR, self.line.steps.len())];
+            let most = near.iter().map(|step| step.flight).max().unwrap_or(0);
+            let heading = if self.in_pieces(most as f64) {
+                Heading::new(Limit::SenderApplication, State::Pace)
+            } else {
+                Heading::new(Limit::SendBuffer, State::Buffer)
+            };
+            self.fixed(place, heading, time, lost);
             return;
         }
         // A sender that its window holds follows an acknowledgement at once.
@@ -515,6 +522,11 @@ impl Booking<'_> {
             (reaches || limit == Limit::SendBuffer && self.hints.at_sender && below()).then_some(limit)
         };
         let limit = self.hints.constant.filter(reached).or_else(stays)?;
+        let limit = if limit == Limit::SendBuffer && self.in_pieces(flight) {
+            Limit::SenderApplication
+        } else {
+            limit
+        };
         let state = match limit {
             Limit::SenderApplication => State::Pace,
             Limit::ProtocolWindow if amount <= 0.0 => State::Answer,
@@ -545,6 +557,15 @@ impl Booking<'_> {
                 self.account.book(heading, time * part, lost * part);
             }
         }
+    }
+
+    /// Bursts are larger than the third of a buffer of this size that is free when the kernel wakes the program: they are the
+    /// program's own pieces (`sk_stream_is_writeable` in `include/net/sock.h`).
+    fn in_pieces(&self, buffer: f64) -> bool {
+        let line = self.line;
+        let large = buffer >= 4.0 * LARGE as f64 * f64::from(self.hints.segment);
+        let told = large && self.hints.at_sender && !self.hints.overtakes;
+        told && line.bursts >= BURSTS && line.burst_bytes as f64 >= PIECE * buffer * f64::from(line.bursts)
     }
 
     /// Acknowledgements around this step made room that nothing was sent into for longer than a kernel gathers data, until one of
@@ -959,6 +980,8 @@ const CONSTANT: f64 = 0.75;
 const BURSTS: u32 = 6;
 /// Share of them that acknowledgements must let go, so that a buffer held them.
 const LET_GO: f64 = 0.65;
+/// Share of a flight that a burst must have on average to be a program's piece; a kernel's third and some more.
+const PIECE: f64 = 0.42;
 /// Segments from which a flight that stays within one is no small one that changes.
 const LARGE: u64 = 8;
 /// Share of the steps at one flight from which that is what the sender usually has in flight.
