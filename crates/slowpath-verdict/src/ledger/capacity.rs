@@ -205,6 +205,9 @@ fn queued(line: &Timeline, hints: &Hints, grain: usize) -> Vec<bool> {
             .max(1.5 * line.delay_unit_s)
             .max(3.0 * hints.clock_s);
     let empty = empty(line, hints, grain);
+    // Where packets overtake each other, and that or something else holds the flight, delays say nothing of a queue.
+    let jitter = hints.disorder || hints.overtakes && hints.constant.is_some();
+    let told = hints.at_receiver || !jitter;
     let mut last = f64::NAN;
     line.steps
         .iter()
@@ -213,10 +216,7 @@ fn queued(line: &Timeline, hints: &Hints, grain: usize) -> Vec<bool> {
                 last = step.rtt_s;
             }
             let moving = step.delivered > 0 || step.fresh + step.resent > 0;
-            // Where packets overtake each other, delays say nothing of a queue.
-            moving
-                && (!hints.disorder && !(hints.overtakes && hints.constant.is_some()) || hints.at_receiver)
-                && last - empty > margin
+            moving && told && last - empty > margin
         })
         .collect()
 }

@@ -803,3 +803,123 @@ fn a_program_that_catches_up_gives_no_more_than_it_had_given_when_it_was_out_of_
     };
     assert!(given(&line, &[late]).is_some() && given(&line, &[early(Limit::SendBuffer)]).is_none());
 }
+
+#[test]
+fn losses_that_come_again_and_again_owe_for_what_an_overflow_began() {
+    let mut kilobytes = vec![0, 10, 20, 40, 80, 100, 100, 50];
+    // Each loss finds some more than 30 kB in flight and leaves half of it.
+    kilobytes.extend((0..100).map(|place| 30 + place % 5 * 5));
+    let mut line = flow(&kilobytes, true);
+    line.events = vec![loss(0.75, 0.05)];
+    line.events
+        .extend((1..20).map(|number| loss(0.95 + 0.5 * f64::from(number), 0.0)));
+    let ledger = book(&line, &hints(), Some(RATE));
+    adds_up(&ledger);
+    let [overflow, random] =
+        [Limit::BottleneckBandwidth, Limit::RandomLoss].map(|cause| ledger.time_in(cause, State::Growth));
+    assert!(overflow > 0.0 && random > 4.0 * overflow, "{ledger:#?}");
+}
+
+/// Half of the time with a full window it is smaller than it has been: the reader's, whatever is said of the whole transfer.
+#[test]
+fn a_slow_reader_owes_for_the_time_in_which_its_window_is_small() {
+    let mut line = flow(&[40; 100], false);
+    for (place, step) in line.steps.iter_mut().enumerate() {
+        step.full_s = RTT;
+        step.shrunk_s = if place < 50 { RTT } else { 0.0 };
+    }
+    let hints = Hints {
+        slow_reader: true,
+        ..hints()
+    };
+    let ledger = book(&line, &hints, Some(RATE));
+    adds_up(&ledger);
+    for cause in [Limit::ReceiverApplication, Limit::ReceiverWindow] {
+        assert!((ledger.time_of(cause) - 5.0).abs() < 0.2, "{ledger:#?}");
+    }
+}
+
+#[test]
+fn bursts_larger_than_a_third_of_the_buffer_are_a_programs_pieces() {
+    let of = |piece: u64| {
+        let mut line = flow(&[60; 100], false);
+        (line.bursts, line.let_go, line.burst_bytes) = (100, 95, 100 * piece);
+        for step in &mut line.steps {
+            (step.window, step.acks, step.followed, step.unused) = (400_000, 20, 2, 18);
+            step.unused_s = 0.4 * RTT;
+        }
+        let hints = Hints {
+            released: Some(true),
+            follows_acks: true,
+            ..hints()
+        };
+        let ledger = book(&line, &hints, Some(RATE));
+        adds_up(&ledger);
+        [Limit::SendBuffer, Limit::SenderApplication].map(|cause| ledger.time_of(cause) / ledger.duration_s)
+    };
+    let [buffer, program] = of(20_000);
+    assert!(buffer > 0.9 && program < 0.1, "{buffer} {program}");
+    let [buffer, program] = of(40_000);
+    assert!(buffer < 0.1 && program > 0.9, "{buffer} {program}");
+}
+
+#[test]
+fn a_start_that_had_the_link_for_a_round_trip_overran_the_queue_by_itself() {
+    let of = |most: u64| {
+        let mut kilobytes = vec![0, 10, 20, 40, most, most, 30];
+        kilobytes.extend([30; 60]);
+        let mut line = flow(&kilobytes, true);
+        line.events = vec![Event {
+            segments: 20,
+            span: 40_000,
+            ..loss(0.58, 0.05)
+        }];
+        line.steps[4].rtt_s = 1.5 * RTT;
+        let hints = Hints {
+            shared: true,
+            ..hints()
+        };
+        let ledger = book(&line, &hints, Some(RATE));
+        adds_up(&ledger);
+        ledger.time_in(Limit::BottleneckBandwidth, State::Growth)
+    };
+    assert!(of(60) < 1e-9);
+    assert!(of(90) > 0.2);
+}
+
+#[test]
+fn delays_of_packets_that_overtake_each_other_are_no_queue_where_a_buffer_holds_the_flight() {
+    let of = |overtakes: bool| {
+        let mut line = flow(&[100; 100], true);
+        for step in &mut line.steps {
+            (step.window, step.acks, step.followed, step.unused) = (400_000, 20, 18, 18);
+        }
+        let hints = Hints {
+            overtakes,
+            constant: Some(Limit::SendBuffer),
+            constant_bytes: 100_000,
+            ..hints()
+        };
+        let ledger = book(&line, &hints, None);
+        adds_up(&ledger);
+        ledger.time_of(Limit::SendBuffer) / ledger.duration_s
+    };
+    assert!(of(true) > 0.9 && of(false) < 0.1, "{} {}", of(true), of(false));
+}
+
+#[test]
+fn a_queue_of_what_is_asked_for_piece_by_piece_tells_the_links_rate() {
+    let of = |answered: bool| {
+        let mut line = flow(&[40; 100], false);
+        line.train_rate = Some(0.6 * RATE);
+        let hints = Hints {
+            answered,
+            delay_rate: Some(RATE),
+            ..hints()
+        };
+        let ledger = book(&line, &hints, None);
+        adds_up(&ledger);
+        ledger.capacity_bit_per_s.unwrap() / (8.0 * RATE)
+    };
+    assert!((of(true) - 1.0).abs() < 0.01 && (of(false) - 0.6).abs() < 0.01);
+}
