@@ -72,6 +72,8 @@ pub struct Timeline {
     pub from_s: f64,
     /// Last data or the acknowledgement of the last byte.
     pub to_s: f64,
+    /// The last new data.
+    pub sent_to_s: f64,
     /// Length of a step.
     pub step_s: f64,
     /// Least round trip; 0 if none was seen.
@@ -412,6 +414,7 @@ impl Line {
                 opened_s: seconds(from),
                 from_s: seconds(from),
                 to_s: seconds(until),
+                sent_to_s: seconds(from),
                 step_s,
                 least_rtt_s: least,
                 least_data_rtt_s: 0.0,
@@ -540,6 +543,9 @@ impl Line {
         self.room = 0;
         if self.bursts {
             self.out.burst_bytes += bytes;
+        }
+        if !again {
+            self.out.sent_to_s = self.out.from_s + (at - self.from) as f64 / 1e9;
         }
         let followed = !again && self.fresh_ack.take().is_some_and(|ack| at - ack <= near);
         self.carry(at);

@@ -9,7 +9,7 @@ use super::deficits::{Debtor, Deficits};
 use super::{Hints, Ledger, State, course, events, words};
 use crate::limit::{Flag, Limit};
 use crate::verdict::Interval;
-use slowpath_facts::{Happening, Step, Timeline};
+use slowpath_facts::{Event, Happening, Step, Timeline};
 
 /// Books every instant of a flow. `known` is the path's capacity where somebody knows it, payload bytes per second.
 pub fn book(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ledger {
@@ -80,7 +80,7 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
             let share = busy(place, 1);
             if !capacity.is_told() {
                 // What a policer lets through fills no link before it.
-                return capacity.queued[place] && hints.policed.is_none();
+                return capacity.queued[place] && !capacity::doubles(line, place) && hints.policed.is_none();
             }
             // Others may have any part of a full link.
             let least = if hints.shared {
@@ -93,7 +93,7 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
             let part = capacity.part.get(place).copied().unwrap_or(false);
             // A segment more or less in three steps may be a good part of them.
             let enough = || share.max(busy(place, capacity.grain / 2)) >= least;
-            share >= FULL || capacity.queued[place] && (part || enough())
+            share >= FULL || capacity.queued[place] && !capacity::doubles(line, place) && (part || enough())
         })
         .collect()
 }
@@ -272,7 +272,38 @@ impl Parts {
     }
 }
 
+impl Parts {
+    /// Takes off what is left of the last so many seconds, in which nothing more is to be sent and nothing is repaired: how much
+    /// that is.
+    fn ends(&mut self, seconds: f64) -> f64 {
+        let mut parts = [
+            &mut self.full,
+            &mut self.closed,
+            &mut self.asked,
+            &mut self.idle,
+            &mut self.busy,
+        ];
+        let all: f64 = parts.iter().map(|part| **part).sum();
+        let ends = seconds.clamp(0.0, all);
+        if ends > 0.0 {
+            parts.iter_mut().for_each(|part| **part *= 1.0 - ends / all);
+        }
+        self.shrunk = self.shrunk.min(self.full);
+        ends
+    }
+}
+
 impl Booking<'_> {
+    /// When all was sent, and the link no longer busy with it: what is left is the way to the other end and back.
+    fn all_sent_s(&self) -> f64 {
+        let line = self.line;
+        if self.hints.at_sender {
+            line.sent_to_s.max(line.to_s - LAST * line.least_rtt_s)
+        } else {
+            line.to_s - LAST_WAY * line.least_rtt_s
+        }
+    }
+
     /// What comes before the first data: the handshake, and the request.
     fn opening(&mut self) {
         let before = self.line.from_s - self.line.opened_s;
@@ -292,10 +323,22 @@ impl Booking<'_> {
 
     fn step(&mut self, place: usize) {
         let step = self.line.steps[place];
-        let span = self.line.length_of(place);
-        let parts = Parts::of(&step, span);
+        let mut span = self.line.length_of(place);
+        let mut parts = Parts::of(&step, span);
         self.follow(place, &step, &parts);
         let mut lost = (span - self.worked[place]).max(0.0);
+        let ends = parts.ends(self.line.start_of(place) + span - self.all_sent_s());
+        if ends > 0.0 {
+            let part = lost * ends / span;
+            lost -= part;
+            span -= ends;
+            let heading = if self.hints.answered {
+                Heading::new(Limit::ProtocolWindow, State::Answer)
+            } else {
+                Heading::new(Limit::SenderApplication, State::Idle)
+            };
+            self.account.book(self.whole(heading), ends, part);
+        }
         if parts.held > 0.0 {
             let part = parts.held.min(lost);
             lost -= part;
@@ -463,6 +506,9 @@ impl Booking<'_> {
         if shares.is_empty() {
             let heading = if self.current.is_some() {
                 self.after_loss(State::Growth)
+            } else if self.capacity.is_told() {
+                // The window has grown to all that the path holds.
+                Heading::new(Limit::BottleneckBandwidth, State::Link)
             } else {
                 Heading::new(Limit::Unknown, State::Unknown)
             };
@@ -648,15 +694,29 @@ impl Booking<'_> {
         inside.any(|event| event.kind == Happening::Loss)
     }
 
+    /// When the sender reacts to an event: of a loss it hears a round trip after what was lost had been sent.
+    fn reacts_at(&self, event: &Event) -> f64 {
+        if event.kind != Happening::Loss {
+            return event.at_s;
+        }
+        let step = &self.line.steps[self.line.step_at(event.at_s)];
+        let trip = if step.rtt_s.is_finite() {
+            step.rtt_s
+        } else {
+            self.line.least_rtt_s
+        };
+        event.at_s + trip
+    }
+
     /// Follows events and the flight: opens deficits and pays them back.
     fn follow(&mut self, place: usize, step: &Step, parts: &Parts) {
         let end = self.line.start_of(place) + self.line.step_s;
-        while self
-            .line
-            .events
-            .get(self.next)
-            .is_some_and(|event| event.at_s < end)
-        {
+        let repairs = parts.repair + parts.silent > 0.0;
+        while self.line.events.get(self.next).is_some_and(|event| {
+            let begins = repairs
+                && (event.at_s < end || self.current.is_none() && event.at_s < end + self.line.step_s);
+            begins || self.reacts_at(event) < end
+        }) {
             let number = self.next;
             self.next += 1;
             self.pending.push(number);
@@ -667,9 +727,7 @@ impl Booking<'_> {
             }
             self.reach = 0.0;
         }
-        if parts.repair + parts.silent > 0.0
-            && let Some((_, until)) = &mut self.current
-        {
+        if repairs && let Some((_, until)) = &mut self.current {
             *until = place + REACTS;
         }
         let held = parts.full + parts.closed + parts.idle + parts.asked + parts.silent + parts.repair;
@@ -715,7 +773,7 @@ impl Booking<'_> {
         }
         let grown = |place: usize| {
             let (now, before) = (&self.line.steps[place], &self.line.steps[place - 2]);
-            now.flight as f64 >= DOUBLES * before.flight as f64
+            now.flight as f64 >= capacity::DOUBLES * before.flight as f64
         };
         // A buffer or a program stops it there as well; it goes on when they let it.
         let stopped = self
@@ -962,6 +1020,11 @@ pub(super) fn ideal_start(bytes: f64, rate: f64, rtt: f64, initial: f64) -> f64 
     time + left / rate - bytes / rate
 }
 
+/// Round trips before the last acknowledgement for which the link no longer is full: the way from there and back, and half of
+/// the round trip over which that is told.
+const LAST: f64 = 1.25;
+/// The same before the last data arrive.
+const LAST_WAY: f64 = 0.5;
 /// Factor from which a capacity is too small to be one.
 const WRONG: f64 = 1.1;
 /// Share of the link's rate from which it is full where a queue stands before it.
@@ -1020,8 +1083,6 @@ const LEFT: f64 = 0.5;
 const SOME: f64 = 0.3;
 /// Share of the time with a closed or shrunken window from which one stop of the reader makes all of it.
 const ONE_STOP: f64 = 0.8;
-/// Growth over two steps that slow start makes and nothing else does.
-const DOUBLES: f64 = 1.5;
 /// Share of what the path holds from which slow start has filled it.
 const NEARLY: f64 = 0.9;
 /// Steps that a ceiling must have held to show what it lets through.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Hints;
-use slowpath_facts::Timeline;
+use slowpath_facts::{Happening, Timeline};
 
 /// How a capacity is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -232,10 +232,24 @@ fn empty(line: &Timeline, hints: &Hints, grain: usize) -> f64 {
     line.least_data_rtt_s.min(line.least_rtt_s + few)
 }
 
+/// What arrives in the next step is far more than in any step before this one, and nothing was lost yet: slow start grows so,
+/// and a full link would not let it.
+pub(super) fn doubles(line: &Timeline, place: usize) -> bool {
+    let first = line.events.iter().find(|event| event.kind != Happening::Needless);
+    let early = first.is_none_or(|first| line.start_of(place) <= first.at_s);
+    let Some(next) = line.steps.get(place + 1).filter(|_| early) else {
+        return false;
+    };
+    let before = &line.steps[..place];
+    (before.iter()).all(|step| next.delivered as f64 >= DOUBLES * step.delivered as f64)
+}
+
 /// The rate over so many steps as tell one, for all in a row in which a queue stood before, within and nothing kept the
 /// sender from sending.
 fn full_link_rates(line: &Timeline, queued: &[bool], grain: usize) -> Vec<(usize, f64)> {
-    let usable = |place: usize| queued[place] && line.steps[place].kept_s() < 0.05 * line.step_s;
+    let usable = |place: usize| {
+        queued[place] && line.steps[place].kept_s() < 0.05 * line.step_s && !doubles(line, place)
+    };
     (1..line.steps.len().saturating_sub(grain))
         .filter(|&place| queued[place - 1] && (place..place + grain).all(usable))
         .map(|place| (place + grain / 2, rate(line, place..place + grain)))
@@ -339,6 +353,8 @@ fn carry(time: &mut f64, room: f64, excess: f64) -> f64 {
 const QUEUE: f64 = 0.03;
 /// The same, seconds.
 const LEAST_QUEUE: f64 = 0.001;
+/// Growth over two steps that slow start makes and nothing else does.
+pub(super) const DOUBLES: f64 = 1.5;
 /// Segments whose number tells a rate.
 const SEGMENTS: f64 = 20.0;
 /// Fewest steps over which a rate is told.

@@ -34,6 +34,7 @@ fn flow(kilobytes: &[u64], queued: bool) -> Timeline {
         opened_s: 0.0,
         from_s: RTT,
         to_s: RTT + steps.len() as f64 * RTT,
+        sent_to_s: RTT + steps.len() as f64 * RTT,
         step_s: RTT,
         least_rtt_s: RTT,
         least_data_rtt_s: RTT,
@@ -922,4 +923,92 @@ fn a_queue_of_what_is_asked_for_piece_by_piece_tells_the_links_rate() {
         ledger.capacity_bit_per_s.unwrap() / (8.0 * RATE)
     };
     assert!((of(true) - 1.0).abs() < 0.01 && (of(false) - 0.6).abs() < 0.01);
+}
+
+#[test]
+fn until_the_sender_hears_of_a_loss_slow_start_goes_on() {
+    let mut kilobytes = vec![0, 10, 20, 40, 80];
+    kilobytes.extend([50; 40]);
+    let mut line = flow(&kilobytes, false);
+    // Sent in the fourth step: the sender hears of it in the fifth.
+    line.events.push(loss(line.start_of(3) + 0.05, f64::NAN));
+    let ledger = book(&line, &hints(), Some(RATE));
+    adds_up(&ledger);
+    let at = |seconds: f64| {
+        let mut spans = ledger.spans.iter();
+        spans
+            .find(|span| span.from_s <= seconds && seconds < span.to_s)
+            .map(|span| span.limit)
+    };
+    assert_eq!(at(line.start_of(3) + 0.08), Some(Limit::SlowStart), "{ledger:#?}");
+    assert_eq!(
+        at(line.start_of(4) + 0.08),
+        Some(Limit::RandomLoss),
+        "{ledger:#?}"
+    );
+    // One that repairs it already has heard of it.
+    line.steps[3].repair_s = 0.03;
+    let ledger = book(&line, &hints(), Some(RATE));
+    let repairs = |entry: &&Entry| entry.state == State::Repair && entry.cause == Limit::RandomLoss;
+    assert!(ledger.entries.iter().any(|entry| repairs(&entry)), "{ledger:#?}");
+}
+
+#[test]
+fn behind_the_last_new_data_nothing_is_left_to_send() {
+    let mut line = flow(&[100; 50], true);
+    line.sent_to_s = line.to_s - RTT;
+    let ledger = book(&line, &hints(), None);
+    adds_up(&ledger);
+    let last = ledger.entries.iter().find(|entry| entry.state == State::Idle);
+    let last = last.unwrap();
+    assert_eq!(last.cause, Limit::SenderApplication);
+    assert!((last.time_s - RTT).abs() < 1e-6, "{ledger:#?}");
+    // What is repaired then is not done with.
+    for step in &mut line.steps[48..] {
+        step.repair_s = RTT;
+    }
+    let ledger = book(&line, &hints(), None);
+    adds_up(&ledger);
+    assert!(
+        !ledger.entries.iter().any(|entry| entry.state == State::Idle),
+        "{ledger:#?}"
+    );
+    // Requests are waited for.
+    let hints = Hints {
+        answered: true,
+        ..hints()
+    };
+    line.steps.iter_mut().for_each(|step| step.repair_s = 0.0);
+    let ledger = book(&line, &hints, None);
+    assert!(
+        ledger
+            .entries
+            .iter()
+            .any(|entry| entry.cause == Limit::ProtocolWindow),
+        "{ledger:#?}"
+    );
+}
+
+#[test]
+fn bursts_of_slow_start_that_stand_in_a_queue_do_not_fill_the_link() {
+    let mut kilobytes = vec![0, 10, 20, 40, 80];
+    kilobytes.extend([100; 45]);
+    let mut line = flow(&kilobytes, true);
+    for step in &mut line.steps {
+        step.rtt_s = 1.5 * RTT;
+    }
+    let hints = Hints {
+        shared: true,
+        ..hints()
+    };
+    let ledger = book(&line, &hints, Some(RATE));
+    adds_up(&ledger);
+    let start = ledger
+        .entries
+        .iter()
+        .find(|entry| entry.cause == Limit::SlowStart);
+    assert!(
+        start.is_some_and(|start| start.time_s >= 2.5 * RTT),
+        "{ledger:#?}"
+    );
 }
