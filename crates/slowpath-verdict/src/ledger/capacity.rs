@@ -94,8 +94,11 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
             .copied()
     };
     let by_trains = line.train_rate;
-    // What is asked for piece by piece fills the link for hardly a round trip; its queue tells the rate all the same.
-    let by_delay = hints.delay_rate.filter(|rate| hints.answered && *rate >= highest);
+    // What is asked for piece by piece fills the link for hardly a round trip; its queue tells the rate all the same. So does
+    // that of a window of a few segments, as short as a delayed acknowledgement takes, where the flow is as fast as it drains.
+    let by_delay = hints.delay_rate.filter(|rate| {
+        hints.answered && *rate >= highest || (highest / rate - 1.0).abs() <= AGREE && window_is_full(line)
+    });
     let by_trains_alone = || by_trains.or_else(|| in_moments(line, &queued, highest));
     let unseen = || match by_delay.or_else(by_trains_alone) {
         Some(rate) if highest <= rate * BEYOND => constant(rate, CapacityIs::Measured),
@@ -244,6 +247,12 @@ pub(super) fn doubles(line: &Timeline, place: usize) -> bool {
     (before.iter()).all(|step| next.delivered as f64 >= DOUBLES * step.delivered as f64)
 }
 
+/// The window is full for a good part of the time.
+fn window_is_full(line: &Timeline) -> bool {
+    let full: f64 = line.steps.iter().map(|step| step.full_s).sum();
+    full >= GOOD_PART * (line.to_s - line.from_s)
+}
+
 /// The rate over so many steps as tell one, for all in a row in which a queue stood before, within and nothing kept the
 /// sender from sending.
 fn full_link_rates(line: &Timeline, queued: &[bool], grain: usize) -> Vec<(usize, f64)> {
@@ -353,6 +362,8 @@ fn carry(time: &mut f64, room: f64, excess: f64) -> f64 {
 const QUEUE: f64 = 0.03;
 /// The same, seconds.
 const LEAST_QUEUE: f64 = 0.001;
+/// A share of the time that is no accident.
+const GOOD_PART: f64 = 0.3;
 /// Growth over two steps that slow start makes and nothing else does.
 pub(super) const DOUBLES: f64 = 1.5;
 /// Segments whose number tells a rate.
