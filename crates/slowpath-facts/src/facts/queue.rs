@@ -104,9 +104,6 @@ const LANES: usize = 8;
 const NEARLY_FULL: f64 = 0.75;
 /// Share of the size from which a backlog is full.
 const FULL: f64 = 0.95;
-/// No queue takes longer to drain, and no bucket to fill, seconds: beyond it the backlog hardly is more than the time since
-/// the beginning, and losses that begin late look like a size.
-const LONGEST_S: f64 = 3.0;
 /// Bins of backlog.
 const BINS: usize = 1024;
 
@@ -346,9 +343,8 @@ impl<const N: usize> Levels<N> {
     ) {
         let mut place = 0;
         for some in rates.chunks(N) {
-            let lanes = in_lanes(some);
-            self.run(items, lanes);
-            let separated = self.separate(lanes);
+            self.run(items, in_lanes(some));
+            let separated = self.separate();
             for (lane, (&rate, found)) in some.iter().zip(separated).enumerate() {
                 take(place, rate, found, &|| self.loss_spread(lane));
                 place += 1;
@@ -357,7 +353,7 @@ impl<const N: usize> Levels<N> {
     }
 
     /// In each lane the error that the backlog makes which separates losses from deliveries best, and that backlog.
-    fn separate(&mut self, rates: [f64; N]) -> [(f64, f64); N] {
+    fn separate(&mut self) -> [(f64, f64); N] {
         let mut top = [0.0_f64; N];
         for levels in &self.at_loss {
             for (top, level) in top.iter_mut().zip(levels) {
@@ -375,8 +371,7 @@ impl<const N: usize> Levels<N> {
         for (index, (losses, passes)) in self.losses.iter().zip(&self.passes).enumerate() {
             for lane in 0..N {
                 let error = below[lane] * all_passes + above[lane] * all_losses;
-                let fills_s = index as f64 / scale[lane] * 8.0 / rates[lane];
-                if error < best[lane].0 && fills_s <= LONGEST_S {
+                if error < best[lane].0 {
                     best[lane] = (error, index as f64);
                 }
                 below[lane] += f64::from(losses[lane]);
