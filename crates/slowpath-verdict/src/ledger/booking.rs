@@ -1020,8 +1020,8 @@ pub(super) fn ideal_start(bytes: f64, rate: f64, rtt: f64, initial: f64) -> f64 
     time + left / rate - bytes / rate
 }
 
-/// Round trips before the last acknowledgement for which the link no longer is full: the way from there and back, and half of
-/// the round trip over which that is told.
+/// Round trips before the last acknowledgement for which the link no longer is full: the way from there and back, which is a half
+/// to a whole one (the link may be anywhere), and half of the round trip over which that is told.
 const LAST: f64 = 1.25;
 /// The same before the last data arrive.
 const LAST_WAY: f64 = 0.5;
