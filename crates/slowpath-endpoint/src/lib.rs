@@ -28,6 +28,7 @@ pub mod codec;
 mod filter;
 pub mod host;
 mod outbox;
+mod ring;
 mod rng;
 mod system;
 pub mod tcp;

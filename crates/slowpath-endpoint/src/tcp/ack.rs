@@ -4,7 +4,7 @@ use slowpath_packet::Seq32;
 use slowpath_units::{Duration, Time};
 use std::hint::cold_path;
 
-use super::scoreboard::{Segment, before};
+use super::scoreboard::{Marks, Segment, before};
 use super::sender::Sender;
 use super::timer::TimerKind;
 use crate::cc::{RateSample, State};
@@ -79,24 +79,19 @@ impl Sender {
         } else {
             self.update_window(now, ack, &mut found);
         }
+        if self.board.is_empty() {
+            self.advance(ack);
+            return;
+        }
         let delivered_before = self.delivery.delivered();
         let lost_before = self.delivery.lost();
         let prior_in_flight = self.in_flight();
-        let had_flight = !self.board.is_empty();
         let prior_highest = self.sacks.highest().max(self.una);
-        if self.sack && had_flight && !ack.sack.as_slice().is_empty() {
+        if self.sack && !ack.sack.as_slice().is_empty() {
             cold_path();
             self.take_sack(now, ack, &mut found);
         }
-        if ack.offset > self.una {
-            found.advanced = true;
-            self.una = ack.offset;
-            self.queue.stream.acknowledge(ack.offset.saturating_sub(1));
-            self.timeouts.progress();
-        }
-        if !had_flight {
-            return;
-        }
+        found.advanced = self.advance(ack);
         let rtt = self.clean(now, ack, &mut found, prior_highest);
         let mut sample = RateSample {
             rtt,
@@ -104,7 +99,7 @@ impl Sender {
             ..RateSample::default()
         };
         if let Some(newest) = found.newest {
-            sample.prior_delivered = newest.delivered;
+            sample.prior_delivered = self.delivery.at_sending(&newest);
         }
         if found.newest.is_some() {
             self.rack.adapt(sample.prior_delivered, self.delivery.delivered());
@@ -133,6 +128,18 @@ impl Sender {
         self.delivery.sample(now, newest, self.rtt.minimum(), &mut sample);
         self.adjust_window(now, &found, &sample);
         self.expand_buffer();
+    }
+
+    /// Whether anything is newly acknowledged.
+    #[inline]
+    fn advance(&mut self, ack: &Ack<'_>) -> bool {
+        let advanced = ack.offset > self.una;
+        if advanced {
+            self.una = ack.offset;
+            self.queue.stream.acknowledge(ack.offset.saturating_sub(1));
+            self.timeouts.progress();
+        }
+        advanced
     }
 
     fn update_window(&mut self, now: Time, ack: &Ack<'_>, found: &mut Findings) {
@@ -219,7 +226,7 @@ impl Sender {
             if segment.start >= right {
                 break;
             }
-            if segment.start >= left && segment.end <= right && !segment.sacked {
+            if segment.start >= left && segment.end() <= right && !segment.is(Marks::SACKED) {
                 self.tag_one(now, number, &segment, found);
             }
             number = number.wrapping_add(1);
@@ -227,12 +234,12 @@ impl Sender {
     }
 
     fn tag_one(&mut self, now: Time, number: u32, segment: &Segment, found: &mut Findings) {
-        if !segment.retransmitted && !segment.ever_retransmitted {
+        if !segment.is(Marks::EVER_RETRANSMITTED) {
             if segment.start < self.sacks.highest() {
                 let low = found.lowest_reordered.get_or_insert(segment.start);
                 *low = (*low).min(segment.start);
             }
-            if segment.end <= self.high_seq {
+            if segment.end() <= self.high_seq {
                 found.original_acked = true;
             }
             found.first_sacked.get_or_insert(segment.sent);
@@ -244,23 +251,23 @@ impl Sender {
         self.rack.advance(
             now,
             segment.sent,
-            segment.end,
-            segment.ever_retransmitted,
+            segment.end(),
+            segment.is(Marks::EVER_RETRANSMITTED),
             min_rtt,
         );
         self.note_delivered(segment, found);
         self.board.mark_sacked(number);
-        self.board.get_mut(number).sampled = true;
+        self.board.get_mut(number).set(Marks::SAMPLED, true);
     }
 
     /// Keeps the stamps of the most recently sent segment among those delivered (`tcp_rate_skb_delivered`).
     fn note_delivered(&mut self, segment: &Segment, found: &mut Findings) {
-        if segment.sampled {
+        if segment.is(Marks::SAMPLED) {
             return;
         }
         let newer = found
             .newest
-            .is_none_or(|newest| (segment.sent, segment.end) > (newest.sent, newest.end));
+            .is_none_or(|newest| (segment.sent, segment.end()) > (newest.sent, newest.end()));
         if newer {
             found.newest = Some(*segment);
             found.send_interval = self.delivery.begin_sample(segment);
@@ -282,23 +289,23 @@ impl Sender {
         while let Some(segment) = self.board.pop_acknowledged(ack.offset) {
             acked += 1;
             found.acked = true;
-            if segment.ever_retransmitted {
+            if segment.is(Marks::EVER_RETRANSMITTED) {
                 cold_path();
-                found.retransmission_acked |= segment.retransmitted || !segment.sacked;
-            } else if !segment.sacked {
+                found.retransmission_acked |= segment.is(Marks::RETRANSMITTED) || !segment.is(Marks::SACKED);
+            } else if !segment.is(Marks::SACKED) {
                 first_acked.get_or_insert(segment.sent);
                 last_acked = Some(segment.sent);
                 lowest = lowest.min(segment.start);
-                found.original_acked |= segment.end <= self.high_seq;
+                found.original_acked |= segment.end() <= self.high_seq;
             }
-            if !segment.sacked && self.sack {
+            if !segment.is(Marks::SACKED) && self.sack {
                 self.delivery.add_delivered(1);
                 let min_rtt = self.rtt.minimum();
                 self.rack.advance(
                     now,
                     segment.sent,
-                    segment.end,
-                    segment.ever_retransmitted,
+                    segment.end(),
+                    segment.is(Marks::EVER_RETRANSMITTED),
                     min_rtt,
                 );
             }

@@ -2,7 +2,7 @@
 
 use slowpath_units::{Duration, Time};
 
-use super::scoreboard::Segment;
+use super::scoreboard::{Marks, Segment};
 use crate::cc::RateSample;
 
 /// Counts what the receiver is known to hold and measures the rate at which that grows.
@@ -61,10 +61,15 @@ impl Delivery {
 
     /// Writes the state at sending into a segment (`tcp_rate_skb_sent`).
     pub(crate) const fn stamp(&self, segment: &mut Segment) {
-        segment.delivered = self.delivered;
+        segment.delivered = self.delivered as u32;
         segment.delivered_at = self.delivered_at;
         segment.first_sent = self.first_sent;
-        segment.app_limited = self.is_application_limited();
+        segment.set(Marks::APP_LIMITED, self.is_application_limited());
+    }
+
+    /// Segments delivered when this one was last sent. While it is in flight fewer than 2^32 others are: no window holds so many.
+    pub(crate) fn at_sending(&self, segment: &Segment) -> u64 {
+        self.delivered - u64::from((self.delivered as u32).wrapping_sub(segment.delivered))
     }
 
     pub(crate) const fn add_delivered(&mut self, segments: u32) {
@@ -106,13 +111,13 @@ impl Delivery {
         };
         let ack_interval = now.since(newest.delivered_at);
         sample.interval = ack_interval.max(send_interval);
-        sample.app_limited = newest.app_limited;
-        sample.prior_delivered = newest.delivered;
+        sample.app_limited = newest.is(Marks::APP_LIMITED);
+        sample.prior_delivered = self.at_sending(&newest);
         // Shorter than the path: the acknowledgements were compressed, or of another transmission.
         if min_rtt.is_some_and(|min| sample.interval < min) {
             return;
         }
-        sample.delivered = Some(self.delivered - newest.delivered);
+        sample.delivered = Some(self.delivered - sample.prior_delivered);
     }
 }
 
@@ -125,7 +130,7 @@ mod tests {
         let at = |ms| Time::ZERO + Duration::from_millis(ms);
         let mut delivery = Delivery::new();
         delivery.restart(at(0));
-        let mut segment = Segment::new(1, 1001, at(0));
+        let mut segment = Segment::new(1, 1000, at(0));
         delivery.stamp(&mut segment);
         delivery.add_delivered(3);
         delivery.limit_by_application(4);

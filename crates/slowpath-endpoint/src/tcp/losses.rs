@@ -3,7 +3,7 @@
 use slowpath_units::{Duration, Time};
 
 use super::ack::Findings;
-use super::scoreboard::before;
+use super::scoreboard::{Marks, before};
 use super::sender::Sender;
 use super::timer::TimerKind;
 use crate::cc::State;
@@ -15,7 +15,7 @@ impl Sender {
             let fresh = self.state < State::Recovery && self.sacks.reno() >= self.sacks.reordering();
             if (fresh || (self.state == State::Recovery && found.advanced)) && !self.board.is_empty() {
                 let head = self.board.first();
-                if !self.board.get(head).lost {
+                if !self.board.get(head).is(Marks::LOST) {
                     self.mark_lost(head);
                     self.sacks.limit_reno(self.reno_room());
                 }
@@ -37,9 +37,9 @@ impl Sender {
         let mut marked = false;
         while before(number, end) && above >= self.sacks.reordering() {
             let segment = self.board.get(number);
-            if segment.sacked {
+            if segment.is(Marks::SACKED) {
                 above -= 1;
-            } else if !segment.lost {
+            } else if !segment.is(Marks::LOST) {
                 self.mark_lost(number);
                 marked = true;
             }
@@ -102,7 +102,7 @@ impl Sender {
         while let Some(number) = next {
             next = self.board.sent_after(number);
             let segment = *self.board.get(number);
-            if self.rack.is_behind(segment.sent, segment.end) {
+            if self.rack.is_behind(segment.sent, segment.end()) {
                 break;
             }
             let deadline = self.rack.expected(segment.sent) + window;

@@ -11,6 +11,7 @@ mod config;
 mod connection;
 mod delivery;
 mod losses;
+mod order;
 mod pacer;
 mod queue;
 mod rack;

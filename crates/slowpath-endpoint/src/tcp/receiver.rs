@@ -70,6 +70,8 @@ pub(crate) struct Receiver {
     wnd: u64,
     space: SpaceEstimate,
 
+    /// Nothing has arrived and nothing was read since the last acknowledgement.
+    acknowledged: bool,
     unacked_segments: u32,
     pub(crate) ack_now: bool,
     pub(crate) ack_due: Option<Time>,
@@ -159,6 +161,7 @@ impl Receiver {
                 seq: 0,
                 since: Time::ZERO,
             },
+            acknowledged: false,
             unacked_segments: 0,
             ack_now: false,
             ack_due: None,
@@ -182,6 +185,7 @@ impl Receiver {
 
     /// The window field of a SYN, which is never scaled (RFC 7323, section 2.2).
     pub(crate) fn syn_window(&mut self, mss: u32) -> u16 {
+        self.acknowledged = false;
         self.mss = mss;
         let window = if let ReceiveWindow::Exact { buffer, .. } = self.policy {
             u64::from(buffer)
@@ -201,6 +205,7 @@ impl Receiver {
 
     /// The peer's SYN has arrived; both ends' options are known.
     pub(crate) fn establish(&mut self, now: Time, shift: Option<u8>, mss: u32) {
+        self.acknowledged = false;
         self.shift = shift.unwrap_or(0);
         self.mss = mss;
         if shift.is_none() {
@@ -237,6 +242,7 @@ impl Receiver {
     ) -> bool {
         let len = u64::from(payload.len());
         let end = start + len;
+        self.acknowledged = false;
         self.counters.segments += u64::from(len > 0);
         self.note_congestion(ecn);
         self.pace_acks(now);
@@ -414,6 +420,7 @@ impl Receiver {
         if count == 0 {
             return 0;
         }
+        self.acknowledged = false;
         self.unread -= count;
         self.read += count;
         if self.keeps {
@@ -512,20 +519,28 @@ impl Receiver {
     /// An acknowledgement goes out with whatever is sent now; the result is the window field.
     pub(crate) fn acknowledge(&mut self, pure: bool) -> u16 {
         self.ack_now = false;
+        self.quick = self.quick.saturating_sub(1);
+        self.counters.acknowledgements += u64::from(pure);
+        if !self.acknowledged {
+            self.acknowledged = true;
+            self.move_window();
+        }
+        u16::try_from(self.wnd >> self.shift).unwrap_or(u16::MAX)
+    }
+
+    /// Everything received is acknowledged, with the window that may be offered now.
+    fn move_window(&mut self) {
         self.ack_due = None;
         self.pushed = false;
         self.unacked_segments = 0;
         self.compressing.waiting = 0;
-        self.quick = self.quick.saturating_sub(1);
         self.last_ack_sent = self.nxt;
-        self.counters.acknowledgements += u64::from(pure);
         let current = (self.wup + self.wnd).saturating_sub(self.nxt);
         // Never shrink what was offered.
         let window = self.select_window().max(current);
         let window = self.rounded(window).min(65_535 << self.shift);
         self.wnd = window;
         self.wup = self.nxt;
-        u16::try_from(window >> self.shift).unwrap_or(u16::MAX)
     }
 
     /// The SACK blocks of an acknowledgement: a duplicate first, then the most recent ranges.

@@ -10,7 +10,7 @@
 use slowpath_units::Time;
 
 use super::ack::Findings;
-use super::scoreboard::before;
+use super::scoreboard::{Marks, before};
 use super::sender::Sender;
 use super::timer::TimerKind;
 use crate::cc::State;
@@ -185,7 +185,11 @@ impl Sender {
     }
 
     fn any_retransmission_done(&self) -> bool {
-        self.board.retransmitted > 0 || self.board.front().is_some_and(|head| head.ever_retransmitted)
+        self.board.retransmitted > 0
+            || self
+                .board
+                .front()
+                .is_some_and(|head| head.is(Marks::EVER_RETRANSMITTED))
     }
 
     /// A queue marked a packet: one reduction for each window of data (`tcp_enter_cwr`; RFC 3168).
@@ -294,7 +298,7 @@ impl Sender {
         }
         self.counters.timeouts += 1;
         let first = self.board.first();
-        let reneged = self.board.get(first).sacked;
+        let reneged = self.board.get(first).is(Marks::SACKED);
         if reneged {
             self.board.clear_sacked();
             self.sacks.forget();

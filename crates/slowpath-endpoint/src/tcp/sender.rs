@@ -67,6 +67,8 @@ pub(crate) struct Sender {
     pub(crate) pacer: Pacer,
     pub(crate) usage: Usage,
     pub(crate) last_sent: Time,
+    /// Before this there is nothing to send, if nothing was written or sent and no timer ended since it was set.
+    pub(crate) quiet_until: Time,
     /// The last call, if it had nothing to send, ended a train or changed the window: the next may come to another end.
     pub(crate) adapted: bool,
 
@@ -115,6 +117,7 @@ impl Sender {
             pacer: Pacer::new(config.pacing, config.pacing_percent),
             usage: Usage::new(config.slow_start_after_idle, config.initial_window),
             last_sent: Time::ZERO,
+            quiet_until: Time::ZERO,
             adapted: false,
             window: Window::new(config.initial_window, config.slow_start_threshold),
             control: Controller::new(config.congestion, seed),

@@ -11,7 +11,17 @@ use crate::cc::State;
 
 impl Sender {
     /// The next segment to send at `now`, if one may go.
+    #[inline]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Cut> {
+        if now < self.quiet_until && self.unsent() == 0 && !self.queue.is_finished() {
+            self.adapted = false;
+            return None;
+        }
+        self.look(now)
+    }
+
+    /// The next segment to send at `now`, looked for.
+    fn look(&mut self, now: Time) -> Option<Cut> {
         self.adapted = self.train.is_under_way();
         if self.timer.take_window_probe() {
             cold_path();
@@ -48,7 +58,7 @@ impl Sender {
             if self.timeouts.new_data_first() {
                 cold_path();
                 self.timeouts.doubt(false);
-                return self.poll(now);
+                return self.look(now);
             }
             // Waiting for a larger train counts as held back by the window.
             let deferred = self.train.take_deferred();
@@ -59,7 +69,11 @@ impl Sender {
 
     /// Acts on the timer if it is due at `now`.
     pub(crate) fn fire(&mut self, now: Time) {
-        match self.timer.take(now) {
+        let ended = self.timer.take(now);
+        if ended.is_some() {
+            self.quiet_until = Time::ZERO;
+        }
+        match ended {
             Some(TimerKind::Reorder) => self.reorder_timeout(now),
             Some(TimerKind::Retransmit) => self.retransmit_timeout(now),
             Some(TimerKind::Persist) => self.arm_persist(now),
@@ -157,7 +171,8 @@ impl Sender {
 
     fn send_new(&mut self, now: Time, len: u32, fin: bool) -> Cut {
         let start = self.nxt;
-        let end = start + u64::from(len) + u64::from(fin);
+        let length = len + u32::from(fin);
+        let end = start + u64::from(length);
         if self.board.is_empty() {
             cold_path();
             self.delivery.restart(now);
@@ -167,7 +182,7 @@ impl Sender {
                 self.control.hooks().restart(&view, &mut self.window, idle);
             }
         }
-        let mut segment = Segment::new(start, end, now);
+        let mut segment = Segment::new(start, length, now);
         self.delivery.stamp(&mut segment);
         self.board.push(segment);
         self.nxt = end;
@@ -198,8 +213,8 @@ impl Sender {
         self.board.mark_retransmitted(number, now);
         self.undo.retransmitted();
         self.counters.retransmissions += 1;
-        let fin = self.queue.is_finished() && segment.end == self.queue.end() + 1;
-        let len = u32::try_from(segment.end - segment.start).unwrap_or(0) - u32::from(fin);
+        let fin = self.queue.is_finished() && segment.end() == self.queue.end() + 1;
+        let len = segment.length() - u32::from(fin);
         self.sent(now, len);
         if number == self.board.first() && !self.timer.is_for(TimerKind::Reorder) {
             self.arm_retransmit(now);
@@ -218,6 +233,7 @@ impl Sender {
     fn sent(&mut self, now: Time, len: u32) {
         self.counters.segments += 1;
         self.last_sent = now;
+        self.quiet_until = Time::ZERO;
         if matches!(self.state, State::Recovery | State::Cwr) {
             self.reduction.sent();
         }
@@ -251,6 +267,10 @@ impl Sender {
             && in_flight < self.window.cwnd
         {
             self.delivery.limit_by_application(in_flight);
+        }
+        if !by_window && self.board.is_empty() && unsent == 0 && !self.queue.is_finished() {
+            // Until something is written, or the window falls for want of use, looking again would change nothing.
+            self.quiet_until = self.usage.falls_at(timeout, fixed);
         }
         // Something waits but the peer's window is closed: probe (RFC 9293, section 3.8.6.1).
         if self.board.is_empty() && (unsent > 0 || self.fin_outstanding()) && !self.timer.is_set() {

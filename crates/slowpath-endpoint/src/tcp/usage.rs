@@ -91,6 +91,15 @@ impl Usage {
         true
     }
 
+    /// When [`validate`](Self::validate) next does anything if nothing is sent before.
+    pub(crate) fn falls_at(&self, timeout: Duration, fixed: bool) -> Time {
+        if !self.decays || fixed {
+            Time::MAX
+        } else {
+            self.since + timeout
+        }
+    }
+
     /// The program writes again after `idle` with nothing in flight: the window falls by half for each timeout
     /// (`tcp_cwnd_restart`).
     pub(crate) fn restart(
