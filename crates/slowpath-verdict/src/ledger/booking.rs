@@ -75,7 +75,7 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
         let span: f64 = near.clone().map(|place| line.length_of(place)).sum();
         worked[near].iter().sum::<f64>() / span.max(1e-9)
     };
-    (0..line.steps.len())
+    let mut out: Vec<bool> = (0..line.steps.len())
         .map(|place| {
             let share = busy(place, 1);
             if !capacity.is_told() {
@@ -95,7 +95,12 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
             let enough = || share.max(busy(place, capacity.grain / 2)) >= least;
             share >= FULL || capacity.queued[place] && !capacity::doubles(line, place) && (part || enough())
         })
-        .collect()
+        .collect();
+    // What the link did shows in what is acknowledged up to a round trip later.
+    for place in 1..out.len() {
+        out[place - 1] |= out[place] && !capacity::doubles(line, place - 1);
+    }
+    out
 }
 
 /// The flight that hardly ever was exceeded, where it stayed the same for so long and so often as no congestion window does;
