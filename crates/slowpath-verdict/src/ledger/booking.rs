@@ -291,7 +291,9 @@ impl Parts {
         let all: f64 = parts.iter().map(|part| **part).sum();
         let ends = seconds.clamp(0.0, all);
         if ends > 0.0 {
-            parts.iter_mut().for_each(|part| **part *= 1.0 - ends / all);
+            for part in &mut parts {
+                **part *= 1.0 - ends / all;
+            }
         }
         self.shrunk = self.shrunk.min(self.full);
         ends
