@@ -78,9 +78,10 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
     let mut out: Vec<bool> = (0..line.steps.len())
         .map(|place| {
             let share = busy(place, 1);
+            let queued = || capacity.queued[place] && !capacity::doubles(line, place);
             if !capacity.is_told() {
                 // What a policer lets through fills no link before it.
-                return capacity.queued[place] && !capacity::doubles(line, place) && hints.policed.is_none();
+                return queued() && hints.policed.is_none();
             }
             // Others may have any part of a full link.
             let least = if hints.shared {
@@ -93,7 +94,7 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
             let part = capacity.part.get(place).copied().unwrap_or(false);
             // A segment more or less in three steps may be a good part of them.
             let enough = || share.max(busy(place, capacity.grain / 2)) >= least;
-            share >= FULL || capacity.queued[place] && !capacity::doubles(line, place) && (part || enough())
+            share >= FULL || queued() && (part || enough())
         })
         .collect();
     // What the link did shows in what is acknowledged up to a round trip later.
@@ -275,9 +276,7 @@ impl Parts {
             busy: left,
         }
     }
-}
 
-impl Parts {
     /// Takes off what is left of the last so many seconds, in which nothing more is to be sent and nothing is repaired: how much
     /// that is.
     fn ends(&mut self, seconds: f64) -> f64 {
@@ -334,17 +333,17 @@ impl Booking<'_> {
         let mut parts = Parts::of(&step, span);
         self.follow(place, &step, &parts);
         let mut lost = (span - self.worked[place]).max(0.0);
+        let idle = if self.hints.answered {
+            Heading::new(Limit::ProtocolWindow, State::Answer)
+        } else {
+            Heading::new(Limit::SenderApplication, State::Idle)
+        };
         let ends = parts.ends(self.line.start_of(place) + span - self.all_sent_s());
         if ends > 0.0 {
             let part = lost * ends / span;
             lost -= part;
             span -= ends;
-            let heading = if self.hints.answered {
-                Heading::new(Limit::ProtocolWindow, State::Answer)
-            } else {
-                Heading::new(Limit::SenderApplication, State::Idle)
-            };
-            self.account.book(self.whole(heading), ends, part);
+            self.account.book(self.whole(idle), ends, part);
         }
         if parts.held > 0.0 {
             let part = parts.held.min(lost);
@@ -352,12 +351,6 @@ impl Booking<'_> {
             let heading = Heading::new(Limit::Unknown, State::Measurement);
             self.account.book(self.whole(heading), parts.held, part);
         }
-        // While nothing can be sent, nothing is delivered: that time is lost first.
-        let idle = if self.hints.answered {
-            Heading::new(Limit::ProtocolWindow, State::Answer)
-        } else {
-            Heading::new(Limit::SenderApplication, State::Idle)
-        };
         if self.full[place] {
             // Nothing nearer to the data would have changed that.
             let rest = span - parts.held - parts.silent;
@@ -371,6 +364,7 @@ impl Booking<'_> {
             }
             return;
         }
+        // While nothing can be sent, nothing is delivered: that time is lost first.
         let still = [
             (parts.silent, self.after_loss(State::Timeout)),
             (
