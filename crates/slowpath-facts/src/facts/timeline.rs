@@ -104,6 +104,9 @@ pub struct Timeline {
     pub let_go: u32,
     /// Payload bytes sent in these bursts before anything more was acknowledged.
     pub burst_bytes: u64,
+    /// When new data came that answer nothing of the other end, behind a time in which there were none though nothing held them
+    /// back; and the payload that was sent until then.
+    pub dry: Vec<(f64, u64)>,
     /// Unit in which the delays are known, seconds: they may seem longer by as much; 0 for that of the capture's clock.
     pub delay_unit_s: f64,
     /// Delays above the least round trip, seconds: the least, the hundredths of all samples, the largest; empty if there
@@ -398,6 +401,10 @@ pub(super) struct Line {
     late: Vec<f64>,
     /// Since when nothing was sent that neither the window nor repair held back.
     quiet: i64,
+    /// Up to when nothing was in flight and the window was open.
+    idle_until: i64,
+    /// Payload that was sent for the first time.
+    fresh: u64,
     timeouts: Vec<f64>,
 }
 
@@ -427,6 +434,7 @@ impl Line {
                 bursts: 0,
                 let_go: 0,
                 burst_bytes: 0,
+                dry: Vec::new(),
                 delay_unit_s: 0.0,
                 delays_s: Vec::new(),
             },
@@ -439,6 +447,8 @@ impl Line {
             spacing: Spacing::default(),
             late: Vec::new(),
             quiet: from,
+            idle_until: i64::MIN,
+            fresh: 0,
             timeouts: Vec::new(),
         }
     }
@@ -508,7 +518,10 @@ impl Line {
             }),
             Waiting::Closed => self.spread(from, to, |step, span| step.closed_s += span),
             Waiting::Recovery => self.spread(from, to, |step, span| step.repair_s += span),
-            Waiting::Idle => self.spread(from, to, |step, span| step.idle_s += span),
+            Waiting::Idle => {
+                self.idle_until = to;
+                self.spread(from, to, |step, span| step.idle_s += span);
+            }
         }
     }
 
@@ -517,8 +530,13 @@ impl Line {
         if answers && at > self.quiet {
             self.spread(self.quiet, at, |step, span| step.asked_s += span);
         }
-        if self.room > ROOM && !answers && !again && at - self.quiet > GATHERS {
+        let lets_pass = !answers && !again && at - self.quiet > GATHERS;
+        if self.room > ROOM && lets_pass {
             self.spread(self.quiet, at, |step, span| step.unused_s += span);
+        }
+        if (self.room > ROOM || self.idle_until == at) && lets_pass && self.out.dry.len() < EVENTS {
+            let at_s = self.out.from_s + (at - self.from) as f64 / 1e9;
+            self.out.dry.push((at_s, self.fresh));
         }
         self.quiet = at;
         if at == self.from {
@@ -545,6 +563,7 @@ impl Line {
             self.out.burst_bytes += bytes;
         }
         if !again {
+            self.fresh += bytes;
             self.out.sent_to_s = self.out.from_s + (at - self.from) as f64 / 1e9;
         }
         let followed = !again && self.fresh_ack.take().is_some_and(|ack| at - ack <= near);
@@ -1106,6 +1125,26 @@ mod tests {
         assert!(
             (full(&[(held, 20), (Waiting::Idle, 1), (room, 1), (held, 20), (room, 2)]) - 40.0).abs() < 0.1
         );
+    }
+
+    #[test]
+    fn new_data_behind_a_time_without_any_tell_what_was_sent_until_then() {
+        let mut line = Line::new(&Half::default(), 0, 1_000_000_000, 0.01, 0);
+        let millis = |at: i64| at * 1_000_000;
+        line.sent(0, 1_000, false, 0, 1_000, false);
+        line.sent(0, 1_000, false, 0, 2_000, false);
+        // Nothing is in flight, and nothing holds it.
+        line.waited(Waiting::Idle, false, millis(10), millis(50));
+        line.sent(millis(50), 500, false, 0, 500, false);
+        // The same for as long as a kernel gathers; repair, and an answer.
+        line.waited(Waiting::Idle, false, millis(60), millis(61));
+        line.quiet = millis(60);
+        line.sent(millis(61), 500, false, 0, 500, false);
+        line.waited(Waiting::Idle, false, millis(70), millis(90));
+        line.sent(millis(90), 500, true, 0, 500, false);
+        line.waited(Waiting::Idle, false, millis(100), millis(120));
+        line.sent(millis(120), 500, false, 0, 500, true);
+        assert_eq!(line.out.dry, [(0.05, 2_000)]);
     }
 
     #[test]

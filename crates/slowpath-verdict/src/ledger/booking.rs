@@ -951,14 +951,33 @@ pub(super) fn given(line: &Timeline, spans: &[Interval]) -> Option<f64> {
         time += span.to_s - span.from_s;
         last = last.max(span.to_s);
     }
-    let end = line.step_at(last);
-    let sent: u64 = line.steps[..=end].iter().map(|step| step.fresh).sum();
     let all: u64 = line.steps.iter().map(|step| step.fresh).sum();
-    let (rate, mean) = (
-        sent as f64 / (last - line.from_s),
-        all as f64 / (line.to_s - line.from_s),
-    );
-    (time >= LASTS * line.step_s && last > line.from_s && rate >= STEADY * mean).then(|| rate.max(mean))
+    let mean = all as f64 / (line.to_s - line.from_s);
+    let rate = if time >= LASTS * line.step_s && last > line.from_s {
+        let end = line.step_at(last);
+        let sent: u64 = line.steps[..=end].iter().map(|step| step.fresh).sum();
+        sent as f64 / (last - line.from_s)
+    } else {
+        written(line)?
+    };
+    (rate >= STEADY * mean).then(|| rate.max(mean))
+}
+
+/// The pace at which a program wrote that ran dry now and then, payload bytes per second: it had sent all that it had written,
+/// and programs write whole blocks; what a buffer lets go ends anywhere.
+fn written(line: &Timeline) -> Option<f64> {
+    let dry = || {
+        line.dry
+            .iter()
+            .filter(|(at, sent)| *at > line.from_s && *sent > 0)
+    };
+    let whole = || dry().filter(|(_, sent)| sent % PAGE == 0);
+    if (whole().count() as f64) < OFTEN_WHOLE * dry().count() as f64 {
+        return None;
+    }
+    whole()
+        .map(|(at, sent)| *sent as f64 / (at - line.from_s))
+        .max_by(f64::total_cmp)
 }
 
 /// What a window that stayed the same lets through at most, though it never held, payload bytes per second.
@@ -1088,6 +1107,10 @@ const ONE_STOP: f64 = 0.8;
 const NEARLY: f64 = 0.9;
 /// Steps that a ceiling must have held to show what it lets through.
 const LASTS: f64 = 6.0;
+/// Share of the times at which a program with a pace ran dry that it had sent whole blocks.
+const OFTEN_WHOLE: f64 = 0.25;
+/// Bytes of which programs write whole multiples.
+const PAGE: u64 = 4_096;
 /// Share of the time for which a window that is fixed has its size.
 const ALWAYS: f64 = 0.9;
 /// Share of the mean rate that a pace is at least.

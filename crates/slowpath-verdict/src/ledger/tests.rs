@@ -803,6 +803,21 @@ fn a_program_that_catches_up_gives_no_more_than_it_had_given_when_it_was_out_of_
         ..early(Limit::SenderApplication)
     };
     assert!(given(&line, &[late]).is_some() && given(&line, &[early(Limit::SendBuffer)]).is_none());
+    // Unless it had sent whole blocks whenever it was out of data: it gave no more than these until then, whatever held it later.
+    let dry = |sent: &[u64]| {
+        let mut line = line.clone();
+        let at = |place: usize| line.from_s + 0.3 * (place + 1) as f64;
+        line.dry = sent
+            .iter()
+            .enumerate()
+            .map(|(place, sent)| (at(place), *sent))
+            .collect();
+        given(&line, &[])
+    };
+    let pace = dry(&[131_072, 262_144]).unwrap();
+    assert!((pace / (131_072.0 / 0.3) - 1.0).abs() < 1e-9, "{pace}");
+    assert_eq!(dry(&[131_000, 262_700]), None);
+    assert_eq!(dry(&[131_072, 262_700, 393_000, 524_000, 655_000]), None);
 }
 
 #[test]
