@@ -64,6 +64,7 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
             let behind = facts.queue_behind.filter(|_| policed.is_some());
             behind.is_some_and(|behind| behind.error <= ALL && behind.losses >= own.losses)
         },
+        policer_of_some: of_some(facts),
         fills: first(&[bottleneck_bandwidth::LOOK, bottleneck_bandwidth::DESPITE_LOSSES]).is_some(),
         varies: !steady(facts)
             && !reordering::overtakes(&case)
@@ -156,10 +157,30 @@ fn policed_among_others(facts: &FlowFacts, around: &Surroundings) -> Option<f64>
     }
 }
 
+/// The bucket behind the link that was empty at a good part of the losses and hardly ever else: payload bytes per second and bytes.
+/// It explains too few of them to blame it, but no rate does so by chance.
+fn of_some(facts: &FlowFacts) -> Option<(f64, f64)> {
+    let fit = facts.queue_behind?;
+    let [lost, _, above] = fit.at_full.map(|count| count as f64);
+    let shows = lost >= OF_SOME
+        && lost >= PART * fit.losses as f64
+        && above <= HARDLY * fit.deliveries as f64
+        && fit.delay_slope.abs() <= FLAT;
+    shows.then(|| (payload(facts, fit.rate_bit_per_s), fit.size_bytes))
+}
+
 /// Error of a fit up to which it shows a policer behind a link: few losses are left there, and some rate fits a few.
 const BEHIND: f64 = 0.2;
 /// The same where there are [`MANY`].
 const FITS: f64 = 0.35;
+/// Losses that a bucket explains from which it is there.
+const OF_SOME: f64 = 12.0;
+/// The share of all losses that these are at least.
+const PART: f64 = 0.3;
+/// Share of what arrived that may have found it empty.
+const HARDLY: f64 = 0.06;
+/// Slope of the delay over the backlog up to which it is no queue's.
+const FLAT: f64 = 0.2;
 /// Error of a fit up to which its bucket was empty at every loss and hardly ever else.
 const ALL: f64 = 0.05;
 /// Share of the time with nothing to send that must end so.
@@ -188,6 +209,7 @@ fn payload(facts: &FlowFacts, rate_bit_per_s: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use slowpath_facts::QueueFit;
 
     #[test]
     fn pauses_that_outlast_the_last_word_of_the_other_end_are_the_programs_own() {
@@ -202,5 +224,32 @@ mod tests {
         // Each request leaves as soon as the last one is answered; a source that sleeps sends long after that.
         assert!(asks(&line(2.0, 1.9)) && !asks(&line(2.0, 0.1)));
         assert!(asks(&line(0.0, 0.0)));
+    }
+
+    #[test]
+    fn a_bucket_is_there_if_it_was_empty_at_many_of_the_losses_and_hardly_ever_else() {
+        let of = |at_full: [u64; 3], losses, slope| {
+            let fit = QueueFit {
+                rate_bit_per_s: 1e7,
+                size_bytes: 20_000.0,
+                at_full,
+                losses,
+                deliveries: 1_000,
+                delay_slope: slope,
+                ..QueueFit::default()
+            };
+            let facts = FlowFacts {
+                queue_behind: Some(fit),
+                ..FlowFacts::default()
+            };
+            of_some(&facts).map(|(_, bucket)| bucket)
+        };
+        assert_eq!(of([20, 90, 20], 50, 0.0), Some(20_000.0));
+        // Too few of them, too many that were let through, or a delay that grows as a queue's.
+        assert_eq!(of([10, 90, 20], 30, 0.0), None);
+        assert_eq!(of([20, 90, 20], 90, 0.0), None);
+        assert_eq!(of([20, 200, 100], 50, 0.0), None);
+        assert_eq!(of([20, 90, 20], 50, 0.9), None);
+        assert_eq!(of_some(&FlowFacts::default()), None);
     }
 }

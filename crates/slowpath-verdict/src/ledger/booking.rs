@@ -921,10 +921,11 @@ fn ceilings(line: &Timeline, hints: &Hints, spans: &[Interval]) -> Vec<(Limit, f
             sum.1 += line.length_of(place);
         }
     }
-    let least = LASTS * line.step_s;
+    // A buffer lets through the same from its first round trip on.
+    let least = |limit: Limit| line.step_s * if limit == Limit::SendBuffer { SHOWN } else { LASTS };
     let held = sums
         .into_iter()
-        .filter(|(_, (bytes, time))| *bytes > 0.0 && *time >= least);
+        .filter(|(limit, (bytes, time))| *bytes > 0.0 && *time >= least(*limit));
     let mut out: Vec<(Limit, f64)> = held.map(|(limit, (bytes, time))| (limit, bytes / time)).collect();
     if let Some(rate) = given(line, spans) {
         match out
@@ -935,7 +936,8 @@ fn ceilings(line: &Timeline, hints: &Hints, spans: &[Interval]) -> Vec<(Limit, f
             None => out.push((Limit::SenderApplication, rate)),
         }
     }
-    out.extend(hints.policed.map(|rate| (Limit::Policed, rate)));
+    let policer = hints.policed.or(hints.policer_of_some.map(|(rate, _)| rate));
+    out.extend(policer.map(|rate| (Limit::Policed, rate)));
     if !out.iter().any(|(limit, _)| *limit == Limit::ReceiverWindow) {
         out.extend(fixed_window(line, hints).map(|rate| (Limit::ReceiverWindow, rate)));
     }
@@ -1107,6 +1109,8 @@ const ONE_STOP: f64 = 0.8;
 const NEARLY: f64 = 0.9;
 /// Steps that a ceiling must have held to show what it lets through.
 const LASTS: f64 = 6.0;
+/// The same for a send buffer.
+const SHOWN: f64 = 2.0;
 /// Share of the times at which a program with a pace ran dry that it had sent whole blocks.
 const OFTEN_WHOLE: f64 = 0.25;
 /// Bytes of which programs write whole multiples.

@@ -80,7 +80,10 @@ pub(super) fn seen(
         initial: line.initial_window as f64,
         law: law(line, segment, held),
         loss: random.count() as f64 * segment / sent.max(1) as f64,
-        policer: hints.policed.map(|rate| (rate, hints.bucket)),
+        policer: hints
+            .policed
+            .map(|rate| (rate, hints.bucket))
+            .or(hints.policer_of_some),
     })
 }
 

@@ -41,17 +41,27 @@ impl Ledger {
     fn next_ceiling(&self, cause: Limit) -> f64 {
         // The whole of the transfer was faster: what held it so for a while was a stop, and its time is not given back.
         let stop = |rate: f64| rate * self.duration_s < self.bytes * (1.0 - ROUNDING);
+        let gone =
+            |limit: Limit| limit == cause || limit == Limit::Policed && self.is_what_others_left(cause);
         let others = self.ceilings.iter();
         others
-            .filter(|(limit, rate)| *limit != cause && !stop(*rate))
+            .filter(|(limit, rate)| !gone(*limit) && !stop(*rate))
             .map(|(_, rate)| *rate)
             .fold(f64::INFINITY, f64::min)
+    }
+
+    /// Whether a policer that nothing is charged to is what others leave of the link, and goes with these.
+    fn is_what_others_left(&self, cause: Limit) -> bool {
+        cause == Limit::SharedBottleneck && self.time_of(Limit::Policed) <= 0.0
     }
 
     /// How long it would take by the path and the sender that it shows, seconds: what is charged to events may come otherwise
     /// then. What the course does not know is added as it is charged. `None` where it does not know the way of sending.
     fn runs(&self, cause: Limit, ceiling: f64) -> Option<f64> {
-        let course = self.course?.without(cause);
+        let mut course = self.course?.without(cause);
+        if self.is_what_others_left(cause) {
+            course.policer = None;
+        }
         if !REMOVABLE.contains(&cause) || self.entries.iter().any(Entry::is_answer) {
             return None;
         }
@@ -275,6 +285,21 @@ mod tests {
         let [with, without] =
             [shared, overrun()].map(|ledger| ledger.without(Limit::RandomLoss).unwrap().duration_s);
         assert!((with - without - 1.5).abs() < 1e-9, "{with} {without}");
+    }
+
+    #[test]
+    fn a_bucket_that_nothing_is_charged_to_is_what_others_leave() {
+        let mut ledger = ledger(0.0);
+        ledger.entries[0].cause = Limit::SharedBottleneck;
+        ledger.ceilings = vec![(Limit::Policed, 0.2e6)];
+        let duration = |ledger: &Ledger| ledger.without(Limit::SharedBottleneck).unwrap().duration_s;
+        // One with time of its own stays.
+        assert!((duration(&ledger) - 5.0).abs() < 1e-9);
+        ledger.entries.retain(|entry| entry.cause != Limit::Policed);
+        assert!((duration(&ledger) - 4.0).abs() < 1e-9);
+        // Others that are not there change nothing of it where something else is taken away.
+        ledger.entries[0].cause = Limit::RandomLoss;
+        assert!((ledger.without(Limit::RandomLoss).unwrap().duration_s - 5.0).abs() < 1e-9);
     }
 
     #[test]
