@@ -85,6 +85,7 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         released: Constant::released(&case),
         follows_acks: facts.clocking.ack_share >= FOLLOWS_ACKS,
         answered,
+        answers: facts.clocking.answers,
         disorder: policed.is_none() && first(&[reordering::LOOK]).is_some(),
         overtakes: reordering::overtakes(&case),
         shared: first(&[shared_bottleneck::CROWDED]).is_some() && !answered && crowds(&facts.timeline)

@@ -46,6 +46,8 @@ pub struct Course {
     pub loss: f64,
     /// Payload bytes per second that a policer lets through, and what its bucket holds.
     pub policer: Option<(f64, f64)>,
+    /// Payload bytes after each of which the program waits for an answer.
+    pub part: Option<f64>,
 }
 
 /// What a transfer shows of its path and its sender. `causes` are those of its events, `held` is the share of the time in which
@@ -84,6 +86,7 @@ pub(super) fn seen(
             .policed
             .map(|rate| (rate, hints.bucket))
             .or(hints.policer_of_some),
+        part: (hints.answered && hints.answers > 0).then(|| sent as f64 / hints.answers as f64),
     })
 }
 
@@ -181,20 +184,55 @@ impl Course {
     /// through `ceiling` payload bytes per second (infinity for none).
     pub fn duration_s(&self, bytes: f64, ceiling: f64) -> f64 {
         let segment = self.segment.max(1.0);
-        let holds = self.rate * self.rtt_s;
-        let most = holds + self.queue;
+        let mut sender = Sender {
+            window: Window::new(self.initial.max(segment), self.law, segment),
+            tokens: self.policer.map_or(f64::INFINITY, |(_, bucket)| bucket),
+            chance: Chance::new(self.loss),
+            rounds: ROUNDS,
+        };
         let (mut left, mut time) = (bytes, 0.0);
-        let mut window = Window::new(self.initial.max(segment), self.law, segment);
-        let mut tokens = self.policer.map_or(f64::INFINITY, |(_, bucket)| bucket);
-        let mut chance = Chance::new(self.loss);
-        for _ in 0..ROUNDS {
+        let part = self.part.unwrap_or(bytes).max(segment);
+        while left > 0.0 && sender.rounds > 0 {
+            let now = part.min(left);
+            if left < bytes {
+                time += self.burst(now, &mut sender);
+            }
+            time += self.part_s(now, ceiling, &mut sender) + self.rtt_s;
+            left -= now;
+        }
+        self.opened_s + time
+    }
+
+    /// What follows an answer leaves at once, as much as the window lets: a short queue overflows, and repair takes a round trip.
+    fn burst(&self, bytes: f64, sender: &mut Sender) -> f64 {
+        let burst = bytes.min(sender.window.now);
+        if self.marks || burst <= self.queue + sender.window.segment {
+            return 0.0;
+        }
+        sender.window.lose(self.rate * self.rtt_s + self.queue);
+        self.rtt_s
+    }
+
+    /// Seconds until so many bytes are sent.
+    fn part_s(&self, bytes: f64, ceiling: f64, sender: &mut Sender) -> f64 {
+        let Sender {
+            window,
+            tokens,
+            chance,
+            rounds,
+        } = sender;
+        let segment = window.segment;
+        let most = self.rate * self.rtt_s + self.queue;
+        let (mut left, mut time) = (bytes, 0.0);
+        while *rounds > 0 {
+            *rounds -= 1;
             let round = self.rtt_s.max(window.now / self.rate);
             if let Some((rate, bucket)) = self.policer {
-                tokens = tokens.min(bucket) + rate * round;
+                *tokens = tokens.min(bucket) + rate * round;
             }
             let sent = window.now.min(ceiling * round);
-            let passed = sent.min(tokens).min(self.rate * round);
-            tokens -= passed;
+            let passed = sent.min(*tokens).min(self.rate * round);
+            *tokens -= passed;
             time += round * (left / passed).min(1.0);
             if passed >= left {
                 break;
@@ -211,8 +249,18 @@ impl Course {
                 window.grow(round, most);
             }
         }
-        self.opened_s + time + self.rtt_s
+        time
     }
+}
+
+/// A sender on its course.
+struct Sender {
+    window: Window,
+    /// What is in the policer's bucket, bytes.
+    tokens: f64,
+    chance: Chance,
+    /// Round trips that are followed at most.
+    rounds: usize,
 }
 
 /// When losses come that come by chance: gaps are exponential, by numbers that are spread evenly instead of drawn, so that equal
@@ -442,6 +490,31 @@ mod tests {
             takes(short),
             takes(filled)
         );
+    }
+
+    #[test]
+    fn a_program_that_asks_waits_for_each_answer_and_its_bursts_overrun_a_short_queue() {
+        let asks = |queue| {
+            let part = Some(100_000.0);
+            takes(Course {
+                queue,
+                part,
+                ..course()
+            })
+        };
+        // A hundred parts: a round trip for each, and at most what the window does not fill of it.
+        let waits = asks(200_000.0) - takes(course());
+        assert!((99.0 * 0.04 - 0.2..99.0 * 0.08).contains(&waits), "{waits}");
+        // The burst behind each answer is more than a short queue holds: repair takes a round trip, and the window stays small.
+        assert!(asks(5_000.0) > asks(200_000.0) + 99.0 * 0.04, "{}", asks(5_000.0));
+        // One that marks lets it pass.
+        let marks = takes(Course {
+            queue: 5_000.0,
+            marks: true,
+            part: Some(100_000.0),
+            ..course()
+        });
+        assert!(marks < asks(5_000.0), "{marks}");
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub struct Hints {
     pub follows_acks: bool,
     /// The other end's program answers about as often as the sender pauses.
     pub answered: bool,
+    /// How many messages the other end sent: what a program waits for that asks.
+    pub answers: u64,
     /// Packets overtake each other, and the sender takes that for loss.
     pub disorder: bool,
     /// Packets overtake each other, whether the sender takes that for loss or not.

@@ -62,7 +62,8 @@ impl Ledger {
         if self.is_what_others_left(cause) {
             course.policer = None;
         }
-        if !REMOVABLE.contains(&cause) || self.entries.iter().any(Entry::is_answer) {
+        let asks = self.entries.iter().any(Entry::is_answer);
+        if !REMOVABLE.contains(&cause) || asks && course.part.is_none() {
             return None;
         }
         let unknown = |entry: &&Entry| {
@@ -71,7 +72,10 @@ impl Ledger {
                 Limit::EcnCongestion => !course.marks,
                 _ => false,
             };
-            entry.cause != cause && (cause_unknown || entry.is_gap() || entry.state == State::Measurement)
+            entry.cause != cause
+                && (cause_unknown
+                    || entry.is_gap() && !(entry.is_answer() && course.part.is_some())
+                    || entry.state == State::Measurement)
         };
         let besides: f64 = self.entries.iter().filter(unknown).map(Entry::lost).sum();
         let runs = course.duration_s(self.bytes, ceiling) + besides.max(0.0);
