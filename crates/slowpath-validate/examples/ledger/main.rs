@@ -1,10 +1,10 @@
 //! Scores the ledger on drawn transfers against what the model knows held them: `docs/validation/ledger.md`.
 //!
-//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2|held-out-3|held-out-4|held-out-5|held-out-6|afresh|truth|cost|paced|varying] [COUNT] [--only NUMBER |
+//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2|held-out-3|held-out-4|held-out-5|held-out-6|held-out-7|afresh|truth|cost|paced|varying] [COUNT] [--only NUMBER |
 //! --no-removals | --documents]`
 //!
 //! The first thousand transfers are for development (even numbers) and held out (odd ones); `afresh` takes others, which tell
-//! whether what was tuned on the former holds for any; `held-out-2` to `held-out-6` are further lists, scored once. `--documents` prints the
+//! whether what was tuned on the former holds for any; `held-out-2` to `held-out-7` are further lists, scored once. `--documents` prints the
 //! experiments and scores nothing, so that a list can be fixed by its digest.
 //! `truth` checks the truth itself: each drawn cause is taken away and the transfer simulated again.
 //! `cost` tells what recording the truth adds to the time of a simulation.
@@ -146,12 +146,13 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         "held-out-4" => (Kind::Mixed, 2, 400_001),
         "held-out-5" => (Kind::Mixed, 2, 500_001),
         "held-out-6" => (Kind::Mixed, 2, 600_001),
+        "held-out-7" => (Kind::Mixed, 2, 700_001),
         "afresh" => (Kind::Mixed, 2, 1_000),
         "paced" => (Kind::Paced, 1, 0),
         "varying" => (Kind::Varying, 1, 0),
         other => {
             return Err(format!(
-                "{other}: write development, held-out, held-out-2, held-out-3, held-out-4, held-out-5, held-out-6, afresh, truth, cost, paced or varying"
+                "{other}: write development, held-out, held-out-2, held-out-3, held-out-4, held-out-5, held-out-6, held-out-7, afresh, truth, cost, paced or varying"
             )
             .into());
         }
