@@ -166,6 +166,7 @@ fn of_some(facts: &FlowFacts) -> Option<(f64, f64)> {
     let shows = lost >= OF_SOME
         && lost >= PART * fit.losses as f64
         && above <= HARDLY * fit.deliveries as f64
+        && fit.size_bytes * 8.0 <= policed::LONGEST_DRAIN * fit.rate_bit_per_s
         && fit.delay_slope.abs() <= FLAT;
     shows.then(|| (payload(facts, fit.rate_bit_per_s), fit.size_bytes))
 }
@@ -229,9 +230,9 @@ mod tests {
 
     #[test]
     fn a_bucket_is_there_if_it_was_empty_at_many_of_the_losses_and_hardly_ever_else() {
-        let of = |at_full: [u64; 3], losses, slope| {
+        let of = |at_full: [u64; 3], losses, slope, rate_bit_per_s| {
             let fit = QueueFit {
-                rate_bit_per_s: 1e7,
+                rate_bit_per_s,
                 size_bytes: 20_000.0,
                 at_full,
                 losses,
@@ -245,12 +246,13 @@ mod tests {
             };
             of_some(&facts).map(|(_, bucket)| bucket)
         };
-        assert_eq!(of([20, 90, 20], 50, 0.0), Some(20_000.0));
-        // Too few of them, too many that were let through, or a delay that grows as a queue's.
-        assert_eq!(of([10, 90, 20], 30, 0.0), None);
-        assert_eq!(of([20, 90, 20], 90, 0.0), None);
-        assert_eq!(of([20, 200, 100], 50, 0.0), None);
-        assert_eq!(of([20, 90, 20], 50, 0.9), None);
+        assert_eq!(of([20, 90, 20], 50, 0.0, 1e7), Some(20_000.0));
+        // Too few of them, too many that were let through, a delay that grows as a queue's, or one that takes five seconds to fill.
+        assert_eq!(of([10, 90, 20], 30, 0.0, 1e7), None);
+        assert_eq!(of([20, 90, 20], 90, 0.0, 1e7), None);
+        assert_eq!(of([20, 200, 100], 50, 0.0, 1e7), None);
+        assert_eq!(of([20, 90, 20], 50, 0.9, 1e7), None);
+        assert_eq!(of([20, 90, 20], 50, 0.0, 3.2e4), None);
         assert_eq!(of_some(&FlowFacts::default()), None);
     }
 }

@@ -272,7 +272,7 @@ const BEYOND: f64 = 0.25;
 /// Slope of the delay over the backlog up to which it is no queue's: that has one.
 const FLAT: f64 = 0.4;
 /// No bucket takes longer to fill, seconds.
-const LONGEST_DRAIN: f64 = 3.0;
+pub(crate) const LONGEST_DRAIN: f64 = 3.0;
 /// Losses by which their delays can be judged.
 const ENOUGH: usize = 5;
 /// Share of the losses that are most of them.
