@@ -1,6 +1,6 @@
 //! Scores the ledger on drawn transfers against what the model knows held them: `docs/validation/ledger.md`.
 //!
-//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2|held-out-3|held-out-4|held-out-5|held-out-6|held-out-7|afresh|truth|cost|paced|varying] [COUNT] [--only NUMBER |
+//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2 to held-out-7|afresh|truth|cost|paced|varying] [COUNT] [--only NUMBER |
 //! --no-removals | --documents]`
 //!
 //! The first thousand transfers are for development (even numbers) and held out (odd ones); `afresh` takes others, which tell
@@ -19,6 +19,7 @@ mod truth;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -141,20 +142,20 @@ fn attempt() -> Result<(), Box<dyn Error>> {
     let (kind, step, odd) = match half.as_str() {
         "development" | "truth" | "cost" => (Kind::Mixed, 2, 0),
         "held-out" => (Kind::Mixed, 2, 1),
-        "held-out-2" => (Kind::Mixed, 2, 200_001),
-        "held-out-3" => (Kind::Mixed, 2, 300_001),
-        "held-out-4" => (Kind::Mixed, 2, 400_001),
-        "held-out-5" => (Kind::Mixed, 2, 500_001),
-        "held-out-6" => (Kind::Mixed, 2, 600_001),
-        "held-out-7" => (Kind::Mixed, 2, 700_001),
         "afresh" => (Kind::Mixed, 2, 1_000),
         "paced" => (Kind::Paced, 1, 0),
         "varying" => (Kind::Varying, 1, 0),
         other => {
-            return Err(format!(
-                "{other}: write development, held-out, held-out-2, held-out-3, held-out-4, held-out-5, held-out-6, held-out-7, afresh, truth, cost, paced or varying"
-            )
-            .into());
+            let list = other.strip_prefix("held-out-").and_then(|word| word.parse().ok());
+            let Some(list) = list.filter(|list| HELD_OUT.contains(list)) else {
+                return Err(format!(
+                    "{other}: write development, held-out, held-out-{} to held-out-{}, afresh, truth, cost, paced or varying",
+                    HELD_OUT.start(),
+                    HELD_OUT.end()
+                )
+                .into());
+            };
+            (Kind::Mixed, 2, list * 100_000 + 1)
         }
     };
     let numbers: Vec<u64> = match only {
@@ -702,6 +703,8 @@ fn confusion(scores: &[&Score]) {
     }
 }
 
+/// The lists that were held out one after another, after the first.
+const HELD_OUT: RangeInclusive<u64> = 2..=7;
 /// Length of a line of what held a transfer over time, seconds.
 const STEP: f64 = 0.25;
 /// Lines of what was charged wrongly.
