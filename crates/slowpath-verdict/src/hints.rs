@@ -38,15 +38,18 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         && facts.clocking.answers * 2 >= facts.time.idle_pauses
         && case.below(protocol_window::ANSWER_BYTES, facts.clocking.answer_bytes_share)
         && asks(&facts.timeline);
-    let policer = first(&[policed::LOOK]).and_then(|found| found.parameters.rate_bit_per_s);
     // A short queue is empty again behind each answer, as a bucket is full: what it drops of the burst that follows looks the same.
     let bursts = answered && loses_bursts(&facts.timeline);
-    let policer = policer.filter(|_| !bursts);
-    let policed = policer
-        .or_else(|| policed_behind(facts, around))
-        .or_else(|| policed_among_others(facts, around))
-        .filter(|_| !bursts)
-        .map(|rate| payload(facts, rate));
+    let (mut policer, mut policed, mut policer_of_some) = (None, None, None);
+    if !bursts {
+        policer = first(&[policed::LOOK]).and_then(|found| found.parameters.rate_bit_per_s);
+        policed = policer
+            .or_else(|| policed_behind(facts, around))
+            .or_else(|| policed_among_others(facts, around))
+            .map(|rate| payload(facts, rate));
+        let some = facts.queue_behind.as_ref().and_then(policed::of_some);
+        policer_of_some = some.map(|(rate, bucket)| (payload(facts, rate), bucket));
+    }
     let others_seen = around.flows > 1 && around.overlap > IDLE_SHARE_ALONE.value;
     Hints {
         segment: facts.segment_size,
@@ -68,7 +71,7 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
             let behind = facts.queue_behind.filter(|_| policed.is_some());
             behind.is_some_and(|behind| behind.error <= ALL && behind.losses >= own.losses)
         },
-        policer_of_some: of_some(facts).filter(|_| !bursts),
+        policer_of_some,
         fills: first(&[bottleneck_bandwidth::LOOK, bottleneck_bandwidth::DESPITE_LOSSES]).is_some(),
         varies: !steady(facts)
             && !reordering::overtakes(&case)
@@ -176,31 +179,10 @@ fn policed_among_others(facts: &FlowFacts, around: &Surroundings) -> Option<f64>
     }
 }
 
-/// The bucket behind the link that was empty at a good part of the losses and hardly ever else: payload bytes per second and bytes.
-/// It explains too few of them to blame it, but no rate does so by chance.
-fn of_some(facts: &FlowFacts) -> Option<(f64, f64)> {
-    let fit = facts.queue_behind?;
-    let [lost, _, above] = fit.at_full.map(|count| count as f64);
-    let shows = lost >= OF_SOME
-        && lost >= PART * fit.losses as f64
-        && above <= HARDLY * fit.deliveries as f64
-        && fit.size_bytes * 8.0 <= policed::LONGEST_DRAIN * fit.rate_bit_per_s
-        && fit.delay_slope.abs() <= FLAT;
-    shows.then(|| (payload(facts, fit.rate_bit_per_s), fit.size_bytes))
-}
-
 /// Error of a fit up to which it shows a policer behind a link: few losses are left there, and some rate fits a few.
 const BEHIND: f64 = 0.2;
 /// The same where there are [`MANY`].
 const FITS: f64 = 0.35;
-/// Losses that a bucket explains from which it is there.
-const OF_SOME: f64 = 12.0;
-/// The share of all losses that these are at least.
-const PART: f64 = 0.3;
-/// Share of what arrived that may have found it empty.
-const HARDLY: f64 = 0.06;
-/// Slope of the delay over the backlog up to which it is no queue's.
-const FLAT: f64 = 0.2;
 /// Error of a fit up to which its bucket was empty at every loss and hardly ever else.
 const ALL: f64 = 0.05;
 /// Share of the losses that come within a round trip behind an answer, from which they are those of bursts: at programs that asked,
@@ -232,7 +214,7 @@ fn payload(facts: &FlowFacts, rate_bit_per_s: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use slowpath_facts::{Event, QueueFit};
+    use slowpath_facts::Event;
 
     #[test]
     fn pauses_that_outlast_the_last_word_of_the_other_end_are_the_programs_own() {
@@ -277,33 +259,5 @@ mod tests {
             line
         };
         assert!(loses_bursts(&line(0)) && loses_bursts(&line(4)) && !loses_bursts(&line(5)));
-    }
-
-    #[test]
-    fn a_bucket_is_there_if_it_was_empty_at_many_of_the_losses_and_hardly_ever_else() {
-        let of = |at_full: [u64; 3], losses, slope, rate_bit_per_s| {
-            let fit = QueueFit {
-                rate_bit_per_s,
-                size_bytes: 20_000.0,
-                at_full,
-                losses,
-                deliveries: 1_000,
-                delay_slope: slope,
-                ..QueueFit::default()
-            };
-            let facts = FlowFacts {
-                queue_behind: Some(fit),
-                ..FlowFacts::default()
-            };
-            of_some(&facts).map(|(_, bucket)| bucket)
-        };
-        assert_eq!(of([20, 90, 20], 50, 0.0, 1e7), Some(20_000.0));
-        // Too few of them, too many that were let through, a delay that grows as a queue's, or one that takes five seconds to fill.
-        assert_eq!(of([10, 90, 20], 30, 0.0, 1e7), None);
-        assert_eq!(of([20, 90, 20], 90, 0.0, 1e7), None);
-        assert_eq!(of([20, 200, 100], 50, 0.0, 1e7), None);
-        assert_eq!(of([20, 90, 20], 50, 0.9, 1e7), None);
-        assert_eq!(of([20, 90, 20], 50, 0.0, 3.2e4), None);
-        assert_eq!(of_some(&FlowFacts::default()), None);
     }
 }

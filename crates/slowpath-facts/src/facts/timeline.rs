@@ -534,8 +534,8 @@ impl Line {
         if self.room > ROOM && lets_pass {
             self.spread(self.quiet, at, |step, span| step.unused_s += span);
         }
+        let at_s = self.out.from_s + (at - self.from) as f64 / 1e9;
         if (self.room > ROOM || self.idle_until == at) && lets_pass && self.out.dry.len() < EVENTS {
-            let at_s = self.out.from_s + (at - self.from) as f64 / 1e9;
             self.out.dry.push((at_s, self.fresh));
         }
         self.quiet = at;
@@ -564,7 +564,7 @@ impl Line {
         }
         if !again {
             self.fresh += bytes;
-            self.out.sent_to_s = self.out.from_s + (at - self.from) as f64 / 1e9;
+            self.out.sent_to_s = at_s;
         }
         let followed = !again && self.fresh_ack.take().is_some_and(|ack| at - ack <= near);
         self.carry(at);

@@ -936,8 +936,7 @@ fn ceilings(line: &Timeline, hints: &Hints, spans: &[Interval]) -> Vec<(Limit, f
             None => out.push((Limit::SenderApplication, rate)),
         }
     }
-    let policer = hints.policed.or(hints.policer_of_some.map(|(rate, _)| rate));
-    out.extend(policer.map(|rate| (Limit::Policed, rate)));
+    out.extend(hints.policer().map(|(rate, _)| (Limit::Policed, rate)));
     if !out.iter().any(|(limit, _)| *limit == Limit::ReceiverWindow) {
         out.extend(fixed_window(line, hints).map(|rate| (Limit::ReceiverWindow, rate)));
     }

@@ -82,10 +82,7 @@ pub(super) fn seen(
         initial: line.initial_window as f64,
         law: law(line, segment, held),
         loss: random.count() as f64 * segment / sent.max(1) as f64,
-        policer: hints
-            .policed
-            .map(|rate| (rate, hints.bucket))
-            .or(hints.policer_of_some),
+        policer: hints.policer(),
         part: (hints.answered && hints.answers > 0).then(|| sent as f64 / hints.answers as f64),
     })
 }
@@ -167,15 +164,11 @@ fn law(line: &Timeline, segment: f64, held: f64) -> Law {
 }
 
 impl Course {
-    /// The same without a cause: what it did to the path is not there.
-    pub(super) fn without(self, cause: Limit) -> Self {
+    /// The same where some limits are gone: what they did to the path is not there.
+    pub(super) fn without(self, gone: impl Fn(Limit) -> bool) -> Self {
         Self {
-            loss: if cause == Limit::RandomLoss {
-                0.0
-            } else {
-                self.loss
-            },
-            policer: self.policer.filter(|_| cause != Limit::Policed),
+            loss: if gone(Limit::RandomLoss) { 0.0 } else { self.loss },
+            policer: self.policer.filter(|_| !gone(Limit::Policed)),
             ..self
         }
     }
@@ -209,8 +202,13 @@ impl Course {
         if self.marks || burst <= self.queue + sender.window.segment {
             return 0.0;
         }
-        sender.window.lose(self.rate * self.rtt_s + self.queue);
+        sender.window.lose(self.most());
         self.rtt_s
+    }
+
+    /// The most that is under way: what the path holds, and its queue.
+    fn most(&self) -> f64 {
+        self.rate * self.rtt_s + self.queue
     }
 
     /// Seconds until so many bytes are sent.
@@ -222,7 +220,7 @@ impl Course {
             rounds,
         } = sender;
         let segment = window.segment;
-        let most = self.rate * self.rtt_s + self.queue;
+        let most = self.most();
         let (mut left, mut time) = (bytes, 0.0);
         while *rounds > 0 {
             *rounds -= 1;
@@ -453,7 +451,7 @@ mod tests {
             ..course()
         };
         assert!((20.0..30.0).contains(&takes(policed)), "{}", takes(policed));
-        assert!(takes(policed.without(Limit::Policed)) < 8.4);
+        assert!(takes(policed.without(|limit| limit == Limit::Policed)) < 8.4);
         // Reno sends about 1.2 segments by the root of the chance in a round trip: 12 of 35 segments.
         let lossy = Course {
             loss: 0.01,
@@ -461,7 +459,7 @@ mod tests {
             ..course()
         };
         assert!((18.0..28.0).contains(&takes(lossy)), "{}", takes(lossy));
-        assert!(takes(lossy.without(Limit::RandomLoss)) < 8.4);
+        assert!(takes(lossy.without(|limit| limit == Limit::RandomLoss)) < 8.4);
         // CUBIC and BIC give less of the window away, and a sender with a clock of its own nothing.
         let [reno, bic, clocked] =
             [Law::Reno, Law::Bic, Law::Clocked].map(|law| takes(Course { law, ..lossy }));

@@ -63,3 +63,11 @@ pub struct Hints {
     /// What makes the whole of the transfer untellable, or is it: a capture that misses too much, a black hole.
     pub whole: Option<Limit>,
 }
+
+impl Hints {
+    /// The rate in payload bytes per second, and what the bucket holds, of a policer that drops all of the losses or some.
+    pub(super) fn policer(&self) -> Option<(f64, f64)> {
+        let of_all = self.policed.map(|rate| (rate, self.bucket));
+        of_all.or(self.policer_of_some)
+    }
+}

@@ -41,27 +41,24 @@ impl Ledger {
     fn next_ceiling(&self, cause: Limit) -> f64 {
         // The whole of the transfer was faster: what held it so for a while was a stop, and its time is not given back.
         let stop = |rate: f64| rate * self.duration_s < self.bytes * (1.0 - ROUNDING);
-        let gone =
-            |limit: Limit| limit == cause || limit == Limit::Policed && self.is_what_others_left(cause);
         let others = self.ceilings.iter();
         others
-            .filter(|(limit, rate)| !gone(*limit) && !stop(*rate))
+            .filter(|(limit, rate)| !self.goes_with(*limit, cause) && !stop(*rate))
             .map(|(_, rate)| *rate)
             .fold(f64::INFINITY, f64::min)
     }
 
-    /// Whether a policer that nothing is charged to is what others leave of the link, and goes with these.
-    fn is_what_others_left(&self, cause: Limit) -> bool {
-        cause == Limit::SharedBottleneck && self.time_of(Limit::Policed) <= 0.0
+    /// Whether a limit is not there without the cause: itself, and with others a policer that nothing is charged to, as that is
+    /// what they leave of the link.
+    fn goes_with(&self, limit: Limit, cause: Limit) -> bool {
+        let left_by_others = limit == Limit::Policed && self.time_of(Limit::Policed) <= 0.0;
+        limit == cause || left_by_others && cause == Limit::SharedBottleneck
     }
 
     /// How long it would take by the path and the sender that it shows, seconds: what is charged to events may come otherwise
     /// then. What the course does not know is added as it is charged. `None` where it does not know the way of sending.
     fn runs(&self, cause: Limit, ceiling: f64) -> Option<f64> {
-        let mut course = self.course?.without(cause);
-        if self.is_what_others_left(cause) {
-            course.policer = None;
-        }
+        let course = self.course?.without(|limit| self.goes_with(limit, cause));
         let asks = self.entries.iter().any(Entry::is_answer);
         if !REMOVABLE.contains(&cause) || asks && course.part.is_none() {
             return None;
@@ -72,10 +69,8 @@ impl Ledger {
                 Limit::EcnCongestion => !course.marks,
                 _ => false,
             };
-            entry.cause != cause
-                && (cause_unknown
-                    || entry.is_gap() && !(entry.is_answer() && course.part.is_some())
-                    || entry.state == State::Measurement)
+            // The course waits for answers.
+            entry.cause != cause && (cause_unknown || matches!(entry.state, State::Idle | State::Measurement))
         };
         let besides: f64 = self.entries.iter().filter(unknown).map(Entry::lost).sum();
         let runs = course.duration_s(self.bytes, ceiling) + besides.max(0.0);

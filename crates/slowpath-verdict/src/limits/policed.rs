@@ -143,6 +143,18 @@ pub(crate) fn among_others(case: &Case, fit: &QueueFit) -> Option<f64> {
     (shows && no_queue(case, fit).is_ok()).then_some(fit.rate_bit_per_s)
 }
 
+/// The rate and the size of a bucket that was empty at a good part of the losses and hardly ever else. It explains too few of them to
+/// blame it, but no rate does so by chance.
+pub(crate) fn of_some(fit: &QueueFit) -> Option<(f64, f64)> {
+    let [losses, _, above] = fit.at_full.map(|count| count as f64);
+    let shows = losses >= LOSSES_OF_SOME
+        && losses >= PART * fit.losses as f64
+        && above <= HARDLY * fit.deliveries as f64
+        && fit.size_bytes * 8.0 <= LONGEST_DRAIN * fit.rate_bit_per_s
+        && fit.delay_slope.abs() <= FLAT_BEHIND;
+    shows.then_some((fit.rate_bit_per_s, fit.size_bytes))
+}
+
 /// Whether the delay does not know of the backlog of a fit.
 fn no_queue(case: &Case, fit: &QueueFit) -> Result<(), No> {
     require(varying::at_losses(case).is_none(), Reason::QueueNotBucket, || {
@@ -271,8 +283,16 @@ const OFTEN: f64 = 0.15;
 const BEYOND: f64 = 0.25;
 /// Slope of the delay over the backlog up to which it is no queue's: that has one.
 const FLAT: f64 = 0.4;
+/// Losses that a bucket explains from which it is there.
+const LOSSES_OF_SOME: f64 = 12.0;
+/// The share of all losses that these are at least.
+const PART: f64 = 0.3;
+/// Share of what arrived that may have found it empty.
+const HARDLY: f64 = 0.06;
+/// The same as [`FLAT`] for one that explains only some of the losses.
+const FLAT_BEHIND: f64 = 0.2;
 /// No bucket takes longer to fill, seconds.
-pub(crate) const LONGEST_DRAIN: f64 = 3.0;
+const LONGEST_DRAIN: f64 = 3.0;
 /// Losses by which their delays can be judged.
 const ENOUGH: usize = 5;
 /// Share of the losses that are most of them.
@@ -291,3 +311,32 @@ const LEAST_SHARE: f64 = 0.5;
 const CLEAR: f64 = 0.97;
 /// Confidence with fewer; chosen.
 const LIKELY: f64 = 0.75;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_is_there_if_it_was_empty_at_many_of_the_losses_and_hardly_ever_else() {
+        let of = |at_full: [u64; 3], losses, slope, rate_bit_per_s| {
+            let fit = QueueFit {
+                rate_bit_per_s,
+                size_bytes: 20_000.0,
+                at_full,
+                losses,
+                deliveries: 1_000,
+                delay_slope: slope,
+                ..QueueFit::default()
+            };
+            of_some(&fit).map(|(_, bucket)| bucket)
+        };
+        assert_eq!(of([20, 90, 20], 50, 0.0, 1e7), Some(20_000.0));
+        // Too few of them, too many that were let through, a delay that grows as a queue's, or one that takes five seconds to fill.
+        assert_eq!(of([10, 90, 20], 30, 0.0, 1e7), None);
+        assert_eq!(of([20, 90, 20], 90, 0.0, 1e7), None);
+        assert_eq!(of([20, 200, 100], 50, 0.0, 1e7), None);
+        assert_eq!(of([20, 90, 20], 50, 0.9, 1e7), None);
+        assert_eq!(of([20, 90, 20], 50, 0.0, 3.2e4), None);
+        assert_eq!(of_some(&QueueFit::default()), None);
+    }
+}
