@@ -484,7 +484,7 @@ impl Booking<'_> {
         if !reacts && !owes && self.emptied(place) {
             let near = &self.line.steps[around(place, NEAR, self.line.steps.len())];
             let most = near.iter().map(|step| step.flight).max().unwrap_or(0);
-            let heading = if self.in_pieces(most as f64) {
+            let heading = if self.in_pieces(most as f64) || self.in_blocks() {
                 Heading::new(Limit::SenderApplication, State::Pace)
             } else {
                 Heading::new(Limit::SendBuffer, State::Buffer)
@@ -569,7 +569,7 @@ impl Booking<'_> {
             (reaches || limit == Limit::SendBuffer && self.hints.at_sender && below()).then_some(limit)
         };
         let limit = self.hints.constant.filter(reached).or_else(stays)?;
-        let limit = if limit == Limit::SendBuffer && self.in_pieces(flight) {
+        let limit = if limit == Limit::SendBuffer && (self.in_pieces(flight) || self.in_blocks()) {
             Limit::SenderApplication
         } else {
             limit
@@ -613,6 +613,20 @@ impl Booking<'_> {
         let large = buffer >= 4.0 * LARGE as f64 * f64::from(self.hints.segment);
         let told = large && self.hints.at_sender && !self.hints.overtakes;
         told && line.bursts >= BURSTS && line.burst_bytes as f64 >= PIECE * buffer * f64::from(line.bursts)
+    }
+
+    /// Again and again when nothing was left to send, whole blocks had been sent: the program ran dry, however well its pauses fit
+    /// those of a buffer. What a buffer lets go ends anywhere.
+    fn in_blocks(&self) -> bool {
+        let line = self.line;
+        let dry = || {
+            line.dry
+                .iter()
+                .filter(|(at, sent)| *at > line.from_s && *sent > 0)
+        };
+        let whole = dry().filter(|(_, sent)| sent % PAGE == 0).count();
+        let told = dry().count().max(line.bursts as usize);
+        self.hints.at_sender && whole >= BLOCKS && whole as f64 >= IN_BLOCKS * told as f64
     }
 
     /// Acknowledgements around this step made room that nothing was sent into for longer than a kernel gathers data, until one of
@@ -1116,6 +1130,11 @@ const OFTEN_WHOLE: f64 = 0.25;
 const PAGE: u64 = 4_096;
 /// Share of the time for which a window that is fixed has its size.
 const ALWAYS: f64 = 0.9;
+/// Times at which a program had sent whole blocks when nothing was left, from which that is no accident.
+const BLOCKS: usize = 3;
+/// Share of the bursts that these are at least: of what buffers let go 0.015 at most ended so in drawn transfers, of programs with a
+/// pace that look like a buffer 0.044 to 0.98.
+const IN_BLOCKS: f64 = 0.025;
 /// Share of the mean rate that a pace is at least.
 const STEADY: f64 = 0.95;
 /// Most points of a capacity over time.

@@ -880,6 +880,39 @@ fn bursts_larger_than_a_third_of_the_buffer_are_a_programs_pieces() {
 }
 
 #[test]
+fn a_program_that_runs_dry_behind_whole_blocks_is_no_buffer() {
+    let of = |whole: usize| {
+        let mut line = flow(&[60; 100], false);
+        (line.bursts, line.let_go, line.burst_bytes) = (100, 95, 2_000_000);
+        line.dry = (1..=100)
+            .map(|burst| {
+                (
+                    RTT * burst as f64 + 0.05,
+                    131_072 * burst as u64 + u64::from(burst > whole),
+                )
+            })
+            .collect();
+        for step in &mut line.steps {
+            (step.window, step.acks, step.followed, step.unused) = (400_000, 20, 2, 18);
+            step.unused_s = 0.4 * RTT;
+        }
+        let hints = Hints {
+            released: Some(true),
+            follows_acks: true,
+            ..hints()
+        };
+        let ledger = book(&line, &hints, Some(RATE));
+        adds_up(&ledger);
+        [Limit::SendBuffer, Limit::SenderApplication].map(|cause| ledger.time_of(cause) / ledger.duration_s)
+    };
+    // A burst in a hundred ends at a whole block by chance.
+    let [buffer, program] = of(1);
+    assert!(buffer > 0.9 && program < 0.1, "{buffer} {program}");
+    let [buffer, program] = of(30);
+    assert!(buffer < 0.1 && program > 0.9, "{buffer} {program}");
+}
+
+#[test]
 fn a_start_that_had_the_link_for_a_round_trip_overran_the_queue_by_itself() {
     let of = |most: u64| {
         let mut kilobytes = vec![0, 10, 20, 40, most, most, 30];
