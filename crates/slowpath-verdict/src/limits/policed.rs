@@ -138,9 +138,14 @@ pub(crate) fn among_others(case: &Case, fit: &QueueFit) -> Option<f64> {
         && bare >= MORE
         && fit.error <= MIXED
         && above <= BEYOND * deliveries
-        && fit.delay_slope.abs() <= FLAT
+        && (fit.delay_slope.abs() <= FLAT || delayed_elsewhere(fit))
         && drain <= LONGEST_DRAIN;
     (shows && no_queue(case, fit).is_ok()).then_some(fit.rate_bit_per_s)
+}
+
+/// A queue that drains faster than the fitted one explains the delays: that of a link before a bucket, which makes none itself.
+fn delayed_elsewhere(fit: &QueueFit) -> bool {
+    fit.delay.explained >= WELL && fit.delay.rate_bit_per_s >= FASTER * fit.rate_bit_per_s
 }
 
 /// The rate and the size of a bucket that was empty at a good part of the losses and hardly ever else. It explains too few of them to
@@ -283,6 +288,10 @@ const OFTEN: f64 = 0.15;
 const BEYOND: f64 = 0.25;
 /// Slope of the delay over the backlog up to which it is no queue's: that has one.
 const FLAT: f64 = 0.4;
+/// Share of the delays' variance that one queue explains, from which the delays are its own.
+const WELL: f64 = 0.7;
+/// Factor by which a link is faster than a bucket behind it, from which its queue is no other measure of the same rate.
+const FASTER: f64 = 1.25;
 /// Losses that a bucket explains from which it is there.
 const LOSSES_OF_SOME: f64 = 12.0;
 /// The share of all losses that these are at least.
@@ -315,6 +324,34 @@ const LIKELY: f64 = 0.75;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use slowpath_facts::{FlowFacts, Surroundings};
+
+    #[test]
+    fn delays_of_a_faster_link_before_a_bucket_are_not_the_buckets() {
+        let of = |slope, rate_bit_per_s| {
+            let facts = FlowFacts {
+                tap: Tap::Sender,
+                ..FlowFacts::default()
+            };
+            let mut fit = QueueFit {
+                rate_bit_per_s: 11e6,
+                size_bytes: 44_000.0,
+                error: 0.04,
+                delay_slope: slope,
+                delay_samples: 4_000,
+                losses: 91,
+                episodes: 7,
+                full_episodes: 7,
+                deliveries: 7_600,
+                at_full: [91, 400, 270],
+                ..QueueFit::default()
+            };
+            (fit.delay.rate_bit_per_s, fit.delay.explained) = (rate_bit_per_s, 0.96);
+            among_others(&Case::of(&facts, &Surroundings::default()), &fit).is_some()
+        };
+        // A slope as a queue of the fitted rate has tells a queue only where no other one explains the delays better.
+        assert!(of(0.1, 11e6) && of(0.45, 18e6) && !of(0.45, 11.5e6));
+    }
 
     #[test]
     fn a_bucket_is_there_if_it_was_empty_at_many_of_the_losses_and_hardly_ever_else() {
