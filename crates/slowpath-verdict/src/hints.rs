@@ -1,9 +1,9 @@
 //! What the rules say of a transfer as a whole, for the ledger of its parts.
 
-use slowpath_facts::{FlowFacts, Happening, Step, Surroundings, Tap, Timeline};
+use slowpath_facts::{Event, FlowFacts, Happening, Step, Surroundings, Tap, Timeline};
 
 use crate::case::{Case, EXPLAINED, FRAME_OVERHEAD, IDLE_SHARE_ALONE, RTT_SAMPLES};
-use crate::ledger::Hints;
+use crate::ledger::{Hints, poisson};
 use crate::limit::Limit;
 use crate::limits::{
     bottleneck_bandwidth, constant::Constant, mtu_black_hole, policed, protocol_window, receiver_application,
@@ -41,12 +41,22 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
     // A short queue is empty again behind each answer, as a bucket is full: what it drops of the burst that follows looks the same.
     let bursts = answered && loses_bursts(&facts.timeline);
     let (mut policer, mut policed, mut policer_of_some) = (None, None, None);
+    let crowded = first(&[shared_bottleneck::CROWDED]).is_some();
+    let mut emptied = false;
     if !bursts {
         policer = first(&[policed::LOOK]).and_then(|found| found.parameters.rate_bit_per_s);
         policed = policer
             .or_else(|| policed_behind(facts, around))
             .or_else(|| policed_among_others(facts, around))
             .map(|rate| payload(facts, rate));
+        emptied = policed.is_none()
+            && facts.tap == Tap::Sender
+            && !(answered || crowded || reordering::overtakes(&case))
+            && loses_together(&facts.timeline, f64::from(facts.segment_size.max(1)));
+        if emptied {
+            // What others leave of the bucket is what the flow got.
+            policed = Some(mean_rate(&facts.timeline));
+        }
         let some = facts.queue_behind.as_ref().and_then(policed::of_some);
         policer_of_some = some.map(|(rate, bucket)| (payload(facts, rate), bucket));
     }
@@ -72,6 +82,7 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
             behind.is_some_and(|behind| behind.error <= ALL && behind.losses >= own.losses)
         },
         policer_of_some,
+        emptied,
         fills: first(&[bottleneck_bandwidth::LOOK, bottleneck_bandwidth::DESPITE_LOSSES]).is_some(),
         varies: !steady(facts)
             && !reordering::overtakes(&case)
@@ -95,8 +106,7 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         answers: facts.clocking.answers,
         disorder: policed.is_none() && first(&[reordering::LOOK]).is_some(),
         overtakes: reordering::overtakes(&case),
-        shared: first(&[shared_bottleneck::CROWDED]).is_some() && !answered && crowds(&facts.timeline)
-            || others_seen,
+        shared: crowded && !answered && crowds(&facts.timeline) || others_seen,
         others_seen,
         delay_rate: (case.reaches(EXPLAINED, own.delay.explained)
             && case.reaches(RTT_SAMPLES, own.delay.samples))
@@ -127,6 +137,31 @@ fn loses_bursts(line: &Timeline) -> bool {
         steps.iter().any(|step| step.asked_s > 0.0)
     });
     behind_answers.count() as f64 >= BURSTS * losses().count() as f64
+}
+
+/// Whether losses at short delays come together by more than chance: no queue was full, but a bucket was empty for a while. Where
+/// others empty it, no bucket fits what the flow itself sent. Those without a gap count for nothing: kernels hand down several
+/// segments in one packet, which chance takes whole.
+fn loses_together(line: &Timeline, segment: f64) -> bool {
+    let short = SHORT * line.delays_s.last().copied().unwrap_or(0.0);
+    let losses = || line.events.iter().filter(|event| event.kind == Happening::Loss);
+    let early: Vec<&Event> = losses().filter(|event| event.queue_s <= short).collect();
+    let sent: u64 = line.steps.iter().map(|step| step.fresh + step.resent).sum();
+    let segments = sent as f64 / segment * (1.0 - line.delayed(short)).max(RARELY);
+    let together = |event: &&&Event| {
+        let lost = event.segments as f64 * segment;
+        lost < event.span as f64 && lost >= TOGETHER * event.span as f64
+    };
+    let count = early.iter().filter(together).count();
+    let (all, early) = (losses().count() as f64, early.len() as f64);
+    let chance = poisson(NEXT * early / segments.max(1.0) * early, count as u64);
+    early >= FAIR * all && count as f64 >= OFTEN * early && chance <= NEVER
+}
+
+/// Payload bytes per second over the whole of a transfer.
+fn mean_rate(line: &Timeline) -> f64 {
+    let all: u64 = line.steps.iter().map(|step| step.delivered).sum();
+    all as f64 / (line.to_s - line.from_s).max(1e-9)
 }
 
 /// Whether trains of segments leave the link at the one rate that explains most of the delays.
@@ -188,6 +223,20 @@ const ALL: f64 = 0.05;
 /// Share of the losses that come within a round trip behind an answer, from which they are those of bursts: at programs that asked,
 /// 0.00, 0.23 and 0.50 with a policer and 0.49 to 0.99 without one (drawn transfers).
 const BURSTS: f64 = 0.6;
+/// Share of the longest delay up to which a queue is far from full.
+const SHORT: f64 = 0.25;
+/// Share of the round trips that is taken to have so short a delay at least.
+const RARELY: f64 = 0.01;
+/// Share of the segments from the first that was lost to the last from which they were lost together.
+const TOGETHER: f64 = 0.3;
+/// Segments behind a lost one of which one more, if it is lost, is so close.
+const NEXT: f64 = 6.0;
+/// Share of the losses that must come at short delays.
+const FAIR: f64 = 0.3;
+/// Share of these that must be several together.
+const OFTEN: f64 = 0.25;
+/// Chance that hardly ever happens, of one transfer in ten thousand.
+const NEVER: f64 = 1e-4;
 /// Share of the time with nothing to send that must end so.
 const ASKS: f64 = 0.3;
 /// How well two measures of one rate agree.
@@ -214,7 +263,6 @@ fn payload(facts: &FlowFacts, rate_bit_per_s: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use slowpath_facts::Event;
 
     #[test]
     fn pauses_that_outlast_the_last_word_of_the_other_end_are_the_programs_own() {
@@ -229,6 +277,41 @@ mod tests {
         // Each request leaves as soon as the last one is answered; a source that sleeps sends long after that.
         assert!(asks(&line(2.0, 1.9)) && !asks(&line(2.0, 0.1)));
         assert!(asks(&line(0.0, 0.0)));
+    }
+
+    #[test]
+    fn losses_together_at_short_delays_are_those_of_a_bucket_that_others_empty() {
+        let of = |pairs: usize, queue_s| {
+            let step = Step {
+                fresh: 100_000,
+                ..Step::default()
+            };
+            let mut line = Timeline {
+                step_s: 1.0,
+                to_s: 100.0,
+                delays_s: vec![0.0, 0.001, 0.001, 0.002, 0.05],
+                steps: vec![step; 100],
+                ..Timeline::default()
+            };
+            line.events = (0..20)
+                .map(|number| Event {
+                    at_s: 5.0 * number as f64,
+                    kind: Happening::Loss,
+                    segments: 1 + u64::from(number < pairs),
+                    span: if number < pairs { 3_000 } else { 1_000 },
+                    queue_s,
+                    longer: 0.5,
+                    backlog: 0.3,
+                    timeout: false,
+                    local: false,
+                })
+                .collect();
+            loses_together(&line, 1_000.0)
+        };
+        // Of 10,000 segments 20 are lost: one of the next six with a chance of one in eighty.
+        assert!(of(8, 0.001) && !of(2, 0.001));
+        // Where the delay was long, a queue was full.
+        assert!(!of(8, 0.04));
     }
 
     #[test]
