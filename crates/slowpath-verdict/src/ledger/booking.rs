@@ -101,7 +101,25 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
     for place in 1..out.len() {
         out[place - 1] |= out[place] && !capacity::doubles(line, place - 1);
     }
+    if hints.at_sender && !hints.overtakes {
+        for (place, full) in out.iter_mut().enumerate() {
+            *full |= never_pauses(line, place);
+        }
+    }
     out
+}
+
+/// Acknowledgements of a full window come without a gap, with a queue: a round trip in which the link is idle for a part of it has a
+/// distance between two of them that is longer than the one before. Data that the sender's own clock spreads have no such gap,
+/// either, but no queue.
+fn never_pauses(line: &Timeline, place: usize) -> bool {
+    let step = &line.steps[place];
+    let waits = step.full_s > SOME * line.step_s && step.rtt_s >= LONGER * line.least_rtt_s;
+    let near = &line.steps[around(place, GAPS, line.steps.len())];
+    let sum = |of: fn(&Step) -> u32| near.iter().map(|step| f64::from(of(step))).sum::<f64>();
+    let (spaced, even, steps) = (sum(|step| step.spaced), sum(|step| step.even), near.len() as f64);
+    let follows = 2.0 * sum(|step| step.followed) >= sum(|step| step.acks);
+    waits && follows && spaced >= 2.0 * steps && spaced - even <= UNEVEN * steps
 }
 
 /// The flight that hardly ever was exceeded, where it stayed the same for so long and so often as no congestion window does;
@@ -1086,6 +1104,13 @@ const LARGE: u64 = 8;
 const USUAL: f64 = 0.6;
 /// Steps before and after one that are looked at with it.
 const NEAR: usize = 2;
+/// Steps before and after one whose acknowledgements tell whether the link is idle now and then.
+const GAPS: usize = 10;
+/// Uneven distances between them in a round trip, on average, up to which it is not: in drawn transfers 0.15 at most where a full window
+/// filled the link, and 1 and more where it did not.
+const UNEVEN: f64 = 0.1;
+/// Share of the least round trip from which one is longer than that by more than a segment's own length.
+const LONGER: f64 = 1.2;
 /// Steps before and after one in which the flight comes up to the window, where that holds it.
 const EDGE: usize = 3;
 /// Share of a round trip for which the window is full, in one in which it holds the sender.

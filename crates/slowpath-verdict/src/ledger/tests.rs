@@ -119,6 +119,25 @@ fn a_window_below_the_path_is_a_ceiling_and_costs_what_the_path_could_have_carri
 }
 
 #[test]
+fn a_full_window_whose_acknowledgements_have_no_gap_fills_the_link() {
+    let of = |even, rtt: f64| {
+        let mut line = flow(&[4; 100], false);
+        for step in &mut line.steps {
+            (step.full_s, step.rtt_s, step.rtt_max_s) = (RTT, rtt * RTT, rtt * RTT);
+            (step.acks, step.followed, step.spaced, step.even) = (5, 5, 5, even);
+        }
+        // A burst made the flow seem faster once, so that its rate alone does not tell a full link.
+        line.steps[50].delivered = 6_000;
+        let ledger = book(&line, &hints(), None);
+        adds_up(&ledger);
+        ledger.time_of(Limit::BottleneckBandwidth) / ledger.duration_s
+    };
+    assert!(of(5, 1.25) > 0.9);
+    // A gap in each round trip, or no queue.
+    assert!(of(4, 1.25) < 0.1 && of(5, 1.05) < 0.1);
+}
+
+#[test]
 fn a_full_window_on_a_full_link_costs_nothing() {
     let mut line = flow(&[100; 100], true);
     for step in &mut line.steps {
