@@ -101,12 +101,27 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
     for place in 1..out.len() {
         out[place - 1] |= out[place] && !capacity::doubles(line, place - 1);
     }
-    if hints.at_sender && !hints.overtakes {
-        for (place, full) in out.iter_mut().enumerate() {
-            *full |= never_pauses(line, place);
-        }
+    let known = out.clone();
+    for (place, full) in out.iter_mut().enumerate() {
+        let apart = !known[around(place, 1, known.len())].contains(&true);
+        *full |= apart && carries_all(line, hints, capacity, place);
+        *full |= hints.at_sender && !hints.overtakes && never_pauses(line, place);
     }
     out
+}
+
+/// A burst fills the link for a round trip, which is idle before and behind it: the step carries all that the link can, and so many
+/// segments that one more or less hardly changes that. A window that is full makes steps of one size, whatever the link carries, and
+/// a program that asks waits for its answer while what it sent is acknowledged.
+fn carries_all(line: &Timeline, hints: &Hints, capacity: &Capacity, place: usize) -> bool {
+    let carries = capacity.steps[place] * line.length_of(place);
+    let step = &line.steps[place];
+    !hints.answered
+        && capacity.is_told()
+        && step.full_s <= SOME * line.step_s
+        && carries >= capacity::SEGMENTS * f64::from(hints.segment)
+        && step.delivered as f64 >= FULL * carries
+        && !capacity::doubles(line, place)
 }
 
 /// Acknowledgements of a full window come without a gap, with a queue: a round trip in which the link is idle for a part of it has a

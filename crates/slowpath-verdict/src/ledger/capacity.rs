@@ -367,7 +367,7 @@ const GOOD_PART: f64 = 0.3;
 /// Growth over two steps that slow start makes and nothing else does.
 pub(super) const DOUBLES: f64 = 1.5;
 /// Segments whose number tells a rate.
-const SEGMENTS: f64 = 20.0;
+pub(super) const SEGMENTS: f64 = 20.0;
 /// Fewest steps over which a rate is told.
 const LEAST_STEPS: usize = 3;
 /// Samples of a full link for a capacity: those of three steps, each beginning one later.

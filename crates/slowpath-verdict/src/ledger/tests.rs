@@ -119,6 +119,32 @@ fn a_window_below_the_path_is_a_ceiling_and_costs_what_the_path_could_have_carri
 }
 
 #[test]
+fn a_burst_fills_the_link_for_the_round_trip_that_it_takes() {
+    // A program gives once in five round trips what the link carries in one, or a little less.
+    let of = |kilobytes: u64| {
+        let mut line = flow(&[0; 100], false);
+        for place in (5..100).step_by(5) {
+            let step = &mut line.steps[place];
+            (step.delivered, step.fresh, step.flight) =
+                (1_000 * kilobytes, 1_000 * kilobytes, 1_000 * kilobytes);
+        }
+        for step in &mut line.steps {
+            (step.acks, step.unused) = (20, 19);
+        }
+        let hints = Hints {
+            released: Some(false),
+            ..hints()
+        };
+        let ledger = book(&line, &hints, Some(RATE));
+        adds_up(&ledger);
+        ledger.time_in(Limit::BottleneckBandwidth, State::Link)
+    };
+    // The first one is slow start's.
+    assert!((of(98) - 18.0 * RTT).abs() < 0.5 * RTT, "{}", of(98));
+    assert!(of(90) < 0.5 * RTT, "{}", of(90));
+}
+
+#[test]
 fn a_full_window_whose_acknowledgements_have_no_gap_fills_the_link() {
     let of = |even, rtt: f64| {
         let mut line = flow(&[4; 100], false);
