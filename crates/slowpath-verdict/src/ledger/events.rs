@@ -168,7 +168,7 @@ impl<'a> Crowd<'a> {
         }
         if event.queue_s.is_finite() {
             self.queued(event)
-                && (self.hints.varies
+                && (self.hints.varies && event.longer < HALF
                     || self.close(event) && self.by_chance(event) * event.longer <= HARDLY
                     || self.at_its_longest(event) && self.by_chance(event) <= HARDLY
                     || (self.with_full_queue(event) || self.crowds(event))
@@ -546,7 +546,7 @@ const LONGEST: f64 = 0.85;
 const MOSTLY: f64 = 3.0;
 /// Steps from a loss on in which what was in the queue before it is acknowledged.
 const ACKNOWLEDGED: usize = 4;
-/// Half of the round trips.
+/// Half of the round trips: what most have is no full queue's delay, however the rate of the link varies.
 const HALF: f64 = 0.5;
 /// Segments that arrive where a loss is repeated.
 const NONE: f64 = 2.0;

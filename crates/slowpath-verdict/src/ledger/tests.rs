@@ -565,6 +565,29 @@ fn many_losses_close_together_overran_a_queue_and_as_many_far_apart_did_not() {
 
 /// Two segments in a row, once in a whole transfer and at the longest delay: chance takes one at a time.
 #[test]
+fn a_delay_that_most_packets_have_is_no_full_queue_even_where_the_rate_varies() {
+    let of = |longer| {
+        let mut kilobytes = vec![0, 10, 20, 40, 80];
+        kilobytes.extend([100; 30]);
+        kilobytes.extend([30; 30]);
+        let mut line = flow(&kilobytes, true);
+        line.delays_s = vec![0.0, 0.2];
+        line.events = vec![Event {
+            longer,
+            ..loss(3.55, 0.02)
+        }];
+        let hints = Hints {
+            varies: true,
+            ..hints()
+        };
+        let ledger = book(&line, &hints, Some(RATE));
+        adds_up(&ledger);
+        ledger.time_of(Limit::RandomLoss)
+    };
+    assert!(of(0.1) < 1e-9 && of(0.9) > 1.0, "{} {}", of(0.1), of(0.9));
+}
+
+#[test]
 fn two_segments_in_a_row_overran_a_queue_and_one_alone_is_chance() {
     let mut kilobytes = vec![0, 10, 20, 20, 20];
     kilobytes.extend((20..90).step_by(2));
