@@ -514,7 +514,7 @@ impl Booking<'_> {
         let paid = self.current.is_some() && self.deficits.total() < 0.5 * f64::from(self.hints.segment);
         // Where a loss made the congestion window small, that leaves the same room.
         let owes = self.current.is_some() && !paid;
-        if !reacts && !owes && self.emptied(place) {
+        if !reacts && (!owes || self.no_longer_grows(place)) && self.emptied(place) {
             let near = &self.line.steps[around(place, NEAR, self.line.steps.len())];
             let most = near.iter().map(|step| step.flight).max().unwrap_or(0);
             let heading = if self.in_pieces(most as f64) || self.in_blocks() {
@@ -553,6 +553,26 @@ impl Booking<'_> {
             let heading = self.whole(self.growth(debtor));
             self.account.book(heading, time * share, lost * share);
         }
+    }
+
+    /// The flight is what it was some round trips ago, all of them behind the reaction to the last event: no window that grows back.
+    fn no_longer_grows(&self, place: usize) -> bool {
+        let steps = (place + 1)
+            .checked_sub(2 * GROWS)
+            .map(|from| &self.line.steps[from..=place]);
+        let Some((steps, (_, until))) = steps.zip(self.current) else {
+            return false;
+        };
+        let most = |steps: &[Step]| steps.iter().map(|step| step.flight).max().unwrap_or(0);
+        let (before, now) = steps.split_at(GROWS);
+        place >= until + 2 * GROWS && most(now) <= most(before) + u64::from(self.hints.segment)
+    }
+
+    /// A program that asks pauses once for each answer. Where it stops sending far more often, and acknowledgements let it go on,
+    /// something else stops it.
+    fn pauses_between_answers(&self) -> bool {
+        let dry = self.line.dry.len() as f64;
+        dry >= BETWEEN * self.hints.answers as f64 && 2.0 * dry >= f64::from(self.line.bursts)
     }
 
     /// More than a buffer of this size holds has been in flight, and no burst followed the room that it makes: it is none.
@@ -667,7 +687,8 @@ impl Booking<'_> {
     /// is full for a good part of the time, its steps look the same.
     fn emptied(&self, place: usize) -> bool {
         let hints = self.hints;
-        let lets_go = hints.at_sender && !hints.answered && hints.released == Some(true);
+        let pauses = !hints.answered || self.pauses_between_answers();
+        let lets_go = hints.at_sender && pauses && hints.released == Some(true);
         let near = &self.line.steps[around(place, NEAR, self.line.steps.len())];
         let sum =
             |of: fn(&Step) -> f64| near.iter().map(of).sum::<f64>() / (near.len() as f64 * self.line.step_s);
@@ -1126,6 +1147,11 @@ const GAPS: usize = 10;
 const UNEVEN: f64 = 0.1;
 /// Share of the least round trip from which one is longer than that by more than a segment's own length.
 const LONGER: f64 = 1.2;
+/// Steps within which a window that grows back has grown by more than a segment.
+const GROWS: usize = 4;
+/// Pauses for each answer from which not all of them wait for one: in drawn transfers 1.3 at most without a buffer, and 2 to 18 with one
+/// that held them.
+const BETWEEN: f64 = 1.5;
 /// Steps before and after one in which the flight comes up to the window, where that holds it.
 const EDGE: usize = 3;
 /// Share of a round trip for which the window is full, in one in which it holds the sender.

@@ -973,6 +973,43 @@ fn bursts_larger_than_a_third_of_the_buffer_are_a_programs_pieces() {
 }
 
 #[test]
+fn a_buffer_holds_what_no_longer_grows_behind_a_loss() {
+    let of = |kilobytes: Vec<u64>, answers: u64| {
+        let mut line = flow(&kilobytes, false);
+        (line.bursts, line.let_go, line.burst_bytes) = (100, 95, 1_000_000);
+        line.dry = (1..=100)
+            .map(|burst| (RTT * burst as f64 + 0.05, 20_001 * burst as u64))
+            .collect();
+        for step in &mut line.steps {
+            (step.window, step.acks, step.followed, step.unused) = (400_000, 20, 2, 18);
+            step.unused_s = 0.4 * RTT;
+        }
+        line.events = vec![loss(0.35, 0.0)];
+        let hints = Hints {
+            released: Some(true),
+            follows_acks: true,
+            answered: answers > 0,
+            answers,
+            ..hints()
+        };
+        let ledger = book(&line, &hints, Some(RATE));
+        adds_up(&ledger);
+        [Limit::SendBuffer, Limit::RandomLoss].map(|cause| ledger.time_of(cause) / ledger.duration_s)
+    };
+    let stays = [60, 50, 45, 55].repeat(25);
+    let [buffer, loss] = of(stays.clone(), 0);
+    assert!(buffer > 0.7 && loss < 0.2, "{buffer} {loss}");
+    // A window that grows back leaves the same room.
+    let [buffer, loss] = of((0..100).map(|step| 30 + step / 2).collect(), 0);
+    assert!(buffer < 0.1 && loss > 0.5, "{buffer} {loss}");
+    // A program that asks pauses once for each answer.
+    let [buffer, _] = of(stays.clone(), 20);
+    assert!(buffer > 0.7, "{buffer}");
+    let [buffer, _] = of(stays, 90);
+    assert!(buffer < 0.1, "{buffer}");
+}
+
+#[test]
 fn a_program_that_runs_dry_behind_whole_blocks_is_no_buffer() {
     let of = |whole: usize| {
         let mut line = flow(&[60; 100], false);
