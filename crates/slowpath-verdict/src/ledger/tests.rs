@@ -977,8 +977,8 @@ fn a_buffer_holds_what_no_longer_grows_behind_a_loss() {
     let of = |kilobytes: Vec<u64>, answers: u64| {
         let mut line = flow(&kilobytes, false);
         (line.bursts, line.let_go, line.burst_bytes) = (100, 95, 1_000_000);
-        line.dry = (1..=100)
-            .map(|burst| (RTT * burst as f64 + 0.05, 20_001 * burst as u64))
+        line.dry = (1..=100_u32)
+            .map(|burst| (RTT * f64::from(burst) + 0.05, 20_001 * u64::from(burst)))
             .collect();
         for step in &mut line.steps {
             (step.window, step.acks, step.followed, step.unused) = (400_000, 20, 2, 18);
