@@ -66,9 +66,8 @@ impl BulkProgram {
             if want == 0 {
                 return;
             }
-            let taken = connection.write_synthetic(now, want);
+            let taken = stream.pacer.write(now, connection, want);
             stream.written += taken;
-            stream.pacer.taken(now, taken);
             if taken < want {
                 return;
             }

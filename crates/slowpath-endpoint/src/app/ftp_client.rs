@@ -214,9 +214,8 @@ impl FtpClientProgram {
             if want == 0 {
                 break;
             }
-            let taken = connection.write_synthetic(now, want);
+            let taken = self.pacer.write(now, connection, want);
             self.bytes += taken;
-            self.pacer.taken(now, taken);
             if taken < want {
                 break;
             }

@@ -3,6 +3,7 @@
 use slowpath_units::{Duration, Time};
 
 use super::Pace;
+use crate::tcp::Connection;
 
 /// Runs a [`Pace`]: says how much may be taken now, or when to ask again.
 #[derive(Debug, Clone)]
@@ -79,6 +80,17 @@ impl Pacer {
         }
     }
 
+    /// Writes up to `want` bytes of a program; how many the send buffer took. They keep it busy first, whatever did not fit: until then
+    /// it does not wait for room.
+    pub(crate) fn write(&mut self, now: Time, connection: &mut Connection, want: u64) -> u64 {
+        let taken = connection.write_synthetic(now, want);
+        self.taken(now, taken);
+        if self.ready > now {
+            connection.sleeps();
+        }
+        taken
+    }
+
     /// When everything taken so far is dealt with; a last, incomplete unit is stored as well.
     pub(crate) fn settled(&self, now: Time) -> Time {
         let pause = match self.pace {
@@ -100,6 +112,29 @@ impl Pacer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::{Config, SendBuffer};
+    use crate::wire::Ends;
+
+    #[test]
+    fn who_sleeps_for_what_was_written_does_not_wait_for_room() {
+        let paced = Pace::Units {
+            unit: 16_384,
+            bytes_per_s: 16_384,
+            pause: Duration::ZERO,
+            chunk: 16_384,
+        };
+        for (pace, waits) in [(paced, false), (Pace::Unlimited, true)] {
+            let config = Config {
+                send_buffer: SendBuffer::Fixed { bytes: 10_000 },
+                ..Config::linux()
+            };
+            let [local, remote] = ["10.0.0.1:1", "10.0.0.2:2"].map(|end| end.parse().unwrap());
+            let mut connection = Connection::connect(&config, Ends { local, remote }, Time::ZERO, 1500, 1);
+            let taken = Pacer::new(pace).write(Time::ZERO, &mut connection, 16_384);
+            assert!(taken > 0 && taken < 16_384, "{taken}");
+            assert_eq!(connection.standing().write_blocked, waits);
+        }
+    }
 
     #[test]
     fn a_unit_takes_its_time_and_ends_in_a_pause() {

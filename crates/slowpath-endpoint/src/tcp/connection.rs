@@ -262,6 +262,11 @@ impl Connection {
         taken
     }
 
+    /// The program sleeps before it wants to write more: it does not wait for room meanwhile.
+    pub(crate) const fn sleeps(&mut self) {
+        self.write_blocked = false;
+    }
+
     /// Reads up to `max` bytes; the result is how many there were.
     pub fn read(&mut self, now: Time, max: u64) -> u64 {
         self.receiver.read(now, max)

@@ -704,7 +704,7 @@ fn confusion(scores: &[&Score]) {
 }
 
 /// The lists that were held out one after another, after the first.
-const HELD_OUT: RangeInclusive<u64> = 2..=7;
+const HELD_OUT: RangeInclusive<u64> = 2..=8;
 /// Length of a line of what held a transfer over time, seconds.
 const STEP: f64 = 0.25;
 /// Lines of what was charged wrongly.
