@@ -52,6 +52,8 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         emptied = policed.is_none()
             && facts.tap == Tap::Sender
             && !(answered || crowded || reordering::overtakes(&case))
+            // Of several segments recorded as one packet nobody knows which were lost together.
+            && facts.largest_packet <= facts.segment_size
             && loses_together(&facts.timeline, f64::from(facts.segment_size.max(1)));
         if emptied {
             // What others leave of the bucket is what the flow got.
