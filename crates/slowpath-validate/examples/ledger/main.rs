@@ -1,6 +1,6 @@
 //! Scores the ledger on drawn transfers against what the model knows held them: `docs/validation/ledger.md`.
 //!
-//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2 to held-out-7|afresh|truth|cost|paced|varying] [COUNT] [--only NUMBER |
+//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2 to held-out-8|afresh|truth|cost|paced|varying] [COUNT] [--only NUMBER |
 //! --no-removals | --documents]`
 //!
 //! The first thousand transfers are for development (even numbers) and held out (odd ones); `afresh` takes others, which tell

@@ -43,6 +43,7 @@ pub fn book(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ledger {
         level: 0.0,
         early: None,
         plateau: plateau(line, hints, &capacity, &full),
+        in_blocks: in_blocks(line, hints),
         ended_start: None,
         account: Account::default(),
         spans: Vec::new(),
@@ -262,6 +263,7 @@ struct Booking<'a> {
     early: Option<(f64, f64)>,
     /// The flight that hardly ever was exceeded and stayed for long: a buffer or a program held it.
     plateau: Option<(f64, Limit)>,
+    in_blocks: bool,
     /// What ended slow start.
     ended_start: Option<Debtor>,
     account: Account,
@@ -517,7 +519,7 @@ impl Booking<'_> {
         if !reacts && (!owes || self.no_longer_grows(place)) && self.emptied(place) {
             let near = &self.line.steps[around(place, NEAR, self.line.steps.len())];
             let most = near.iter().map(|step| step.flight).max().unwrap_or(0);
-            let heading = if self.in_pieces(most as f64) || self.in_blocks() {
+            let heading = if self.in_pieces(most as f64) || self.in_blocks {
                 Heading::new(Limit::SenderApplication, State::Pace)
             } else {
                 Heading::new(Limit::SendBuffer, State::Buffer)
@@ -622,7 +624,7 @@ impl Booking<'_> {
             (reaches || limit == Limit::SendBuffer && self.hints.at_sender && below()).then_some(limit)
         };
         let limit = self.hints.constant.filter(reached).or_else(stays)?;
-        let limit = if limit == Limit::SendBuffer && (self.in_pieces(flight) || self.in_blocks()) {
+        let limit = if limit == Limit::SendBuffer && (self.in_pieces(flight) || self.in_blocks) {
             Limit::SenderApplication
         } else {
             limit
@@ -666,20 +668,6 @@ impl Booking<'_> {
         let large = buffer >= 4.0 * LARGE as f64 * f64::from(self.hints.segment);
         let told = large && self.hints.at_sender && !self.hints.overtakes;
         told && line.bursts >= BURSTS && line.burst_bytes as f64 >= PIECE * buffer * f64::from(line.bursts)
-    }
-
-    /// Again and again when nothing was left to send, whole blocks had been sent: the program ran dry, however well its pauses fit
-    /// those of a buffer. What a buffer lets go ends anywhere.
-    fn in_blocks(&self) -> bool {
-        let line = self.line;
-        let dry = || {
-            line.dry
-                .iter()
-                .filter(|(at, sent)| *at > line.from_s && *sent > 0)
-        };
-        let whole = dry().filter(|(_, sent)| sent % PAGE == 0).count();
-        let told = dry().count().max(line.bursts as usize);
-        self.hints.at_sender && whole >= BLOCKS && whole as f64 >= IN_BLOCKS * told as f64
     }
 
     /// Acknowledgements around this step made room that nothing was sent into for longer than a kernel gathers data, until one of
@@ -1035,18 +1023,31 @@ pub(super) fn given(line: &Timeline, spans: &[Interval]) -> Option<f64> {
 /// The pace at which a program wrote that ran dry now and then, payload bytes per second: it had sent all that it had written,
 /// and programs write whole blocks; what a buffer lets go ends anywhere.
 fn written(line: &Timeline) -> Option<f64> {
-    let dry = || {
-        line.dry
-            .iter()
-            .filter(|(at, sent)| *at > line.from_s && *sent > 0)
-    };
-    let whole = || dry().filter(|(_, sent)| sent % PAGE == 0);
-    if (whole().count() as f64) < OFTEN_WHOLE * dry().count() as f64 {
+    if (whole(line).count() as f64) < OFTEN_WHOLE * dry(line).count() as f64 {
         return None;
     }
-    whole()
+    whole(line)
         .map(|(at, sent)| *sent as f64 / (at - line.from_s))
         .max_by(f64::total_cmp)
+}
+
+/// Again and again when nothing was left to send, whole blocks had been sent: the program ran dry, however well its pauses fit
+/// those of a buffer. What a buffer lets go ends anywhere.
+fn in_blocks(line: &Timeline, hints: &Hints) -> bool {
+    let told = dry(line).count().max(line.bursts as usize);
+    let whole = whole(line).count();
+    hints.at_sender && whole >= BLOCKS && whole as f64 >= IN_BLOCKS * told as f64
+}
+
+/// When nothing was left to send of what had been, and how much that was.
+fn dry(line: &Timeline) -> impl Iterator<Item = &(f64, u64)> {
+    let moments = line.dry.iter();
+    moments.filter(|(at, sent)| *at > line.from_s && *sent > 0)
+}
+
+/// Those of these at which whole blocks had been sent.
+fn whole(line: &Timeline) -> impl Iterator<Item = &(f64, u64)> {
+    dry(line).filter(|(_, sent)| sent % PAGE == 0)
 }
 
 /// What a window that stayed the same lets through at most, though it never held, payload bytes per second.

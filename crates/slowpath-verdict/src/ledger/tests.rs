@@ -56,6 +56,14 @@ fn hints() -> Hints {
     }
 }
 
+/// Acknowledgements make room in every round trip that nothing is sent into for a while, and few of them let data go at once.
+fn leaves_room(line: &mut Timeline) {
+    for step in &mut line.steps {
+        (step.window, step.acks, step.followed, step.unused) = (400_000, 20, 2, 18);
+        step.unused_s = 0.4 * RTT;
+    }
+}
+
 fn loss(at_s: f64, queue_s: f64) -> Event {
     Event {
         at_s,
@@ -953,10 +961,7 @@ fn bursts_larger_than_a_third_of_the_buffer_are_a_programs_pieces() {
     let of = |piece: u64| {
         let mut line = flow(&[60; 100], false);
         (line.bursts, line.let_go, line.burst_bytes) = (100, 95, 100 * piece);
-        for step in &mut line.steps {
-            (step.window, step.acks, step.followed, step.unused) = (400_000, 20, 2, 18);
-            step.unused_s = 0.4 * RTT;
-        }
+        leaves_room(&mut line);
         let hints = Hints {
             released: Some(true),
             follows_acks: true,
@@ -980,10 +985,7 @@ fn a_buffer_holds_what_no_longer_grows_behind_a_loss() {
         line.dry = (1..=100_u32)
             .map(|burst| (RTT * f64::from(burst) + 0.05, 20_001 * u64::from(burst)))
             .collect();
-        for step in &mut line.steps {
-            (step.window, step.acks, step.followed, step.unused) = (400_000, 20, 2, 18);
-            step.unused_s = 0.4 * RTT;
-        }
+        leaves_room(&mut line);
         line.events = vec![loss(0.35, 0.0)];
         let hints = Hints {
             released: Some(true),
@@ -1022,10 +1024,7 @@ fn a_program_that_runs_dry_behind_whole_blocks_is_no_buffer() {
                 )
             })
             .collect();
-        for step in &mut line.steps {
-            (step.window, step.acks, step.followed, step.unused) = (400_000, 20, 2, 18);
-            step.unused_s = 0.4 * RTT;
-        }
+        leaves_room(&mut line);
         let hints = Hints {
             released: Some(true),
             follows_acks: true,
