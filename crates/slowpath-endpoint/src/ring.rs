@@ -1,5 +1,7 @@
 //! A row of plain items that grows at one end and shrinks at the other.
 
+use prefetch_index::prefetch_index;
+
 /// Like a `VecDeque` of plain items that touches memory only when an item needs it, and begins with room for a first window.
 ///
 /// With thousands of connections that matters: what each of them touches for the first time costs the kernel's help, and what has to be
@@ -52,6 +54,14 @@ impl<T: Copy> Ring<T> {
         } else {
             Some(&mut self.items[self.head])
         }
+    }
+
+    /// Fetches what is about to be used at either end into the cache.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        prefetch_index(&self.items, self.head);
+        prefetch_index(&self.items, self.head + 2);
+        prefetch_index(&self.items, (self.head + self.len) & self.mask);
     }
 
     /// The item at `position`, counted from the front, if there is one.

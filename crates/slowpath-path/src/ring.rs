@@ -3,11 +3,14 @@
 use std::iter::Chain;
 use std::slice::Iter;
 
+use prefetch_index::prefetch_index;
+
 /// Like a `VecDeque` of plain items, but `front` and `pop` are apart, so that nothing large travels in an `Option`.
 ///
 /// That matters: such a move writes and reads the item in pieces of different size, which stalls the processor for
 /// longer than all the rest of handling a packet takes. Memory matters as well: room grows where it lies and is touched only when
-/// an item needs it, because touching memory for the first time costs more than handling the packet in it.
+/// an item needs it, because touching memory for the first time costs more than handling the packet in it. A queue that fits into no cache
+/// has its next items fetched while the ones before them are handled.
 #[derive(Debug, Clone)]
 pub(crate) struct Ring<T> {
     /// Those of the places that were ever needed.
@@ -63,6 +66,7 @@ impl<T: Copy> Ring<T> {
         debug_assert!(self.len > 0);
         self.head = (self.head + 1) & self.mask;
         self.len -= 1;
+        prefetch_index(&self.items, self.head + AHEAD);
     }
 
     #[inline]
@@ -81,6 +85,7 @@ impl<T: Copy> Ring<T> {
             place = (self.head + self.len) & self.mask;
         }
         self.len += 1;
+        prefetch_index(&self.items, place + AHEAD);
         &mut self.items[place]
     }
 
@@ -112,6 +117,9 @@ impl<T: Copy> Ring<T> {
 
 /// Places of a ring at first, a power of two.
 const SMALLEST: usize = 16;
+
+/// How many items ahead memory is fetched: three to thirty-two are within two hundredths of each other.
+const AHEAD: usize = 6;
 
 #[cfg(test)]
 mod tests {

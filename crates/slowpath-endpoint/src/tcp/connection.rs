@@ -357,6 +357,8 @@ impl Connection {
 
     /// Takes a segment of this connection that arrived at `now`.
     pub fn receive(&mut self, now: Time, header: &TcpHeader, ecn: Ecn, payload: Payload<'_>) {
+        // Among thousands of connections these are in no cache, and there is enough to do until they are needed.
+        self.sender.board.prefetch();
         if self.state == State::Closed {
             return;
         }

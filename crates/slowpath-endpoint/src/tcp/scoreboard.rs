@@ -120,6 +120,12 @@ impl Scoreboard {
         u32::try_from(self.segments.len()).unwrap_or(u32::MAX)
     }
 
+    /// Fetches the segments that an acknowledgement is about to touch, and the place of the next one.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        self.segments.prefetch();
+    }
+
     pub(crate) const fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
