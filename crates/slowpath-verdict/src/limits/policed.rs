@@ -200,6 +200,11 @@ fn no_queue(case: &Case, fit: &QueueFit) -> Result<(), No> {
             samples: Count(fit.delay_samples),
         },
     )?;
+    require(!delays_as_a_queue(fit), Reason::QueueNotBucket, || {
+        Message::DelayGrows {
+            step: Share(fit.delay_step),
+        }
+    })?;
     let before = lost_before_it_fills(&case.facts.timeline, drain);
     // Whatever else makes delays as long as that queue would: they do not come with its losses.
     let longest = before && fit.error <= EXPLAINS;
@@ -223,6 +228,11 @@ fn no_queue(case: &Case, fit: &QueueFit) -> Result<(), No> {
             explained: Share(fit.delay.explained),
         },
     )
+}
+
+/// What drops at one backlog delays by that backlog, too, as a queue does and no bucket.
+fn delays_as_a_queue(fit: &QueueFit) -> bool {
+    fit.error <= CLEARLY && fit.delay_slope >= STEEP && fit.delay.explained >= WELL
 }
 
 /// Most losses come at far less delay than a queue would have that takes so long to empty, seconds: it would not be full.
@@ -288,6 +298,9 @@ const OFTEN: f64 = 0.15;
 const BEYOND: f64 = 0.25;
 /// Slope of the delay over the backlog up to which it is no queue's: that has one.
 const FLAT: f64 = 0.4;
+/// Slope of the delay over the backlog from which it is a queue's: that has one, and 0.42 was the most with a bucket that explained
+/// as much (drawn transfers).
+const STEEP: f64 = 0.7;
 /// Share of the delays' variance that one queue explains, from which the delays are its own.
 const WELL: f64 = 0.7;
 /// Factor by which a link is faster than a bucket behind it, from which its queue is no other measure of the same rate.
@@ -351,6 +364,22 @@ mod tests {
         };
         // A slope as a queue of the fitted rate has tells a queue only where no other one explains the delays better.
         assert!(of(0.1, 11e6) && of(0.45, 18e6) && !of(0.45, 11.5e6));
+    }
+
+    #[test]
+    fn what_delays_by_the_backlog_at_which_it_drops_is_a_queue() {
+        let of = |delay_slope, error| {
+            let mut fit = QueueFit {
+                delay_slope,
+                error,
+                ..QueueFit::default()
+            };
+            fit.delay.explained = 0.97;
+            delays_as_a_queue(&fit)
+        };
+        assert!(of(1.01, 0.003) && of(0.82, 0.008));
+        // A faster link before a bucket delays, too; and a backlog that does not tell the losses is none.
+        assert!(!of(0.42, 0.04) && !of(0.84, 0.24));
     }
 
     #[test]
