@@ -107,8 +107,30 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
         let apart = !known[around(place, 1, known.len())].contains(&true);
         *full |= apart && carries_all(line, hints, capacity, place);
         *full |= hints.at_sender && !hints.overtakes && never_pauses(line, place);
+        *full |= queue_of_others(line, hints, capacity, place);
     }
     out
+}
+
+/// A queue stands though less is in flight than the path holds without one: it is that of others, who fill the link. Where many
+/// segments are acknowledged at once, all that is in flight may have come at once, and delayed itself.
+fn queue_of_others(line: &Timeline, hints: &Hints, capacity: &Capacity, place: usize) -> bool {
+    let sure = hints.at_sender && capacity.is_told() && !capacity.varies;
+    let plain = hints.policed.is_none() && !hints.overtakes && !hints.answered;
+    if !sure || !plain {
+        return false;
+    }
+    let (rate, segment) = (capacity.steps[place], f64::from(hints.segment));
+    let of_others = |step: &Step| {
+        let flight = step.flight as f64;
+        let one_by_one = step.delivered as f64 <= AT_ONCE * segment * f64::from(step.acks);
+        let at_once = if one_by_one { 0.0 } else { flight } + AT_ONCE * segment;
+        let own = at_once / rate + capacity::LEAST_QUEUE;
+        flight < LITTLE * rate * line.least_rtt_s
+            && step.rtt_s - line.least_rtt_s >= own.max(STANDING * line.least_rtt_s)
+    };
+    let near = &line.steps[place.saturating_sub(1)..=place];
+    near.iter().all(of_others) && line.steps[place].delivered > 0 && !capacity::doubles(line, place)
 }
 
 /// A burst fills the link for a round trip, which is idle before and behind it: the step carries all that the link can, and so many
@@ -465,6 +487,7 @@ impl Booking<'_> {
         let part = self.capacity.part.get(place).copied().unwrap_or(false);
         let others = self.hints.shared && !alone
             || part
+            || queue_of_others(self.line, self.hints, &self.capacity, place)
             || self.capacity.is == capacity::CapacityIs::Known && lost > OTHERS * rest;
         let mut heading = if others {
             Heading::new(Limit::SharedBottleneck, State::Link)
@@ -1123,6 +1146,12 @@ const QUEUED: f64 = 0.9;
 const HALF: f64 = 0.5;
 /// Share of the link's rate from which it is full.
 const FULL: f64 = 0.95;
+/// Share of what the path holds without a queue up to which that is less.
+const LITTLE: f64 = 0.8;
+/// Segments that one acknowledgement covers where each tells of its own delay: two, and one more now and then.
+const AT_ONCE: f64 = 3.0;
+/// Share of the least round trip from which a queue is no matter of a segment or of the clock.
+const STANDING: f64 = 0.1;
 /// Share of a full link from which others have it.
 const OTHERS: f64 = 0.1;
 /// A buffer's size times this is more than it holds.

@@ -361,7 +361,7 @@ fn carry(time: &mut f64, room: f64, excess: f64) -> f64 {
 /// Delay above the least, as a share of the least round trip, from which a queue stands.
 const QUEUE: f64 = 0.03;
 /// The same, seconds.
-const LEAST_QUEUE: f64 = 0.001;
+pub(super) const LEAST_QUEUE: f64 = 0.001;
 /// A share of the time that is no accident.
 const GOOD_PART: f64 = 0.3;
 /// Growth over two steps that slow start makes and nothing else does.

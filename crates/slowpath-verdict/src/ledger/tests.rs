@@ -653,11 +653,33 @@ fn a_queue_that_stands_before_a_link_of_which_a_flow_has_part_is_others() {
         ledger.time_of(Limit::SharedBottleneck) / ledger.duration_s
     };
     assert!(share(&line) > 0.9);
-    // A program that gives little at a time makes queues that are gone before more comes.
+    // A program that gives little at a time, which is acknowledged at once, makes queues that are gone before more comes.
     for step in &mut line.steps {
-        step.followed = 2;
+        (step.acks, step.followed) = (4, 1);
     }
     assert!(share(&line) < 1e-9);
+}
+
+#[test]
+fn a_queue_that_no_flight_makes_is_others() {
+    let share = |kilobytes: u64, queue: f64, acks: u32| {
+        let mut line = flow(&[kilobytes; 100], false);
+        for (place, step) in line.steps.iter_mut().enumerate() {
+            (step.acks, step.followed) = (acks, 1);
+            // Others come for the second half.
+            let rtt = RTT + if place < 50 { 0.0 } else { queue };
+            (step.rtt_s, step.rtt_max_s) = (rtt, rtt);
+        }
+        let ledger = book(&line, &hints(), Some(RATE));
+        adds_up(&ledger);
+        ledger.time_of(Limit::SharedBottleneck) / ledger.duration_s
+    };
+    assert!((0.4..0.55).contains(&share(60, 0.03, 30)));
+    // What is in flight makes the queue itself if it is as much as the path holds, or comes at once; but none that is longer.
+    assert!(share(95, 0.03, 50) < 1e-9);
+    assert!(share(60, 0.03, 4) < 1e-9 && share(60, 0.09, 4) > 0.4);
+    // A segment's own length is no queue.
+    assert!(share(60, 0.003, 30) < 1e-9);
 }
 
 /// BBR below a small window: its own clock sends, and only each eighth round trip is the window full.
