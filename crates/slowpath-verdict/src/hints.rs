@@ -162,8 +162,7 @@ fn starves(line: &Timeline, segment: f64) -> bool {
         all += 1;
     }
     let calm = Lost::at_short_delays(&line.steps, line, segment);
-    let by_far = || early.len() >= SOME && calm.hardly_lives();
-    is_fair(early.len(), all) && (by_far() || in_bursts(&early, calm.sent, segment))
+    is_fair(early.len(), all) && in_bursts(&early, calm.sent, segment)
         || begins_to_lose(line, segment, &early, all)
 }
 
@@ -240,11 +239,6 @@ impl Lost {
             sent: sent as f64 / segment,
             lost: lost as f64 / segment,
         }
-    }
-
-    /// So many are lost that chance does so on no path.
-    fn hardly_lives(&self) -> bool {
-        self.lost >= LOST && self.share() >= HARDLY_LIVES
     }
 
     /// Whether it begins to be lost behind `before`: at least twice the share is, and one share all the time is as good as
@@ -382,8 +376,6 @@ const LOST: f64 = 15.0;
 const STARVED: f64 = 0.03;
 /// How many times the share from before that is at least.
 const TWICE: f64 = 2.0;
-/// The share that chance takes on no path: it leaves a congestion window of three segments.
-const HARDLY_LIVES: f64 = 0.125;
 /// Twice the logarithm of how much more likely two shares make the losses than one: by chance this exceeds 24 once in a million times,
 /// and some dozens of moments are tried.
 const SURELY: f64 = 24.0;
@@ -503,12 +495,6 @@ mod tests {
         assert!(starves(&losing(50, 1, 0.001), 1_000.0) && !starves(&losing(0, 1, 0.001), 1_000.0));
         // With a long delay a queue was full; and a few losses are no sign.
         assert!(!starves(&losing(50, 1, 0.04), 1_000.0) && !starves(&losing(90, 1, 0.001), 1_000.0));
-    }
-
-    #[test]
-    fn chance_takes_no_eighth_of_what_is_sent() {
-        assert!(starves(&losing(0, 3, 0.001), 1_000.0) && !starves(&losing(0, 2, 0.001), 1_000.0));
-        assert!(!starves(&losing(0, 3, 0.04), 1_000.0));
     }
 
     #[test]
