@@ -144,6 +144,40 @@ fn many_random_losses_are_random_losses() {
     }
 }
 
+/// Losses that chance takes in bursts come as close together as those of an empty bucket, and begin as suddenly.
+#[test]
+fn bursts_of_random_losses_are_no_policers() {
+    let mut by_chance = 0;
+    for (control, rate, rtt_ms, [to_bad, to_good, in_bad]) in [
+        ("cubic", 20, 150.0, [0.034, 30.4, 50.0]),
+        ("reno", 50, 80.0, [0.03, 8.9, 50.0]),
+        ("reno", 50, 40.0, [0.029, 8.9, 80.0]),
+        ("reno", 50, 20.0, [1.197, 31.5, 50.0]),
+        ("cubic", 10, 150.0, [0.222, 3.3, 80.0]),
+    ] {
+        let path = format!(
+            "{{ loss = {{ to_bad = \"{to_bad} %\", to_good = \"{to_good} %\", in_bad = \"{in_bad} %\" }} }}, \
+             {{ rate = \"{rate} Mbit/s\", queue = \"{} packets\" }}",
+            (f64::from(rate) * rtt_ms / 12.0).ceil()
+        );
+        let name = format!("bursty-{rate}-{rtt_ms}-{control}");
+        let found = connections(&name, control, rate, rtt_ms, &path);
+        let at_sender = &found["Sender"];
+        let (limit, sentence) = (at_sender.verdict.limit, &at_sender.verdict.sentence);
+        assert!(
+            matches!(limit, Limit::RandomLoss | Limit::BottleneckBandwidth),
+            "{name}: {sentence}"
+        );
+        let of = |limit| at_sender.ledger.time_of(limit);
+        assert!(
+            of(Limit::Policed) < 0.2 * of(Limit::RandomLoss).max(of(limit)),
+            "{name}"
+        );
+        by_chance += usize::from(limit == Limit::RandomLoss);
+    }
+    assert!(by_chance >= 3, "{by_chance} of 5");
+}
+
 /// Where a round trip holds one or two segments, three of them tell no rate: one segment more is a fifth of it. Losses beside a
 /// queue that stays full cost nothing there, and the program has no pace of its own.
 #[test]

@@ -100,6 +100,8 @@ pub(crate) enum Kind {
     Paced,
     /// A link whose rate varies.
     Varying,
+    /// A path that loses in bursts, by chance.
+    Bursty,
 }
 
 /// The transfer of a kind with this number, always the same.
@@ -108,7 +110,33 @@ pub(crate) fn draw_of(kind: Kind, number: u64) -> Drawn {
         Kind::Mixed => draw(number),
         Kind::Paced => paced(number),
         Kind::Varying => varying(number),
+        Kind::Bursty => bursty(number),
     }
+}
+
+/// Losses in bursts by chance (Gilbert-Elliott), none of them a queue's or a bucket's.
+fn bursty(number: u64) -> Drawn {
+    let mut dice = Dice(0x6275_7273_7479_0000_u64 ^ number.wrapping_mul(0xd134_2543_de82_ef95));
+    let control = dice.of(&["reno", "cubic", "cubic", "bic", "bbr"]);
+    let (kbit, rtt_ms) = (dice.between(5_000, 100_000), dice.between(8, 200));
+    let queue = (kbit * rtt_ms / 8 * dice.between(50, 300) / 100).max(20_000);
+    // A bad spell once in 50 to 3,000 packets, of 1 to 30 packets, of which a fifth to all are lost.
+    let percent = |share: f64| format!("{:.3} %", share * 100.0);
+    let to_bad = percent(1.0 / dice.between(50, 3_000) as f64);
+    let to_good = percent(10.0 / dice.between(10, 300) as f64);
+    let in_bad = dice.of(&["20 %", "30 %", "50 %", "80 %", "100 %"]);
+    let link = format!(
+        "{{ loss = {{ to_bad = \"{to_bad}\", to_good = \"{to_good}\", in_bad = \"{in_bad}\" }} }}, {{ rate = \"{kbit} kbit/s\", queue = \"{queue} B\" }}"
+    );
+    let said = format!("bad after {to_bad}, good after {to_good}, {in_bad} lost in between");
+    plain(
+        number,
+        control,
+        (kbit, rtt_ms),
+        &link,
+        "kind = \"iperf3\"\nduration = \"15 s\"\n",
+        &said,
+    )
 }
 
 /// A program's pace on a path that could carry more, with or without a few losses.

@@ -1,6 +1,6 @@
 //! Scores the ledger on drawn transfers against what the model knows held them: `docs/validation/ledger.md`.
 //!
-//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2 to held-out-9|afresh|truth|cost|paced|varying] [COUNT] [--only NUMBER |
+//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2 to held-out-9|afresh|truth|cost|paced|varying|bursty] [COUNT] [--only NUMBER |
 //! --no-removals | --documents]`
 //!
 //! The first thousand transfers are for development (even numbers) and held out (odd ones); `afresh` takes others, which tell
@@ -9,6 +9,7 @@
 //! `truth` checks the truth itself: each drawn cause is taken away and the transfer simulated again.
 //! `cost` tells what recording the truth adds to the time of a simulation.
 //! `paced` and `varying` score verdicts alone, on programs with a pace of their own and links whose rate varies.
+//! `bursty` scores the ledger where losses come in bursts by chance and nothing else does.
 
 #![allow(clippy::cast_sign_loss)] // counts and shares, none negative
 
@@ -145,11 +146,12 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         "afresh" => (Kind::Mixed, 2, 1_000),
         "paced" => (Kind::Paced, 1, 0),
         "varying" => (Kind::Varying, 1, 0),
+        "bursty" => (Kind::Bursty, 1, 0),
         other => {
             let list = other.strip_prefix("held-out-").and_then(|word| word.parse().ok());
             let Some(list) = list.filter(|list| HELD_OUT.contains(list)) else {
                 return Err(format!(
-                    "{other}: write development, held-out, held-out-{} to held-out-{}, afresh, truth, cost, paced or varying",
+                    "{other}: write development, held-out, held-out-{} to held-out-{}, afresh, truth, cost, paced, varying or bursty",
                     HELD_OUT.start(),
                     HELD_OUT.end()
                 )
@@ -183,7 +185,7 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         (drawn, scored)
     })?;
     match kind {
-        Kind::Mixed => report(&results, only.is_some()),
+        Kind::Mixed | Kind::Bursty => report(&results, only.is_some()),
         Kind::Paced => verdicts(&results, only.is_some(), (Limit::SenderApplication, None)),
         Kind::Varying => verdicts(
             &results,

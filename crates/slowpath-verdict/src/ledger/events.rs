@@ -66,16 +66,13 @@ fn of_loss(event: &Event, hints: &Hints, crowd: &Crowd) -> Cause {
     };
     let overflow = (link, Some(Flag::ShortQueue));
     let bucket_empty = || {
-        hints.emptied
-            || event.backlog >= EMPTY
+        event.backlog >= EMPTY
             || (event.backlog.is_nan() || crowd.at_once(event)) && !crowd.with_full_queue(event)
     };
     // Where a bucket explains every loss no queue is needed, however long the delay before one happens to be.
     let in_queue = || {
         crowd.at_its_longest(event)
-            && (hints.emptied
-                || !hints.policer_took_all && crowd.overflowed(event)
-                || crowd.stays_full(event))
+            && (!hints.policer_took_all && crowd.overflowed(event) || crowd.stays_full(event))
     };
     if hints.policed.is_some() && bucket_empty() && !in_queue() {
         (Limit::Policed, None)
@@ -489,7 +486,7 @@ impl<'a> Crowd<'a> {
 }
 
 /// The chance of `least` and more where `mean` are expected.
-pub(crate) fn poisson(mean: f64, least: u64) -> f64 {
+fn poisson(mean: f64, least: u64) -> f64 {
     let (mut term, mut below) = ((-mean).exp(), 0.0);
     for count in 0..least {
         below += term;

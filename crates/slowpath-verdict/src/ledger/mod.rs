@@ -34,7 +34,6 @@ use crate::verdict::Interval;
 pub use booking::book;
 pub use capacity::{Capacity, CapacityIs};
 pub use course::{Course, Law};
-pub(crate) use events::poisson;
 pub use hints::Hints;
 
 /// Where the time of one transfer went, from its first packet to the acknowledgement of its last byte.

@@ -493,31 +493,6 @@ fn what_an_empty_bucket_drops_is_policed_and_what_a_full_queue_drops_is_not() {
 }
 
 #[test]
-fn a_bucket_that_others_empty_drops_at_any_backlog_but_not_from_a_full_queue() {
-    let mut kilobytes = vec![0, 10, 20, 40, 80];
-    kilobytes.extend([100; 40]);
-    kilobytes.extend([30; 60]);
-    let of = |emptied, queue_s| {
-        let mut line = flow(&kilobytes, true);
-        line.delays_s = vec![0.0, 0.05];
-        line.events = vec![Event {
-            backlog: 0.2,
-            ..loss(4.65, queue_s)
-        }];
-        let hints = Hints {
-            policed: Some(0.8 * RATE),
-            emptied,
-            ..hints()
-        };
-        let ledger = book(&line, &hints, Some(RATE));
-        adds_up(&ledger);
-        ledger.time_of(Limit::Policed)
-    };
-    assert!(of(true, 0.001) > 1.0);
-    assert!(of(false, 0.001) < 1e-9 && of(true, 0.05) < 1e-9);
-}
-
-#[test]
 fn what_follows_an_empty_bucket_at_once_is_the_buckets_and_what_comes_later_is_not() {
     let of = |at: f64| {
         // The window gets smaller behind the last loss.
