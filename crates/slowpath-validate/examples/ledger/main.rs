@@ -57,6 +57,8 @@ struct Removal {
     said: Without,
     with_s: f64,
     without_s: f64,
+    /// What holds it then.
+    then: Held,
 }
 
 impl Removal {
@@ -393,6 +395,7 @@ fn removed(drawn: &draw::Drawn, truth: &Truth, connection: &Connection) -> Optio
         said: ledger.without(cause)?,
         with_s: truth.time_of(*bytes)?,
         without_s: again.time_of(*bytes)?,
+        then: again.held,
     })
 }
 
@@ -643,7 +646,7 @@ fn removals(scores: &[&Score]) {
     }
     for removal in &list {
         println!(
-            "without {}: of {:.2} s {:.2} s ({:.2} to {:.2} s) said to be left, {:.2} s are: {:+.0} % | {}",
+            "without {}: of {:.2} s {:.2} s ({:.2} to {:.2} s) said to be left, {:.2} s are: {:+.0} % | {} | then: {}",
             removal.cause,
             removal.with_s,
             removal.said.duration_s,
@@ -651,7 +654,8 @@ fn removals(scores: &[&Score]) {
             removal.said.high90_s,
             removal.without_s,
             100.0 * removal.off(),
-            removal.name
+            removal.name,
+            words(&removal.then)
         );
     }
     let near = list.iter().filter(|removal| removal.off().abs() <= 0.15).count();
