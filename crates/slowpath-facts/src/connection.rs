@@ -242,6 +242,7 @@ fn counters(conn: &Conn, side: Side) -> Counters {
     out.max_window = (out.max_window << shift).max(unscaled);
     out.min_window <<= shift;
     out.window_sum <<= shift;
+    out.dsack_packets = conn.half(side.other()).told_twice();
     out.missed_bytes = conn.half(side).missed + conn.half(side).open_gaps();
     out
 }

@@ -96,6 +96,7 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         answers: facts.clocking.answers,
         disorder: policed.is_none() && first(&[reordering::LOOK]).is_some(),
         overtakes: reordering::overtakes(&case),
+        tells_repeats: facts.loss.told_twice > 0,
         shared: crowded && !answered && crowds(&facts.timeline) || others_seen,
         others_seen,
         delay_rate: (case.reaches(EXPLAINED, own.delay.explained)

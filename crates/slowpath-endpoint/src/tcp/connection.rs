@@ -136,7 +136,6 @@ pub struct Connection {
     syn_due: bool,
     syn_sent: Time,
     reset_due: bool,
-    write_blocked: bool,
     linger: Option<Time>,
 }
 
@@ -198,7 +197,6 @@ impl Connection {
             syn_due: true,
             syn_sent: Time::ZERO,
             reset_due: false,
-            write_blocked: false,
             linger: None,
             wanted: Wanted {
                 initial_rto: config.recovery.initial_rto,
@@ -258,13 +256,13 @@ impl Connection {
             self.sender.about_to_write(now);
             self.sender.queue.stream.write_synthetic(taken);
         }
-        self.write_blocked = taken < len;
+        self.sender.writer_waits = taken < len;
         taken
     }
 
     /// The program sleeps before it wants to write more: it does not wait for room meanwhile.
     pub(crate) const fn sleeps(&mut self) {
-        self.write_blocked = false;
+        self.sender.writer_waits = false;
     }
 
     /// Reads up to `max` bytes; the result is how many there were.
@@ -304,7 +302,7 @@ impl Connection {
         Standing {
             state: self.state,
             recovery: sender.state,
-            write_blocked: self.write_blocked,
+            write_blocked: sender.writer_waits,
             cwnd: sender.window.cwnd,
             ssthresh: (sender.window.ssthresh < crate::cc::INFINITE).then_some(sender.window.ssthresh),
             in_flight: sender.in_flight(),
@@ -502,8 +500,8 @@ impl Connection {
             carries_data: carries,
         };
         self.sender.on_ack(now, &ack);
-        if self.write_blocked && self.sender.wakes_writer() {
-            self.write_blocked = false;
+        if self.sender.writer_waits && self.sender.wakes_writer() {
+            self.sender.writer_waits = false;
             self.events.writable = true;
         }
     }

@@ -56,6 +56,8 @@ pub(crate) struct Sender {
     pub(crate) settings: Recovery,
 
     pub(crate) queue: SendQueue,
+    /// The program waits for room in the send buffer (Linux, `SOCK_NOSPACE`).
+    pub(crate) writer_waits: bool,
     pub(crate) board: Scoreboard,
     pub(crate) una: u64,
     pub(crate) nxt: u64,
@@ -108,6 +110,7 @@ impl Sender {
             sack: false,
             settings,
             queue: SendQueue::new(config.send_buffer),
+            writer_waits: false,
             board: Scoreboard::default(),
             una: 0,
             nxt: 0,

@@ -7,6 +7,7 @@ use super::scoreboard::Segment;
 use super::sender::Sender;
 use super::timer::TimerKind;
 use super::train::Cut;
+use super::usage::Falls;
 use crate::cc::State;
 
 impl Sender {
@@ -253,10 +254,14 @@ impl Sender {
         self.usage.note(self.una, self.nxt, out, by_window);
         let fixed = self.control.is_bbr();
         let timeout = self.rtt.timeout();
-        if self
-            .usage
-            .validate(now, out, timeout, &mut self.window, self.state, fixed)
-        {
+        let falls = if fixed {
+            Falls::Never
+        } else if self.state == State::Open && !self.writer_waits {
+            Falls::Now
+        } else {
+            Falls::NotNow
+        };
+        if self.usage.validate(now, out, timeout, &mut self.window, falls) {
             self.adapted = true;
         }
         let unsent = self.unsent();

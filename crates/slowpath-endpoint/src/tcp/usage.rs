@@ -22,6 +22,17 @@ pub(crate) struct Usage {
     since: Time,
 }
 
+/// Whether a window that is not filled falls (`tcp_cwnd_application_limited`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Falls {
+    /// The control sets it by itself.
+    Never,
+    /// Losses are being made good, or the program waits for room in the send buffer: it is not what sends too little.
+    NotNow,
+    /// No loss is open and the program could write more.
+    Now,
+}
+
 impl Usage {
     pub(crate) const fn new(decays: bool, initial_window: u32) -> Self {
         Self {
@@ -66,8 +77,7 @@ impl Usage {
         out: u32,
         timeout: Duration,
         window: &mut Window,
-        state: State,
-        fixed: bool,
+        falls: Falls,
     ) -> bool {
         if self.is_window_limited(window) {
             self.used = 0;
@@ -75,14 +85,14 @@ impl Usage {
             return false;
         }
         self.used = self.used.max(out);
-        if !self.decays || fixed || now.since(self.since) < timeout {
+        if !self.decays || falls == Falls::Never || now.since(self.since) < timeout {
             return false;
         }
         // The window falls towards what was used while the application was the limit (RFC 2861).
-        if state == State::Open {
+        if falls == Falls::Now {
             let used = self.used.max(self.initial_window);
             if used < window.cwnd {
-                window.ssthresh = window.threshold_now(state);
+                window.ssthresh = window.threshold_now(State::Open);
                 window.cwnd = u32::midpoint(window.cwnd, used);
             }
             self.used = 0;
@@ -142,7 +152,7 @@ mod tests {
         let mut window = Window::new(20, Some(5));
         usage.note(1, 100, 20, true);
         assert!(usage.is_window_limited(&window));
-        assert!(!usage.validate(at(1000), 20, TIMEOUT, &mut window, State::Open, false));
+        assert!(!usage.validate(at(1000), 20, TIMEOUT, &mut window, Falls::Now));
         assert_eq!(window.cwnd, 20);
         // A smaller flight counts only once what was in flight then is acknowledged.
         usage.note(50, 200, 3, false);
@@ -156,11 +166,14 @@ mod tests {
         let mut usage = Usage::new(true, 10);
         let mut window = Window::new(40, Some(8));
         usage.start(at(0));
-        assert!(!usage.validate(at(100), 12, TIMEOUT, &mut window, State::Open, false));
-        assert!(usage.validate(at(200), 8, TIMEOUT, &mut window, State::Open, false));
+        assert!(!usage.validate(at(100), 12, TIMEOUT, &mut window, Falls::Now));
+        assert!(usage.validate(at(200), 8, TIMEOUT, &mut window, Falls::Now));
+        assert_eq!((window.cwnd, window.ssthresh), (26, 30));
+        // A program that waits for room in its send buffer would send more.
+        assert!(usage.validate(at(400), 12, TIMEOUT, &mut window, Falls::NotNow));
         assert_eq!((window.cwnd, window.ssthresh), (26, 30));
         let mut kept = Window::new(40, Some(8));
-        assert!(!Usage::new(false, 10).validate(at(900), 8, TIMEOUT, &mut kept, State::Open, false));
+        assert!(!Usage::new(false, 10).validate(at(900), 8, TIMEOUT, &mut kept, Falls::Now));
         assert_eq!(kept.cwnd, 40);
     }
 

@@ -178,6 +178,9 @@ pub struct LossFacts {
     pub retransmitted_segments: u64,
     /// Retransmissions that were not needed.
     pub spurious: u64,
+    /// Reports of the receiver that bytes arrived twice (D-SACK, RFC 2883).
+    #[serde(default)]
+    pub told_twice: u64,
     /// Segments that were overtaken.
     pub reordered: u64,
     /// Round trips with at least one loss.

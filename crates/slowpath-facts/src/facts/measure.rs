@@ -591,6 +591,7 @@ fn losses(half: &Half, split: &Split, rtt: f64, walked: &Walked) -> LossFacts {
     let mut out = LossFacts {
         retransmitted_segments: half.counters.retransmitted_packets,
         spurious: half.spurious(),
+        told_twice: half.told_twice(),
         reordered: half.reordered(),
         max_retransmissions: half.counters.max_retransmissions,
         largest_delivered: half.largest_acked(),

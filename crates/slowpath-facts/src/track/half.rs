@@ -487,6 +487,11 @@ impl Half {
         self.outstanding.in_vain
     }
 
+    /// Reports of the receiver that bytes arrived twice (D-SACK).
+    pub(crate) const fn told_twice(&self) -> u64 {
+        self.outstanding.told_twice
+    }
+
     /// Largest payload acknowledged.
     pub(crate) const fn largest_acked(&self) -> u32 {
         self.outstanding.largest_acked

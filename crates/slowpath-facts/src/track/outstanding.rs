@@ -26,6 +26,8 @@ pub(super) struct Outstanding {
     pub(super) overtaken: u64,
     /// Retransmissions of bytes that had arrived.
     pub(super) in_vain: u64,
+    /// Reports of bytes that arrived twice (D-SACK).
+    pub(super) told_twice: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -383,6 +385,7 @@ impl Outstanding {
 
     /// A D-SACK: `[from, to)` arrived twice, so one of its transmissions was not needed.
     fn duplicate_report(&mut self, from: u64, to: u64, log: &mut TxLog) {
+        self.told_twice += 1;
         let Some(index) = self
             .remembered
             .iter()

@@ -211,17 +211,35 @@ fn queued(line: &Timeline, hints: &Hints, grain: usize) -> Vec<bool> {
     // Where packets overtake each other, and that or something else holds the flight, delays say nothing of a queue.
     let jitter = hints.disorder || hints.overtakes && hints.constant.is_some();
     let told = hints.at_receiver || !jitter;
+    let jitter_s = if hints.overtakes && hints.at_sender {
+        RARELY * jitter_s(line)
+    } else {
+        0.0
+    };
     let mut last = f64::NAN;
     line.steps
         .iter()
         .map(|step| {
             if step.rtt_s.is_finite() {
-                last = step.rtt_s;
+                // The shortest of so few is hardly that of the path where each takes as long as it happens to.
+                last = step.rtt_s - jitter_s / f64::from(step.acks + 1);
             }
             let moving = step.delivered > 0 || step.fresh + step.resent > 0;
             moving && told && last - empty > margin
         })
         .collect()
+}
+
+/// How far round trips lie apart within a step, seconds, in the median of those steps that have several.
+fn jitter_s(line: &Timeline) -> f64 {
+    let mut spreads: Vec<f64> = line
+        .steps
+        .iter()
+        .filter(|step| step.acks >= SPREADS && step.rtt_s.is_finite() && step.rtt_max_s.is_finite())
+        .map(|step| (step.rtt_max_s - step.rtt_s) * f64::from(step.acks + 1) / f64::from(step.acks - 1))
+        .collect();
+    spreads.sort_unstable_by(f64::total_cmp);
+    spreads.get(spreads.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// The least round trip of a full segment: where all data took longer than the handshake, by no more than a few segments
@@ -358,6 +376,10 @@ fn carry(time: &mut f64, room: f64, excess: f64) -> f64 {
     all - *time
 }
 
+/// How many times as long as it is in the mean the shortest of several round trips is once in twenty (the logarithm of that).
+const RARELY: f64 = 3.0;
+/// Round trips of a step that tell how far they lie apart.
+const SPREADS: u32 = 4;
 /// Delay above the least, as a share of the least round trip, from which a queue stands.
 const QUEUE: f64 = 0.03;
 /// The same, seconds.

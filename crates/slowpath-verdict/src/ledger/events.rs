@@ -24,14 +24,23 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
     let gap = crowd.usual_gap();
     let emptied = crowd.emptied_by_others(&told);
     let marked_for_others = crowd.marked_for_others();
-    let mut last: Option<(f64, Cause)> = None;
+    let (mut last, mut reduced): (Option<(f64, Cause)>, Option<(f64, Cause)>) = (None, None);
     let mut told = told.iter().map(|(_, cause)| *cause);
     line.events
         .iter()
         .map(|event| match event.kind {
-            Happening::Mark if marked_for_others => (Limit::SharedBottleneck, None),
-            Happening::Mark => (Limit::EcnCongestion, None),
-            Happening::Needless => near.unwrap_or((Limit::Reordering, None)),
+            Happening::Mark => {
+                let cause = if marked_for_others {
+                    (Limit::SharedBottleneck, None)
+                } else {
+                    (Limit::EcnCongestion, None)
+                };
+                reduced = Some((event.at_s, cause));
+                cause
+            }
+            Happening::Needless => near
+                .or_else(|| crowd.while_repairing(event, reduced))
+                .unwrap_or((Limit::Reordering, None)),
             Happening::Loss => {
                 let mut cause = told.next().unwrap_or((Limit::Unknown, None));
                 if cause.0 == Limit::RandomLoss && emptied.is_some_and(|since| event.at_s >= since) {
@@ -46,6 +55,7 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
                     cause = before;
                 }
                 last = Some((event.at_s, cause));
+                reduced = last;
                 if !hints.disorder {
                     near = Some(cause);
                 }
@@ -78,7 +88,7 @@ fn of_loss(event: &Event, hints: &Hints, crowd: &Crowd) -> Cause {
         (Limit::Policed, None)
     } else if bursts {
         overflow
-    } else if hints.disorder && !crowd.mostly_lost && !(crowd.at_once(event) && crowd.queued(event)) {
+    } else if hints.disorder && !crowd.told_apart && !(crowd.at_once(event) && crowd.queued(event)) {
         (Limit::Reordering, None)
     } else if crowd.overflowed(event) {
         overflow
@@ -100,8 +110,8 @@ struct Crowd<'a> {
     delays: Vec<f64>,
     /// For each loss the share of the round trips with as long a delay, the smallest first.
     ranks: Vec<f64>,
-    /// Of what was sent again in disorder most had been lost, as the repetitions show that were not needed.
-    mostly_lost: bool,
+    /// In disorder as well what was sent again had been lost: the receiver says what had not, or most of it had.
+    told_apart: bool,
     /// Losses in a row by segments sent, those at once counted as one.
     chance: f64,
     /// Acknowledgements: round trips that were measured, about.
@@ -129,9 +139,10 @@ impl<'a> Crowd<'a> {
             of.map(|event| event.segments).sum()
         };
         let (lost, needless) = (of(Happening::Loss), of(Happening::Needless));
+        let told_apart = hints.tells_repeats || lost as f64 >= MOSTLY * needless as f64;
         Self {
             ranks,
-            mostly_lost: hints.at_sender && needless > 0 && lost as f64 >= MOSTLY * needless as f64,
+            told_apart: hints.at_sender && needless > 0 && told_apart,
             chance: losses(line).count() as f64 / segments.max(1.0),
             acks: line.steps.iter().map(|step| f64::from(step.acks)).sum(),
             line,
@@ -141,6 +152,14 @@ impl<'a> Crowd<'a> {
             full,
             delays,
         }
+    }
+
+    /// The cause of the last loss, where it was still being made good when this was sent: what is sent again without need then
+    /// makes the window no smaller.
+    fn while_repairing(&self, event: &Event, last: Option<(f64, Cause)>) -> Option<Cause> {
+        let rtt = self.line.least_rtt_s + event.queue_s.max(0.0);
+        last.filter(|(at_s, _)| event.at_s - at_s <= REPAIR * rtt)
+            .map(|(_, cause)| cause)
     }
 
     /// A queue before the link was full when the loss happened.
@@ -541,6 +560,8 @@ const MANY: f64 = 0.1;
 const LONGEST: f64 = 0.85;
 /// How many times as many segments were lost as were sent again without need.
 const MOSTLY: f64 = 3.0;
+/// Round trips from the sending of what was lost until it is made good: one until the sender knows, and two of sending again.
+const REPAIR: f64 = 3.0;
 /// Steps from a loss on in which what was in the queue before it is acknowledged.
 const ACKNOWLEDGED: usize = 4;
 /// Half of the round trips: what most have is no full queue's delay, however the rate of the link varies.

@@ -47,6 +47,8 @@ pub struct Hints {
     pub disorder: bool,
     /// Packets overtake each other, whether the sender takes that for loss or not.
     pub overtakes: bool,
+    /// The receiver says what came twice (D-SACK, RFC 2883).
+    pub tells_repeats: bool,
     /// Other traffic fills the queue, or other flows of these hosts share the link.
     pub shared: bool,
     /// Other flows of these hosts are in the capture for most of the time.
