@@ -1,7 +1,7 @@
 //! Ledgers of timelines made by hand: a path of 100 ms that carries 1 MB/s of payload, so that it holds 100 kB.
 
 use super::booking::{given, ideal_start};
-use super::{CapacityIs, Entry, Hints, Ledger, Lost, State, book};
+use super::{CapacityIs, Entry, Hints, Ledger, Lost, State, book, capacity, events};
 use crate::limit::{Flag, Limit};
 use crate::verdict::Interval;
 use slowpath_facts::{Event, Happening, Step, Timeline};
@@ -1080,6 +1080,58 @@ fn delays_of_packets_that_overtake_each_other_are_no_queue_where_a_buffer_holds_
         ledger.time_of(Limit::SendBuffer) / ledger.duration_s
     };
     assert!(of(true) > 0.9 && of(false) < 0.1, "{} {}", of(true), of(false));
+}
+
+/// What two events of a path on which packets overtake each other are charged to: a segment lost in truth, and two sent again
+/// without need so many seconds later.
+fn in_disorder(tells_repeats: bool, later_s: f64) -> Vec<Limit> {
+    let mut kilobytes = vec![0, 10, 20, 40];
+    kilobytes.extend([20; 60]);
+    let mut line = flow(&kilobytes, false);
+    let needless = Event {
+        kind: Happening::Needless,
+        segments: 2,
+        ..loss(0.45 + later_s, 0.0)
+    };
+    line.events = vec![loss(0.45, 0.0), needless];
+    let hints = Hints {
+        disorder: true,
+        overtakes: true,
+        tells_repeats,
+        ..hints()
+    };
+    let causes = events::causes(&line, &hints, &capacity::capacity(&line, &hints, Some(RATE)));
+    causes.into_iter().map(|(cause, _)| cause).collect()
+}
+
+#[test]
+fn in_disorder_the_receiver_tells_what_was_lost() {
+    assert_eq!(
+        in_disorder(true, 10.0 * RTT),
+        [Limit::RandomLoss, Limit::Reordering]
+    );
+    assert_eq!(in_disorder(false, 10.0 * RTT), [Limit::Reordering; 2]);
+}
+
+#[test]
+fn what_is_sent_again_in_vain_while_a_loss_is_made_good_is_charged_to_that() {
+    assert_eq!(in_disorder(true, 2.0 * RTT), [Limit::RandomLoss; 2]);
+}
+
+#[test]
+fn the_shortest_of_a_few_round_trips_with_jitter_is_no_queue() {
+    let of = |overtakes: bool| {
+        let mut line = flow(&[50; 100], false);
+        for step in &mut line.steps {
+            // Five round trips between 1.2 and 1.6 of the shortest there is.
+            (step.acks, step.rtt_s, step.rtt_max_s) = (5, 1.2 * RTT, 1.6 * RTT);
+        }
+        let hints = Hints { overtakes, ..hints() };
+        let ledger = book(&line, &hints, None);
+        adds_up(&ledger);
+        ledger.time_in(Limit::BottleneckBandwidth, State::Link)
+    };
+    assert!(of(true) < 0.1 && of(false) > 5.0, "{} {}", of(true), of(false));
 }
 
 #[test]
