@@ -9,6 +9,8 @@
 //! The share is how long the ledger gives the limit, where the two agree: less than the whole for a start (the handshake is none of
 //! it), for marks on a link that is full, and for losses that a tap away from the sender sees.
 //!
+//! Of late a program that waits for room keeps its window as Linux does: shares and rates moved by a point or 0.1 %.
+//!
 //! Wrong today: a link that others fill from the middle on (`bottleneck-bandwidth-17` and `-18`) is taken for a policer with a
 //! bucket of everything before. Cross traffic that never yields is taken for a slower link of one's own.
 

@@ -24,7 +24,9 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
     let gap = crowd.usual_gap();
     let emptied = crowd.emptied_by_others(&told);
     let marked_for_others = crowd.marked_for_others();
-    let (mut last, mut reduced): (Option<(f64, Cause)>, Option<(f64, Cause)>) = (None, None);
+    // The last loss, and the last loss or mark.
+    let mut last: Option<(f64, Cause)> = None;
+    let mut reduced = last;
     let mut told = told.iter().map(|(_, cause)| *cause);
     line.events
         .iter()
@@ -154,11 +156,12 @@ impl<'a> Crowd<'a> {
         }
     }
 
-    /// The cause of the last loss, where it was still being made good when this was sent: what is sent again without need then
-    /// makes the window no smaller.
-    fn while_repairing(&self, event: &Event, last: Option<(f64, Cause)>) -> Option<Cause> {
+    /// The cause of the last loss or mark, where the sender still reacted to it when this was sent: what is sent again without
+    /// need then makes the window no smaller.
+    fn while_repairing(&self, event: &Event, reduced: Option<(f64, Cause)>) -> Option<Cause> {
         let rtt = self.line.least_rtt_s + event.queue_s.max(0.0);
-        last.filter(|(at_s, _)| event.at_s - at_s <= REPAIR * rtt)
+        reduced
+            .filter(|(at_s, _)| event.at_s - at_s <= REPAIR * rtt)
             .map(|(_, cause)| cause)
     }
 
