@@ -315,7 +315,7 @@ mod tests {
         };
         let faster = say(&[100_000, 230_000, 105_000, 220_000, 95_000, 240_000, 100_000]);
         assert_eq!(faster.outcome, TrialOutcome::Faster);
-        assert_eq!(faster.sentence, "x=y: faster 2.3 times (2.1 to 2.5).");
+        assert_eq!(faster.sentence, "x=y: faster 2.3 times (2.1 to 2.6).");
         let slower = say(&[100_000, 23_000, 105_000, 22_000, 95_000]);
         assert_eq!(slower.outcome, TrialOutcome::Slower);
         assert!(
