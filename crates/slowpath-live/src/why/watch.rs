@@ -24,6 +24,7 @@ use super::sample::ConnectionSample;
 use super::target::Target;
 use super::track::{State, Track, WaitsFor, is_receiving, is_unread, waits_for};
 use super::trial::course::{Course, Seen};
+use super::trial::turns::LOOK;
 use super::trial::{Trial, TrialSpec};
 
 /// What to watch, and how long.
@@ -397,7 +398,7 @@ impl<'a> Watcher<'a> {
                 return Ok(None);
             }
             let quiet = at - quiet_since > 1_000_000_000;
-            let pause = if quiet { 5 * PROBE } else { PROBE };
+            let pause = if quiet { 5 * LOOK } else { LOOK };
             clock::sleep_until(self.begin + self.now() + pause.saturating_sub(self.now() - at));
         }
     }
@@ -834,8 +835,6 @@ impl Ticker {
     }
 }
 
-/// Between two looks at a busy connection, nanoseconds.
-const PROBE: u64 = 10_000_000;
 /// Longest wait for word of an end, nanoseconds.
 const LATE: u64 = 50_000_000;
 /// Between two ticks.

@@ -211,7 +211,7 @@ fn queued(line: &Timeline, hints: &Hints, grain: usize) -> Vec<bool> {
     // Where packets overtake each other, and that or something else holds the flight, delays say nothing of a queue.
     let jitter = hints.disorder || hints.overtakes && hints.constant.is_some();
     let told = hints.at_receiver || !jitter;
-    let jitter_s = if hints.overtakes && hints.at_sender {
+    let by_chance = if told && hints.overtakes && hints.at_sender {
         RARELY * jitter_s(line)
     } else {
         0.0
@@ -222,7 +222,7 @@ fn queued(line: &Timeline, hints: &Hints, grain: usize) -> Vec<bool> {
         .map(|step| {
             if step.rtt_s.is_finite() {
                 // The shortest of so few is hardly that of the path where each takes as long as it happens to.
-                last = step.rtt_s - jitter_s / f64::from(step.acks + 1);
+                last = step.rtt_s - by_chance / f64::from(step.acks + 1);
             }
             let moving = step.delivered > 0 || step.fresh + step.resent > 0;
             moving && told && last - empty > margin
@@ -230,16 +230,20 @@ fn queued(line: &Timeline, hints: &Hints, grain: usize) -> Vec<bool> {
         .collect()
 }
 
+/// How many of these are known, and the middle one.
+pub(super) fn median(mut values: Vec<f64>) -> Option<(usize, f64)> {
+    values.retain(|value| value.is_finite());
+    values.sort_by(f64::total_cmp);
+    Some((values.len(), *values.get(values.len() / 2)?))
+}
+
 /// How far round trips lie apart within a step, seconds, in the median of those steps that have several.
 fn jitter_s(line: &Timeline) -> f64 {
-    let mut spreads: Vec<f64> = line
-        .steps
-        .iter()
-        .filter(|step| step.acks >= SPREADS && step.rtt_s.is_finite() && step.rtt_max_s.is_finite())
+    let several = line.steps.iter().filter(|step| step.acks >= SPREADS);
+    let spreads = several
         .map(|step| (step.rtt_max_s - step.rtt_s) * f64::from(step.acks + 1) / f64::from(step.acks - 1))
         .collect();
-    spreads.sort_unstable_by(f64::total_cmp);
-    spreads.get(spreads.len() / 2).copied().unwrap_or(0.0)
+    median(spreads).map_or(0.0, |(_, spread)| spread)
 }
 
 /// The least round trip of a full segment: where all data took longer than the handshake, by no more than a few segments

@@ -3,6 +3,7 @@
 //! A congestion window doubles, overruns the queue at its known length and grows back as its law says, held by what else is
 //! known to hold it. Numbers are those of Linux and RFC 9438; nothing here is fitted.
 
+use super::capacity::median;
 use super::{Capacity, Hints};
 use crate::limit::{Flag, Limit};
 use slowpath_facts::{Event, Happening, Timeline};
@@ -113,13 +114,6 @@ fn full(line: &Timeline, causes: &[(Limit, Option<Flag>)]) -> (f64, bool) {
         (Some((_, delay)), _) => (delay.max(reached), false),
         (None, _) => (reached.max(line.least_rtt_s), false),
     }
-}
-
-/// How many of these are known, and the middle one.
-fn median(mut values: Vec<f64>) -> Option<(usize, f64)> {
-    values.retain(|value| value.is_finite());
-    values.sort_by(f64::total_cmp);
-    Some((values.len(), *values.get(values.len() / 2)?))
 }
 
 /// The law of the window, by what single losses left of the flight; CUBIC where they do not say. One that lets acknowledgements

@@ -23,7 +23,11 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
     let mut near = told.first().filter(|_| !hints.disorder).map(|(_, cause)| *cause);
     let gap = crowd.usual_gap();
     let emptied = crowd.emptied_by_others(&told);
-    let marked_for_others = crowd.marked_for_others();
+    let mark = if crowd.marked_for_others() {
+        (Limit::SharedBottleneck, None)
+    } else {
+        (Limit::EcnCongestion, None)
+    };
     // The last loss, and the last loss or mark.
     let mut last: Option<(f64, Cause)> = None;
     let mut reduced = last;
@@ -32,13 +36,8 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
         .iter()
         .map(|event| match event.kind {
             Happening::Mark => {
-                let cause = if marked_for_others {
-                    (Limit::SharedBottleneck, None)
-                } else {
-                    (Limit::EcnCongestion, None)
-                };
-                reduced = Some((event.at_s, cause));
-                cause
+                reduced = Some((event.at_s, mark));
+                mark
             }
             Happening::Needless => near
                 .or_else(|| crowd.while_repairing(event, reduced))
