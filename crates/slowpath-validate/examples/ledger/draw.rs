@@ -1,10 +1,12 @@
 //! Transfers drawn by a digest of their number: a path, what runs over it, and one to three things that hold it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use slowpath_verdict::Limit;
 
 /// One drawn transfer, from `client` to `server`.
+#[derive(Clone)]
 pub(crate) struct Drawn {
     /// Its number and what was drawn, for people.
     pub(crate) name: String,
@@ -14,6 +16,10 @@ pub(crate) struct Drawn {
     pub(crate) path: Path,
     /// What of the document makes a cause: without these words it is not there.
     causes: Vec<(Limit, String)>,
+    /// What was drawn besides the path, in the words of the name.
+    pub(crate) things: Vec<&'static str>,
+    /// The link as the document has it.
+    link: String,
 }
 
 impl Drawn {
@@ -34,9 +40,109 @@ impl Drawn {
                 others: self.path.others && cause != Limit::SharedBottleneck,
                 ..self.path.clone()
             },
-            causes: Vec::new(),
+            causes: self
+                .causes
+                .iter()
+                .filter(|(of, _)| *of != cause)
+                .cloned()
+                .collect(),
+            things: (self.things.iter().copied())
+                .filter(|thing| cause_of(thing) != Some(cause))
+                .collect(),
+            link: self.link.clone(),
         })
     }
+
+    /// The same with another thing that a capture need not show: `loss`, `losses`, `policer`, `buffer`, `pace`, or another
+    /// `queue`; `None` where it has no place.
+    pub(crate) fn with(mut self, thing: &'static str, dice: &mut Dice) -> Option<Self> {
+        let (place, words, cause) = match thing {
+            "queue" if self.path.marks => return Some(self),
+            "queue" => {
+                let link = self.path.link(dice);
+                self.document = self.document.replacen(&self.link, &link, 1);
+                self.link = link;
+                return Some(self);
+            }
+            "loss" => (
+                self.document.find(&self.link)?,
+                self.path.loss(dice),
+                Limit::RandomLoss,
+            ),
+            "losses" => (self.document.find(&self.link)?, losses(dice), Limit::RandomLoss),
+            "policer" => {
+                let link = self.document.find(&self.link)?;
+                (link + self.link.len(), self.path.policer(dice), Limit::Policed)
+            }
+            "buffer" => {
+                let buffer = self.path.send_buffer(dice);
+                self.path.buffer = Some(buffer * 1_024);
+                let words = format!("send_buffer = \"{buffer} KiB\"\n");
+                (
+                    self.behind("[hosts.client]", "congestion_control")?,
+                    words,
+                    Limit::SendBuffer,
+                )
+            }
+            "pace" => (
+                self.behind("[workload]", "duration")?,
+                self.path.pace(dice),
+                Limit::SenderApplication,
+            ),
+            _ => return None,
+        };
+        self.document.insert_str(place, &words);
+        self.causes.push((cause, words));
+        Some(self)
+    }
+
+    /// Where the line behind a section's key begins.
+    fn behind(&self, section: &str, key: &str) -> Option<usize> {
+        let from = self.document.find(section)?;
+        let from = from + self.document[from..].find(key)?;
+        Some(from + self.document[from..].find('\n')? + 1)
+    }
+}
+
+/// The cause that a thing makes and that can be taken away.
+fn cause_of(thing: &str) -> Option<Limit> {
+    Some(match thing {
+        "loss" | "losses" => Limit::RandomLoss,
+        "policer" => Limit::Policed,
+        "datagrams" | "others" => Limit::SharedBottleneck,
+        "window" => Limit::ReceiverWindow,
+        "reader" => Limit::ReceiverApplication,
+        "buffer" => Limit::SendBuffer,
+        "pace" => Limit::SenderApplication,
+        _ => return None,
+    })
+}
+
+/// What one to three throws draw of the things that a path and its program allow.
+pub(crate) fn things(path: &Path, dice: &mut Dice) -> BTreeSet<&'static str> {
+    let mut out = BTreeSet::new();
+    let (mut asks, mut lossy) = (false, false);
+    for _ in 0..=dice.below(3) {
+        let thing = match dice.below(13) {
+            0 | 1 if !lossy => "loss",
+            2 if !lossy => "losses",
+            3 => "window",
+            4 => "reader",
+            5 if !asks => "pace",
+            6 => "buffer",
+            7 if !path.bbr => "policer",
+            8 if !out.contains("others") => "datagrams",
+            9 if !out.contains("datagrams") => "others",
+            10 if out.is_empty() => "answers",
+            11 if dice.below(2) == 0 => "marks",
+            12 if path.rtt_ms >= 20 && dice.below(2) == 0 => "disorder",
+            _ => continue,
+        };
+        asks |= thing == "answers";
+        lossy |= thing.starts_with("loss");
+        out.insert(thing);
+    }
+    out
 }
 
 /// What was drawn of the path and its hosts.
@@ -62,8 +168,53 @@ pub(crate) struct Path {
     pub(crate) bbr: bool,
 }
 
+/// What is drawn of each thing.
+impl Path {
+    /// Bytes that the path holds without a queue.
+    fn holds(&self) -> u64 {
+        (self.kbit * self.rtt_ms / 8).max(6_000)
+    }
+
+    /// The link with its queue.
+    fn link(&self, dice: &mut Dice) -> String {
+        let queue = (self.holds() * dice.between(10, 300) / 100).max(9_000);
+        format!("{{ rate = \"{} kbit/s\", queue = \"{queue} B\" }}", self.kbit)
+    }
+
+    /// So many losses that the window gets to a fifth of the path and more.
+    fn loss(&self, dice: &mut Dice) -> String {
+        let aim = self.holds() as f64 / 1_448.0 * (0.15 + 0.01 * dice.below(80) as f64);
+        let chance = (1.5 / (aim * aim)).clamp(2e-5, 0.03);
+        format!("{{ loss = \"{:.4} %\" }}, ", chance * 100.0)
+    }
+
+    fn pace(&self, dice: &mut Dice) -> String {
+        format!("rate = \"{} kbit/s\"\n", self.kbit * (15 + dice.below(75)) / 100)
+    }
+
+    /// KiB.
+    fn send_buffer(&self, dice: &mut Dice) -> u64 {
+        (self.holds() * (15 + dice.below(100)) / 100).max(8_000) / 1_024 + 1
+    }
+
+    fn policer(&self, dice: &mut Dice) -> String {
+        let rate = self.kbit * (30 + dice.below(60)) / 100;
+        let bucket = (rate * self.rtt_ms / 8 * (20 + dice.below(100)) / 100).max(12_000);
+        format!(", {{ police = \"{rate} kbit/s\", burst = \"{bucket} B\" }}")
+    }
+}
+
+/// Single packets by their number.
+fn losses(dice: &mut Dice) -> String {
+    let first = 200 + dice.below(2_000);
+    let packets: Vec<String> = (0..=dice.below(20))
+        .map(|index| (first + index * 97).to_string())
+        .collect();
+    format!("{{ loss = {{ packets = [{}] }} }}, ", packets.join(", "))
+}
+
 /// Random numbers from a seed (SplitMix64).
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
     fn roll(&mut self) -> u64 {
@@ -74,7 +225,7 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, most: u64) -> u64 {
+    pub(crate) fn below(&mut self, most: u64) -> u64 {
         self.roll() % most
     }
 
@@ -228,6 +379,8 @@ fn plain(
             ..Path::default()
         },
         causes: Vec::new(),
+        things: Vec::new(),
+        link: link.to_owned(),
     }
 }
 
@@ -241,9 +394,8 @@ fn draw(number: u64) -> Drawn {
         bbr: control == "bbr",
         ..Path::default()
     };
-    let holds = (path.kbit * path.rtt_ms / 8).max(6_000);
-    let queue = (holds * dice.between(10, 300) / 100).max(9_000);
-    let mut link = format!("{{ rate = \"{} kbit/s\", queue = \"{queue} B\" }}", path.kbit);
+    let holds = path.holds();
+    let mut link = path.link(&mut dice);
     let (mut before, mut after) = (String::new(), String::new());
     let (mut client, mut server, mut beside) = (String::new(), String::new(), String::new());
     let mut jitter = String::new();
@@ -255,18 +407,11 @@ fn draw(number: u64) -> Drawn {
         match which {
             0 | 1 if before.is_empty() => {
                 // So many losses that the window gets to a fifth of the path and more.
-                let window = holds as f64 / 1_448.0;
-                let aim = window * (0.15 + 0.01 * dice.below(80) as f64);
-                let chance = (1.5 / (aim * aim)).clamp(2e-5, 0.03);
-                let _ = write!(before, "{{ loss = \"{:.4} %\" }}, ", chance * 100.0);
+                before = path.loss(&mut dice);
                 said.push("loss");
             }
             2 if before.is_empty() => {
-                let first = 200 + dice.below(2_000);
-                let packets: Vec<String> = (0..=dice.below(20))
-                    .map(|index| (first + index * 97).to_string())
-                    .collect();
-                let _ = write!(before, "{{ loss = {{ packets = [{}] }} }}, ", packets.join(", "));
+                before = losses(&mut dice);
                 said.push("losses");
             }
             3 if !server.contains("window") => {
@@ -287,24 +432,20 @@ fn draw(number: u64) -> Drawn {
                 said.push("reader");
             }
             5 if !path.asks => {
-                let rate = path.kbit * (15 + dice.below(75)) / 100;
-                workload =
-                    format!("kind = \"iperf3\"\nduration = \"{seconds} s\"\nrate = \"{rate} kbit/s\"\n");
+                workload = format!(
+                    "kind = \"iperf3\"\nduration = \"{seconds} s\"\n{}",
+                    path.pace(&mut dice)
+                );
                 said.push("pace");
             }
             6 if path.buffer.is_none() => {
-                let buffer = (holds * (15 + dice.below(100)) / 100).max(8_000) / 1_024 + 1;
+                let buffer = path.send_buffer(&mut dice);
                 let _ = writeln!(client, "send_buffer = \"{buffer} KiB\"");
                 path.buffer = Some(buffer * 1_024);
                 said.push("buffer");
             }
             7 if after.is_empty() && control != "bbr" => {
-                let rate = path.kbit * (30 + dice.below(60)) / 100;
-                let bucket = (rate * path.rtt_ms / 8 * (20 + dice.below(100)) / 100).max(12_000);
-                let _ = write!(
-                    after,
-                    ", {{ police = \"{rate} kbit/s\", burst = \"{bucket} B\" }}"
-                );
+                after = path.policer(&mut dice);
                 said.push("policer");
             }
             8 if beside.is_empty() => {
@@ -395,5 +536,7 @@ fn draw(number: u64) -> Drawn {
         ),
         document,
         path,
+        things: said,
+        link,
     }
 }

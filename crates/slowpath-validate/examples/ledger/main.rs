@@ -1,12 +1,13 @@
 //! Scores the ledger on drawn transfers against what the model knows held them: `docs/validation/ledger.md`.
 //!
-//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2 to held-out-10|afresh|truth|cost|paced|varying|bursty] [COUNT] [--only NUMBER |
+//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2 to held-out-10|afresh|truth|known|cost|paced|varying|bursty] [COUNT] [--only NUMBER |
 //! --no-removals | --documents]`
 //!
 //! The first thousand transfers are for development (even numbers) and held out (odd ones); `afresh` takes others, which tell
 //! whether what was tuned on the former holds for any; `held-out-2` to `held-out-10` are further lists, scored once. `--documents` prints the
 //! experiments and scores nothing, so that a list can be fixed by its digest.
 //! `truth` checks the truth itself: each drawn cause is taken away and the transfer simulated again.
+//! `known` tells how well what is left without a cause can be told at all by who sees the sender's packets.
 //! `cost` tells what recording the truth adds to the time of a simulation.
 //! `paced` and `varying` score verdicts alone, on programs with a pace of their own and links whose rate varies.
 //! `bursty` scores the ledger where losses come in bursts by chance and nothing else does.
@@ -15,6 +16,7 @@
 
 mod check;
 mod draw;
+mod known;
 mod truth;
 
 use std::collections::BTreeMap;
@@ -32,7 +34,7 @@ use slowpath_path::ElementId;
 use slowpath_record::packets::CaptureSummary;
 use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
 use slowpath_sim::{Recorder, Simulation};
-use slowpath_verdict::ledger::Without;
+use slowpath_verdict::ledger::{Ledger, Without};
 use slowpath_verdict::{Analysis, Connection, Flag, Interval, Limit};
 
 use draw::Kind;
@@ -143,7 +145,7 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         _ => (None, true),
     };
     let (kind, step, odd) = match half.as_str() {
-        "development" | "truth" | "cost" => (Kind::Mixed, 2, 0),
+        "development" | "truth" | "cost" | "known" => (Kind::Mixed, 2, 0),
         "held-out" => (Kind::Mixed, 2, 1),
         "afresh" => (Kind::Mixed, 2, 1_000),
         "paced" => (Kind::Paced, 1, 0),
@@ -153,7 +155,7 @@ fn attempt() -> Result<(), Box<dyn Error>> {
             let list = other.strip_prefix("held-out-").and_then(|word| word.parse().ok());
             let Some(list) = list.filter(|list| HELD_OUT.contains(list)) else {
                 return Err(format!(
-                    "{other}: write development, held-out, held-out-{} to held-out-{}, afresh, truth, cost, paced, varying or bursty",
+                    "{other}: write development, held-out, held-out-{} to held-out-{}, afresh, truth, known, cost, paced, varying or bursty",
                     HELD_OUT.start(),
                     HELD_OUT.end()
                 )
@@ -174,6 +176,12 @@ fn attempt() -> Result<(), Box<dyn Error>> {
     }
     if half == "cost" {
         return cost(kind, &numbers);
+    }
+    if half == "known" {
+        known::report(&of_all(&numbers, |number| {
+            known::look(&draw::draw_of(kind, number), number)
+        })?);
+        return Ok(());
     }
     if half == "truth" {
         check::report(&of_all(&numbers, |number| {
@@ -282,12 +290,12 @@ fn cost(kind: Kind, numbers: &[u64]) -> Result<(), Box<dyn Error>> {
         let drawn = draw::draw_of(kind, *number);
         let mut least = [f64::INFINITY; 2];
         for _ in 0..TURNS {
-            let (simulation, _, receiver) = prepare(&drawn)?;
+            let (simulation, _, receiver) = prepare(&drawn, SEED)?;
             let begun = Instant::now();
             let report = simulation.run(&mut Both::of(truth::SENDER, receiver));
             least[0] = least[0].min(begun.elapsed().as_secs_f64());
             drop(report);
-            let prepared = prepare(&drawn)?;
+            let prepared = prepare(&drawn, SEED)?;
             let begun = Instant::now();
             let followed = follow(&drawn, prepared);
             least[1] = least[1].min(begun.elapsed().as_secs_f64());
@@ -316,10 +324,10 @@ fn cost(kind: Kind, numbers: &[u64]) -> Result<(), Box<dyn Error>> {
 type Prepared = (Simulation, (ElementId, Vec<ElementId>), u16);
 
 /// Makes the simulation of a transfer.
-fn prepare(drawn: &draw::Drawn) -> Result<Prepared, String> {
+fn prepare(drawn: &draw::Drawn, seed: u64) -> Result<Prepared, String> {
     let text = |error: &dyn std::fmt::Display| format!("{}: {error}", drawn.name);
     let experiment = Experiment::read(&drawn.name, &drawn.document, &[]).map_err(|error| text(&error))?;
-    let options = PlanOptions::first("default", 7, Clock::Simulated);
+    let options = PlanOptions::first("default", seed, Clock::Simulated);
     let plan = experiment
         .plan(&options, &Fragments::new())
         .map_err(|error| text(&error))?;
@@ -356,7 +364,7 @@ fn prepare(drawn: &draw::Drawn) -> Result<Prepared, String> {
 
 /// Simulates a transfer: what held it, and what the two ends saw.
 fn simulate(drawn: &draw::Drawn) -> Result<(Truth, Watcher), String> {
-    Ok(follow(drawn, prepare(drawn)?))
+    Ok(follow(drawn, prepare(drawn, SEED)?))
 }
 
 /// Runs it to the end with both ends and the truth recorded.
@@ -377,16 +385,21 @@ fn score(drawn: &draw::Drawn, removes: bool) -> Scored {
     Ok(scores)
 }
 
-/// Simulates again without the drawn cause that costs most by the ledger, if that is a tenth of the duration or more.
-fn removed(drawn: &draw::Drawn, truth: &Truth, connection: &Connection) -> Option<Removal> {
-    let ledger = &connection.ledger;
+/// The drawn cause that costs most by the ledger, if that is a tenth of the duration or more, and the transfer without it.
+fn costliest(drawn: &draw::Drawn, ledger: &Ledger) -> Option<(Limit, draw::Drawn)> {
     let causes: std::collections::BTreeSet<Limit> = ledger.entries.iter().map(|entry| entry.cause).collect();
     let costs = |cause: Limit| ledger.lost_to(cause).unwrap_or(0.0);
-    let (cause, without) = causes
+    causes
         .into_iter()
         .filter(|cause| costs(*cause) >= 0.1 * ledger.duration_s)
         .filter_map(|cause| Some((cause, drawn.without(cause)?)))
-        .max_by(|a, b| costs(a.0).total_cmp(&costs(b.0)))?;
+        .max_by(|a, b| costs(a.0).total_cmp(&costs(b.0)))
+}
+
+/// Simulates again without that cause.
+fn removed(drawn: &draw::Drawn, truth: &Truth, connection: &Connection) -> Option<Removal> {
+    let ledger = &connection.ledger;
+    let (cause, without) = costliest(drawn, ledger)?;
     let (_, bytes) = truth.progress.last()?;
     let (again, _) = simulate(&without).ok()?;
     Some(Removal {
@@ -711,6 +724,8 @@ fn confusion(scores: &[&Score]) {
 
 /// The lists that were held out one after another, after the first.
 const HELD_OUT: RangeInclusive<u64> = 2..=10;
+/// Seed of all simulations that are scored.
+const SEED: u64 = 7;
 /// Length of a line of what held a transfer over time, seconds.
 const STEP: f64 = 0.25;
 /// Lines of what was charged wrongly.

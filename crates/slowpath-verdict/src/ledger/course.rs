@@ -196,8 +196,24 @@ impl Course {
         if self.marks || burst <= self.queue + sender.window.segment {
             return 0.0;
         }
-        sender.window.lose(self.most());
+        let most = self.most();
+        sender.window.lose(sender.window.now.min(most), most);
         self.rtt_s
+    }
+
+    /// Bytes of a round trip that are sent before one finds the queue full; `None` where all of its window finds room.
+    fn room(&self, window: &Window, first: bool) -> Option<f64> {
+        // Each acknowledgement lets two segments go, of which one stands before the link; of what is sent before any
+        // acknowledgement, all but one segment does.
+        let (room, least) = if first {
+            (self.queue + window.segment, 0.0)
+        } else {
+            (2.0 * self.queue, self.initial)
+        };
+        let bursts = self.bursts && window.is_starting() && window.now > room.max(least);
+        bursts
+            .then_some(room)
+            .or_else(|| (window.now > self.most()).then(|| self.most()))
     }
 
     /// The most that is under way: what the path holds, and its queue.
@@ -230,13 +246,12 @@ impl Course {
                 break;
             }
             left -= passed;
-            // Each acknowledgement lets two segments go: half of the window stands before the link at once.
-            let bursts =
-                self.bursts && window.is_starting() && window.now > (2.0 * self.queue).max(self.initial);
-            let overruns = (window.now > most || bursts) && sent >= window.now;
-            let lost = chance.strikes(sent / segment);
-            if lost || overruns || sent > passed + segment {
-                window.lose(most);
+            let first = *rounds + 1 == ROUNDS;
+            let overruns = self.room(window, first).filter(|_| sent >= window.now);
+            let polices = (sent > passed + segment).then_some(passed);
+            let strikes = chance.strikes(sent / segment).then_some(sent / 2.0);
+            if let Some(before) = overruns.or(polices).or(strikes) {
+                window.lose(window.heard(before, most), most);
             } else if sent >= window.now {
                 window.grow(round, most);
             }
@@ -314,12 +329,20 @@ impl Window {
         self.now < self.left
     }
 
-    /// Something was lost, with no more than `most` in flight.
-    fn lose(&mut self, most: f64) {
+    /// The window when the sender hears of a loss, before which `before` bytes of its round trip were sent: their acknowledgements
+    /// come first, and let a window that doubles grow on. CUBIC no longer doubles when the path is full (HyStart).
+    fn heard(&self, before: f64, most: f64) -> f64 {
+        let doubles = self.is_starting() && !(self.law == Law::Cubic && before >= most);
+        let more = if doubles { before.min(self.now) } else { 0.0 };
+        self.now.min(most) + more
+    }
+
+    /// The sender hears of a loss at a window of `at` bytes; the path holds `most`.
+    fn lose(&mut self, at: f64, most: f64) {
         if self.law == Law::Clocked {
             return self.grow(0.0, most);
         }
-        let (at, keeps) = (self.now.min(most), self.law.keeps());
+        let keeps = self.law.keeps();
         // One that got less than before leaves room to others (RFC 9438, section 4.7).
         self.highest = if at < self.highest {
             at * f64::midpoint(1.0, keeps)
@@ -482,6 +505,46 @@ mod tests {
             takes(short),
             takes(filled)
         );
+    }
+
+    #[test]
+    fn a_sender_hears_of_an_overflow_a_round_trip_later_and_has_grown_until_then() {
+        // A queue of 53 kB: of the round trip that takes the window from 58 to 116 kB, 107 kB are sent before one is lost.
+        let course = Course {
+            rate: 5e6,
+            queue: 53_500.0,
+            ..course()
+        };
+        let at = |kilobytes: f64, law| Window::new(kilobytes * 1e3, law, course.segment);
+        let room = |kilobytes| course.room(&at(kilobytes, Law::Cubic), false);
+        assert_eq!((room(58.0), room(116.0)), (None, Some(107_000.0)));
+        let heard = |law, before| at(116.0, law).heard(before, course.most());
+        assert!((heard(Law::Cubic, 107e3) - 223e3).abs() < 1.0);
+        // Lost at the first segment, it is no larger than it was; and it only doubles once.
+        assert!((heard(Law::Reno, 0.0) - 116e3).abs() < 1.0 && (heard(Law::Reno, 300e3) - 232e3).abs() < 1.0);
+        // HyStart ends the doubling where the path is full.
+        assert!((heard(Law::Cubic, course.most()) - 116e3).abs() < 1.0);
+        let mut later = at(116.0, Law::Reno);
+        later.lose(later.heard(107e3, course.most()), course.most());
+        assert!(!later.is_starting() && (later.heard(50e3, course.most()) - later.now).abs() < 1.0);
+    }
+
+    #[test]
+    fn what_is_sent_before_any_acknowledgement_overruns_a_queue_that_is_shorter() {
+        let course = Course {
+            queue: 9_000.0,
+            ..course()
+        };
+        let initial = Window::new(14_480.0, Law::Cubic, course.segment);
+        let room = course.room(&initial, true).unwrap();
+        assert!((room - 10_448.0).abs() < 1e-9, "{room}");
+        // Acknowledgements let two segments go at a time: the same bytes find room then.
+        assert_eq!(course.room(&initial, false), None);
+        let longer = Course {
+            queue: 14_000.0,
+            ..course
+        };
+        assert_eq!(longer.room(&initial, true), None);
     }
 
     #[test]

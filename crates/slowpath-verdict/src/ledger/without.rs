@@ -24,7 +24,7 @@ impl Ledger {
         let next = self.next_ceiling(cause);
         let left = left.max(self.bytes / next).min(self.duration_s);
         let runs = self.runs(cause, next);
-        let duration_s = runs.map_or(left, |runs| between(left, runs));
+        let duration_s = runs.map_or(left, |runs| between(cause, left, runs));
         let less = CHARGED_WRONGLY * self.mistakable(cause);
         let more = self.unseen() * lost.max(0.0);
         // The link needs its time whatever is away, and nothing takes longer for that.
@@ -111,10 +111,15 @@ impl Ledger {
     }
 }
 
-/// A duration by what is given back and by what the course would be. What the course makes shorter is what events cost that would not come
-/// again so, or be grown back from; what it makes longer, no event has shown yet: half of that is taken (as ratios).
-fn between(left: f64, runs: f64) -> f64 {
-    if runs < left { runs } else { (left * runs).sqrt() }
+/// A duration by what is given back and by what the course would be, half of each (as ratios): what was charged to other events
+/// came beside this cause and may come otherwise; what the course makes longer, no event has shown yet. Where the cause had held the sender
+/// still, what events cost beside it says nothing of what comes after: a course that is shorter is believed.
+fn between(cause: Limit, left: f64, runs: f64) -> f64 {
+    if runs < left && !is_of_losses(cause, &[]) && cause != Limit::SharedBottleneck {
+        runs
+    } else {
+        (left * runs).sqrt()
+    }
 }
 
 /// Whether losses or marks make this time.
@@ -259,9 +264,11 @@ mod tests {
     }
 
     #[test]
-    fn overflows_cost_no_more_than_their_regrowth_where_no_loss_comes_between() {
+    fn overflows_cost_less_where_no_loss_comes_between_their_regrowth() {
         let without = overrun().without(Limit::RandomLoss).unwrap();
-        assert!((2.0..2.6).contains(&without.duration_s), "{without:?}");
+        // Half of the six seconds that are left as they were charged, half of the course.
+        let course_s = without.duration_s * without.duration_s / 6.0;
+        assert!((2.0..2.6).contains(&course_s), "{without:?}");
         let unseen = Ledger {
             course: None,
             ..overrun()
@@ -281,8 +288,11 @@ mod tests {
         shared
             .entries
             .push(entry(Limit::SharedBottleneck, State::Link, 2.0, 1.5));
-        let [with, without] =
-            [shared, overrun()].map(|ledger| ledger.without(Limit::RandomLoss).unwrap().duration_s);
+        // The losses are away: half of the course counts, and half of what is left as it was charged, which is as much in both.
+        let [with, without] = [shared, overrun()].map(|ledger| {
+            let duration_s = ledger.without(Limit::RandomLoss).unwrap().duration_s;
+            duration_s * duration_s / 6.0
+        });
         assert!((with - without - 1.5).abs() < 1e-9, "{with} {without}");
     }
 
@@ -302,7 +312,16 @@ mod tests {
     }
 
     #[test]
-    fn a_course_that_takes_longer_than_what_is_left_is_half_believed() {
-        assert!((between(4.0, 9.0) - 6.0).abs() < 1e-12 && (between(4.0, 3.0) - 3.0).abs() < 1e-12);
+    fn a_course_is_half_believed_and_a_shorter_one_wholly_where_something_held_the_sender() {
+        let told = |cause, longer: f64, shorter: f64| {
+            (between(cause, 4.0, 9.0) - longer).abs() < 1e-12
+                && (between(cause, 4.0, 1.0) - shorter).abs() < 1e-12
+        };
+        for cause in [Limit::RandomLoss, Limit::Policed, Limit::SharedBottleneck] {
+            assert!(told(cause, 6.0, 2.0), "{cause}");
+        }
+        for cause in [Limit::SendBuffer, Limit::ReceiverWindow, Limit::SenderApplication] {
+            assert!(told(cause, 6.0, 1.0), "{cause}");
+        }
     }
 }
