@@ -1059,7 +1059,26 @@ fn written(line: &Timeline) -> Option<f64> {
 fn in_blocks(line: &Timeline, hints: &Hints) -> bool {
     let told = dry(line).count().max(line.bursts as usize);
     let whole = whole(line).count();
-    hints.at_sender && whole >= BLOCKS && whole as f64 >= IN_BLOCKS * told as f64
+    let often = whole >= BLOCKS && whole as f64 >= IN_BLOCKS * told as f64;
+    hints.at_sender && (often || writes_alike(line, hints))
+}
+
+/// Whenever nothing was left to send, the same bytes or a few times these had been sent since the time before: the program writes
+/// so many at a time. Whole segments are what a buffer lets go as well.
+fn writes_alike(line: &Timeline, hints: &Hints) -> bool {
+    let sent: Vec<u64> = dry(line).map(|(_, sent)| *sent).collect();
+    let between = || sent.windows(2).map(|pair| pair[1].abs_diff(pair[0]));
+    let write = between().fold(0, gcd);
+    let [least, most] = [between().min(), between().max()].map(Option::unwrap_or_default);
+    let segment = u64::from(hints.segment.max(1));
+    // A buffer may let the same go each time, but hardly less than two segments.
+    let few = most <= FEW_WRITES * write && (least < most || write < 2 * segment);
+    sent.len() > WRITES && few && write >= LEAST_WRITE && write % segment != 0 && segment % write != 0
+}
+
+/// The greatest common divisor.
+const fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// When nothing was left to send of what had been, and how much that was.
@@ -1231,6 +1250,13 @@ const BLOCKS: usize = 3;
 /// Share of the bursts that these are at least: of what buffers let go 0.015 at most ended so in drawn transfers, of programs with a
 /// pace that look like a buffer 0.044 to 0.98.
 const IN_BLOCKS: f64 = 0.025;
+/// Times at which nothing was left to send that cannot all be multiples of something by accident.
+const WRITES: usize = 10;
+/// Bytes of which numbers that lie anywhere are not all multiples.
+const LEAST_WRITE: u64 = 64;
+/// Writes between two such times at most. What a buffer lets go has two or three sizes, which are hundreds of times what they have in
+/// common.
+const FEW_WRITES: u64 = 50;
 /// Share of the mean rate that a pace is at least.
 const STEADY: f64 = 0.95;
 /// Most points of a capacity over time.

@@ -1008,34 +1008,48 @@ fn a_buffer_holds_what_no_longer_grows_behind_a_loss() {
     assert!(buffer < 0.1, "{buffer}");
 }
 
+/// Shares of the buffer and of the program where a hundred bursts ran dry, each behind so many bytes more than the one before.
+fn dry_behind(bytes: impl Fn(u64) -> u64) -> [f64; 2] {
+    let mut line = flow(&[60; 100], false);
+    (line.bursts, line.let_go, line.burst_bytes) = (100, 95, 2_000_000);
+    let mut sent = 0;
+    line.dry = (1..=100)
+        .map(|burst| {
+            sent += bytes(burst);
+            (RTT * burst as f64 + 0.05, sent)
+        })
+        .collect();
+    leaves_room(&mut line);
+    let hints = Hints {
+        released: Some(true),
+        follows_acks: true,
+        ..hints()
+    };
+    let ledger = book(&line, &hints, Some(RATE));
+    adds_up(&ledger);
+    [Limit::SendBuffer, Limit::SenderApplication].map(|cause| ledger.time_of(cause) / ledger.duration_s)
+}
+
 #[test]
 fn a_program_that_runs_dry_behind_whole_blocks_is_no_buffer() {
-    let of = |whole: usize| {
-        let mut line = flow(&[60; 100], false);
-        (line.bursts, line.let_go, line.burst_bytes) = (100, 95, 2_000_000);
-        line.dry = (1..=100)
-            .map(|burst| {
-                (
-                    RTT * burst as f64 + 0.05,
-                    131_072 * burst as u64 + u64::from(burst > whole),
-                )
-            })
-            .collect();
-        leaves_room(&mut line);
-        let hints = Hints {
-            released: Some(true),
-            follows_acks: true,
-            ..hints()
-        };
-        let ledger = book(&line, &hints, Some(RATE));
-        adds_up(&ledger);
-        [Limit::SendBuffer, Limit::SenderApplication].map(|cause| ledger.time_of(cause) / ledger.duration_s)
-    };
+    let of = |whole: u64| dry_behind(|burst| 131_072 + u64::from(burst == whole + 1));
     // A burst in a hundred ends at a whole block by chance.
     let [buffer, program] = of(1);
     assert!(buffer > 0.9 && program < 0.1, "{buffer} {program}");
     let [buffer, program] = of(30);
     assert!(buffer < 0.1 && program > 0.9, "{buffer} {program}");
+}
+
+#[test]
+fn a_program_that_writes_the_same_again_and_again_is_no_buffer() {
+    // One to three writes of 784 bytes.
+    let [buffer, program] = dry_behind(|burst| 784 * (1 + burst % 3));
+    assert!(buffer < 0.1 && program > 0.9, "{buffer} {program}");
+    // What a buffer lets go has two sizes with little in common, is whole segments, or far more than one.
+    for sizes in [[18_824, 17_472], [4_000, 5_000], [20_001, 20_001]] {
+        let [buffer, program] = dry_behind(|burst| sizes[(burst % 2) as usize]);
+        assert!(buffer > 0.9 && program < 0.1, "{sizes:?}: {buffer} {program}");
+    }
 }
 
 #[test]
