@@ -37,12 +37,14 @@ pub(crate) fn settle(case: &Case, (look, found): (Option<&Look>, &Finding), ledg
         }
         // Nothing shows in the whole of the transfer, but in its parts.
         (None, _, _) => mostly,
-        (_, Limit::Unknown | Limit::CaptureLoss, _) => told || at_sender && mostly,
+        // What a program gives holds it whatever befalls that.
+        (_, Limit::Unknown | Limit::CaptureLoss, _) | (_, Limit::RandomLoss, Limit::SenderApplication) => {
+            told || at_sender && mostly
+        }
         // A bucket behind a link shows in what leaves the link, which the looks at the whole do not see.
         (_, Limit::RandomLoss, Limit::Policed) => true,
-        // A flight that never grows is held by a buffer, whatever else befalls it; so is what a program gives.
+        // A flight that never grows is held by a buffer, whatever else befalls it.
         (_, Limit::RandomLoss | Limit::BottleneckBandwidth, Limit::SendBuffer) => at_sender && mostly,
-        (_, Limit::RandomLoss, Limit::SenderApplication) => told || at_sender && mostly,
         // Losses that slow nobody are none to a full link.
         (_, Limit::BottleneckBandwidth, Limit::RandomLoss) => told && (random_loss::LOOK.at)(case).is_ok(),
         // Away from the sender a window that is always full looks like a queue.
