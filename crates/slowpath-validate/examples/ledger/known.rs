@@ -94,12 +94,16 @@ pub(crate) fn look(drawn: &Drawn, number: u64) -> Result<Option<Known>, String> 
         }
     }
     let mut dice = Dice(0x006b_6e6f_776e_0000 ^ number.wrapping_mul(0xd134_2543_de82_ef95));
+    // Where any other queue looks the same its length does not show, and is drawn again each time.
+    let mut queue = false;
+    for _ in 0..QUEUES {
+        let other = seen.clone().with("queue", &mut dice);
+        queue = queue || other.is_some_and(|other| looks_the_same(&other, &before) == Ok(true));
+    }
     let mut others_s = Vec::new();
     let mut tried = 0;
     while tried < TRIES && others_s.len() < ENOUGH {
         tried += 1;
-        // Where the queue's length shows, only what else is hidden is drawn again.
-        let queue = tried % 2 == 1;
         let Some(other) = again(&seen, queue, &mut dice) else {
             continue;
         };
@@ -231,7 +235,9 @@ const NEAR: f64 = 0.15;
 const HIDDEN: [&str; 5] = ["loss", "losses", "policer", "buffer", "pace"];
 /// Draws among which one has everything that shows.
 const DRAWS: usize = 100_000;
+/// Other queues tried, to see whether any looks the same.
+const QUEUES: usize = 8;
 /// Transfers tried, and that look the same.
-const TRIES: usize = 60;
+const TRIES: usize = 120;
 /// See [`TRIES`].
 const ENOUGH: usize = 12;
