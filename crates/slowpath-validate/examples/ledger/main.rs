@@ -1,10 +1,10 @@
 //! Scores the ledger on drawn transfers against what the model knows held them: `docs/validation/ledger.md`.
 //!
-//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2 to held-out-10|afresh|truth|known|cost|paced|varying|bursty] [COUNT] [--only NUMBER |
+//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2 to held-out-11|afresh|truth|known|cost|paced|varying|bursty] [COUNT] [--only NUMBER |
 //! --no-removals | --documents]`
 //!
 //! The first thousand transfers are for development (even numbers) and held out (odd ones); `afresh` takes others, which tell
-//! whether what was tuned on the former holds for any; `held-out-2` to `held-out-10` are further lists, scored once. `--documents` prints the
+//! whether what was tuned on the former holds for any; `held-out-2` to `held-out-11` are further lists, scored once. `--documents` prints the
 //! experiments and scores nothing, so that a list can be fixed by its digest.
 //! `truth` checks the truth itself: each drawn cause is taken away and the transfer simulated again.
 //! `known` tells how well what is left without a cause can be told at all by who sees the sender's packets.
@@ -723,7 +723,7 @@ fn confusion(scores: &[&Score]) {
 }
 
 /// The lists that were held out one after another, after the first.
-const HELD_OUT: RangeInclusive<u64> = 2..=10;
+const HELD_OUT: RangeInclusive<u64> = 2..=11;
 /// Seed of all simulations that are scored.
 const SEED: u64 = 7;
 /// Length of a line of what held a transfer over time, seconds.
