@@ -97,8 +97,9 @@ pub(crate) fn look(drawn: &Drawn, number: u64) -> Result<Option<Known>, String> 
     // Where any other queue looks the same its length does not show, and is drawn again each time.
     let mut queue = false;
     for _ in 0..QUEUES {
-        let other = seen.clone().with("queue", &mut dice);
-        queue = queue || other.is_some_and(|other| looks_the_same(&other, &before) == Ok(true));
+        if let Some(other) = seen.clone().with("queue", &mut dice) {
+            queue = queue || looks_the_same(&other, &before)?;
+        }
     }
     let mut others_s = Vec::new();
     let mut tried = 0;
@@ -162,14 +163,11 @@ impl Known {
         let said = durations_s
             .iter()
             .filter(|time| time.is_finite())
-            .map(|time| time * (1.0 + NEAR));
+            .map(|time| time * (1.0 + NEAR) * (1.0 - 1e-9));
         said.map(|said| {
             (
                 said,
-                durations_s
-                    .iter()
-                    .filter(|is| Self::near(said * (1.0 - 1e-9), **is))
-                    .count(),
+                durations_s.iter().filter(|is| Self::near(said, **is)).count(),
             )
         })
         .max_by_key(|(_, count)| *count)
@@ -197,8 +195,7 @@ pub(crate) fn report(results: &BTreeMap<u64, Result<Option<Known>, String>>) {
         said += u32::from(own);
         said_of_any += share(near);
         best += share(most);
-        let others = known.others_s.is_empty()
-            || Known::near(Known::best(&known.others_s).0 * (1.0 - 1e-9), known.own_s);
+        let others = known.others_s.is_empty() || Known::near(Known::best(&known.others_s).0, known.own_s);
         best_of_others += u32::from(others);
         any.sort_by(f64::total_cmp);
         let list: Vec<String> = any.iter().map(|time| format!("{time:.2}")).collect();

@@ -196,8 +196,7 @@ impl Course {
         if self.marks || burst <= self.queue + sender.window.segment {
             return 0.0;
         }
-        let most = self.most();
-        sender.window.lose(sender.window.now.min(most), most);
+        sender.window.lose(0.0, self.most());
         self.rtt_s
     }
 
@@ -251,7 +250,7 @@ impl Course {
             let polices = (sent > passed + segment).then_some(passed);
             let strikes = chance.strikes(sent / segment).then_some(sent / 2.0);
             if let Some(before) = overruns.or(polices).or(strikes) {
-                window.lose(window.heard(before, most), most);
+                window.lose(before, most);
             } else if sent >= window.now {
                 window.grow(round, most);
             }
@@ -337,12 +336,12 @@ impl Window {
         self.now.min(most) + more
     }
 
-    /// The sender hears of a loss at a window of `at` bytes; the path holds `most`.
-    fn lose(&mut self, at: f64, most: f64) {
+    /// The sender hears of a loss, before which `before` bytes of its round trip were sent; the path holds `most`.
+    fn lose(&mut self, before: f64, most: f64) {
         if self.law == Law::Clocked {
             return self.grow(0.0, most);
         }
-        let keeps = self.law.keeps();
+        let (at, keeps) = (self.heard(before, most), self.law.keeps());
         // One that got less than before leaves room to others (RFC 9438, section 4.7).
         self.highest = if at < self.highest {
             at * f64::midpoint(1.0, keeps)
@@ -525,7 +524,7 @@ mod tests {
         // HyStart ends the doubling where the path is full.
         assert!((heard(Law::Cubic, course.most()) - 116e3).abs() < 1.0);
         let mut later = at(116.0, Law::Reno);
-        later.lose(later.heard(107e3, course.most()), course.most());
+        later.lose(107e3, course.most());
         assert!(!later.is_starting() && (later.heard(50e3, course.most()) - later.now).abs() < 1.0);
     }
 

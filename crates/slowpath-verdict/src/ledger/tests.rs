@@ -953,20 +953,25 @@ fn a_slow_reader_owes_for_the_time_in_which_its_window_is_small() {
     }
 }
 
+/// Shares of the buffer and of the program where acknowledgements release what is sent and leave room.
+fn buffer_and_program(mut line: Timeline) -> [f64; 2] {
+    leaves_room(&mut line);
+    let hints = Hints {
+        released: Some(true),
+        follows_acks: true,
+        ..hints()
+    };
+    let ledger = book(&line, &hints, Some(RATE));
+    adds_up(&ledger);
+    [Limit::SendBuffer, Limit::SenderApplication].map(|cause| ledger.time_of(cause) / ledger.duration_s)
+}
+
 #[test]
 fn bursts_larger_than_a_third_of_the_buffer_are_a_programs_pieces() {
     let of = |piece: u64| {
         let mut line = flow(&[60; 100], false);
         (line.bursts, line.let_go, line.burst_bytes) = (100, 95, 100 * piece);
-        leaves_room(&mut line);
-        let hints = Hints {
-            released: Some(true),
-            follows_acks: true,
-            ..hints()
-        };
-        let ledger = book(&line, &hints, Some(RATE));
-        adds_up(&ledger);
-        [Limit::SendBuffer, Limit::SenderApplication].map(|cause| ledger.time_of(cause) / ledger.duration_s)
+        buffer_and_program(line)
     };
     let [buffer, program] = of(20_000);
     assert!(buffer > 0.9 && program < 0.1, "{buffer} {program}");
@@ -1019,15 +1024,7 @@ fn dry_behind(bytes: impl Fn(u64) -> u64) -> [f64; 2] {
             (RTT * burst as f64 + 0.05, sent)
         })
         .collect();
-    leaves_room(&mut line);
-    let hints = Hints {
-        released: Some(true),
-        follows_acks: true,
-        ..hints()
-    };
-    let ledger = book(&line, &hints, Some(RATE));
-    adds_up(&ledger);
-    [Limit::SendBuffer, Limit::SenderApplication].map(|cause| ledger.time_of(cause) / ledger.duration_s)
+    buffer_and_program(line)
 }
 
 #[test]
