@@ -13,6 +13,7 @@ use crate::hints::hints;
 use crate::job::{self, Job};
 use crate::judge::judge;
 use crate::ledger::{self, Hints, Ledger};
+use crate::limit::Limit;
 use crate::verdict::{Interval, Verdict};
 
 /// Version of the JSON form.
@@ -110,7 +111,9 @@ impl Connection {
         let mixed = self.ledger.parts() > 1 && booked::agrees(self.verdict.limit, &self.ledger);
         // A doubt stands in the verdict's own words.
         let doubted = self.verdict.next_step.is_some() && !self.verdict.limit.is_undecided();
-        if mixed && !doubted {
+        // A program that goes on at set times decides, whatever the ledger says of the time between.
+        let scheduled = self.basis.scheduled.is_some() && self.verdict.limit == Limit::SenderApplication;
+        if mixed && !doubted && !scheduled {
             &self.ledger.sentence
         } else {
             &self.verdict.sentence

@@ -22,11 +22,14 @@ pub(crate) fn settle(case: &Case, (look, found): (Option<&Look>, &Finding), ledg
     let at_sender = case.facts.tap == Tap::Sender;
     let told = ledger.floor_s.is_some();
     let mostly = ledger.time_of(booked) >= HALF * ledger.duration_s;
+    let likely = told || at_sender || mostly;
     let follows = match (look.map(|look| look.certainty), found.limit, booked) {
         // There is nothing to judge by; a full link marks, and the marks hold the sender; others' overflows come at any queue
         // of one's own, as random losses do.
+        // A program that goes on at set times does so whatever its link does meanwhile.
         (Some(Certainty::Plain), _, _)
-        | (_, Limit::EcnCongestion, _)
+        | (Some(Certainty::Stated), Limit::SenderApplication, _)
+        | (_, Limit::EcnCongestion, Limit::BottleneckBandwidth | Limit::SharedBottleneck)
         | (_, Limit::SharedBottleneck, Limit::RandomLoss) => false,
         // A window that stays small without anything that shows is held by a buffer as likely as by an early end of slow
         // start; but a transfer that was doubling for most of its time was a start, whatever its losses were.
@@ -35,21 +38,26 @@ pub(crate) fn settle(case: &Case, (look, found): (Option<&Look>, &Finding), ledg
             let started: f64 = starting.map(|entry| entry.time_s).sum();
             told && started >= HALF * ledger.duration_s
         }
-        // Nothing shows in the whole of the transfer, but in its parts.
-        (None, _, _) => mostly,
-        // What a program gives holds it whatever befalls that.
-        (_, Limit::Unknown | Limit::CaptureLoss, _) | (_, Limit::RandomLoss, Limit::SenderApplication) => {
-            told || at_sender && mostly
-        }
         // A bucket behind a link shows in what leaves the link, which the looks at the whole do not see.
         (_, Limit::RandomLoss, Limit::Policed) => true,
-        // A flight that never grows is held by a buffer, whatever else befalls it.
-        (_, Limit::RandomLoss | Limit::BottleneckBandwidth, Limit::SendBuffer) => at_sender && mostly,
-        // Losses that slow nobody are none to a full link.
-        (_, Limit::BottleneckBandwidth, Limit::RandomLoss) => told && (random_loss::LOOK.at)(case).is_ok(),
+        // What shows in no whole shows in its parts; losses and disorder are there or not, whatever held the transfer
+        // meanwhile; a flight that never grows looks like a queue; losses that a full link's queue does not explain as well.
+        (_, Limit::Unknown | Limit::CaptureLoss | Limit::RandomLoss | Limit::Reordering, _)
+        | (_, Limit::BottleneckBandwidth, Limit::SendBuffer) => likely,
+        (_, Limit::BottleneckBandwidth, Limit::RandomLoss) => {
+            at_sender || mostly || told && (random_loss::LOOK.at)(case).is_ok()
+        }
         // Away from the sender a window that is always full looks like a queue.
         (_, Limit::ReceiverWindow, Limit::BottleneckBandwidth | Limit::SharedBottleneck) => told && at_sender,
-        (_, _, _) => told,
+        // A link that slows down empties buckets that are none.
+        (_, Limit::BottleneckBandwidth, Limit::Policed) if found.flags.contains(&Flag::VariableRate) => told,
+        // A program's pace is told from a link's by the link's rate; a bucket, a reader and others are seen, losses by chance
+        // and windows are what is left.
+        (_, Limit::BottleneckBandwidth, Limit::SenderApplication)
+        | (_, Limit::Policed | Limit::ReceiverApplication, Limit::RandomLoss)
+        | (_, Limit::ReceiverApplication, Limit::ReceiverWindow)
+        | (_, Limit::SharedBottleneck, Limit::BottleneckBandwidth) => told,
+        (_, _, _) => told || at_sender,
     };
     if follows { booked } else { found.limit }
 }
@@ -76,6 +84,10 @@ pub(crate) fn differs(limit: Limit, ledger: &Ledger) -> Option<Message> {
     let window = ledger.time_in(longest, State::Window);
     let link = matches!(longest, Limit::BottleneckBandwidth | Limit::SharedBottleneck);
     Some(match limit {
+        Limit::SenderApplication if link => {
+            let full = ledger.time_in(longest, State::Link);
+            return (full >= TENTH * ledger.duration_s).then_some(Message::FullInBursts { time: Span(full) });
+        }
         Limit::EcnCongestion if link => Message::FullLinkMarks { time },
         Limit::ReceiverWindow | Limit::ReceiverApplication if link && window >= TENTH * ledger.duration_s => {
             Message::QueueBehindWindow { time: Span(window) }
@@ -197,6 +209,11 @@ mod tests {
         assert_eq!(key(Limit::Policed, &queue), Some("ledger.but"));
         assert_eq!(key(link, &queue), None);
         assert_eq!(key(Limit::Unknown, &queue), None);
+        // A program that decides lets the link be full meanwhile, or made good what its bursts overran.
+        let program = Limit::SenderApplication;
+        assert_eq!(key(program, &queue), Some("ledger.but.bursts"));
+        let overrun = ledger(&[(link, State::Growth, 9.0), (program, State::Pace, 1.0)]);
+        assert_eq!(key(program, &overrun), None);
         // Nearly as long is no other answer.
         let near = ledger(&[
             (link, State::Link, 6.0),

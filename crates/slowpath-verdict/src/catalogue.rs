@@ -23,6 +23,7 @@ crate::messages! {
     "ledger.time" TimeWentTo { cause: Name, time: Span };
     "ledger.but" LedgerDiffers { cause: Name, time: Span };
     "ledger.but.marks" FullLinkMarks { time: Span };
+    "ledger.but.bursts" FullInBursts { time: Span };
     "ledger.but.window" QueueBehindWindow { time: Span };
 
     // receiver-window
@@ -49,6 +50,7 @@ crate::messages! {
     "sender-application" ProgramPauses { idle: Share, pauses: Count, longest: Span };
     "sender-application.rhythm" OwnRhythm { rate: PayloadRate, clocked: Share };
     "sender-application.pace" OwnPace { rate: PayloadRate };
+    "sender-application.schedule" OnSchedule { bytes: Size, period: Span, rate: PayloadRate };
     "sender-application.not.idle" HardlyIdle { idle: Share };
     "sender-application.not.rhythm" Clocked { clocked: Share, short: Share };
     "sender-application.seen.idle" NothingInFlight { idle: Span };

@@ -39,6 +39,7 @@ pub mod limit;
 mod limits;
 mod look;
 pub mod message;
+mod schedule;
 pub mod span;
 pub mod treatment;
 pub mod verdict;

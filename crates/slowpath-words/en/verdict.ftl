@@ -17,6 +17,7 @@ ledger_handshake = Opening the connection took { $time }: a first packet that is
 ledger_time = For { $time } the { $cause } held the transfer.
 ledger_but = Moment by moment, { $cause } holds longest ({ $time }); this capture cannot say better which of the two counts.
 ledger_but_marks = The link is full for { $time } of it: the marks are how its queue says so.
+ledger_but_bursts = For { $time } of it the link was full: a faster one would take that time from the program's bursts and give it to its pauses.
 ledger_but_window = For { $time } of it a queue stood as well, which the ledger counts as a full link: what the path carries was not seen.
 
 ## receiver-window
@@ -46,6 +47,7 @@ receiver-application_seen_edge = its right edge moved on at { $rate }
 sender-application = The sending program pauses: { $idle } of the time nothing is in flight although the window is open ({ $pauses } pauses, the longest { $longest }).
 sender-application_rhythm = The sending program provides { $rate } and no more: data leaves at its own rhythm, not when acknowledgements arrive ({ $clocked } of bursts), in pieces smaller than a segment, with the window open.
 sender-application_pace = The sending program gives { $rate } and no more: more had been in flight before, the window has room, and no queue builds.
+sender-application_schedule = The sending program sends { $bytes } every { $period } ({ $rate }) and no more, and the path carried that. A faster path would only make its pauses longer.
 sender-application_not_idle = nothing was in flight only { $idle } of the time
 sender-application_not_rhythm = { $clocked } of bursts follow an acknowledgement at once, { $short } of packets are smaller than a segment
 sender-application_seen_idle = nothing in flight for { $idle }

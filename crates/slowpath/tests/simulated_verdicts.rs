@@ -32,6 +32,17 @@ fn connections(
     rtt_ms: f64,
     path: &str,
 ) -> BTreeMap<String, Connection> {
+    connections_of(name, control, &format!("size = \"{megabytes} MB\""), rtt_ms, path)
+}
+
+/// The same for a transfer that this says all of.
+fn connections_of(
+    name: &str,
+    control: &str,
+    transfer: &str,
+    rtt_ms: f64,
+    path: &str,
+) -> BTreeMap<String, Connection> {
     let half = rtt_ms / 2.0;
     let text = format!(
         r#"title = "t"
@@ -41,7 +52,7 @@ up = [{path}, {{ delay = "{half} ms" }}]
 down = [{{ delay = "{half} ms" }}]
 [workload]
 kind = "iperf3"
-size = "{megabytes} MB"
+{transfer}
 [hosts.client]
 system = "linux"
 congestion_control = "{control}"
@@ -88,6 +99,40 @@ fn few_random_losses_on_a_fast_path_are_random() {
         assert!(share(Limit::RandomLoss) > 0.9, "{megabytes} MB: {ledger:?}");
         assert!(share(Limit::Policed) < 0.01, "{megabytes} MB: {ledger:?}");
     }
+}
+
+/// A program that sends so much every so often is what counts, though its link is full for most of the time between: over one of
+/// four times the rate it takes as long.
+#[test]
+fn a_program_on_a_schedule_decides_though_its_bursts_fill_the_link() {
+    let of = |rate: u32| {
+        let path = format!("{{ rate = \"{rate} Mbit/s\", queue = \"200 kB\" }}");
+        let program = "duration = \"10 s\"\nrate = \"8 Mbit/s\"\nlength = \"128 KiB\"";
+        connections_of(&format!("schedule-{rate}"), "cubic", program, 15.0, &path)["Sender"].clone()
+    };
+    let [slow, fast] = [12, 48].map(of);
+    let ledger = &slow.ledger;
+    assert!(
+        ledger.time_of(Limit::BottleneckBandwidth) > 0.5 * ledger.duration_s,
+        "{ledger:?}"
+    );
+    assert!(
+        (fast.ledger.duration_s / ledger.duration_s - 1.0).abs() < 0.02,
+        "{:?}",
+        fast.ledger
+    );
+    for connection in [&slow, &fast] {
+        let verdict = &connection.verdict;
+        assert_eq!(verdict.limit, Limit::SenderApplication, "{}", verdict.sentence);
+        let pace = verdict.parameters.source_byte_per_s.unwrap();
+        assert!((pace / 1e6 - 1.0).abs() < 0.02, "{}", verdict.sentence);
+    }
+    assert_eq!(slow.headline(), slow.verdict.sentence);
+    assert!(
+        slow.verdict.sentence.contains("(1.00 MB/s) and no more"),
+        "{}",
+        slow.verdict.sentence
+    );
 }
 
 /// A queue much shorter than the path drops at every probe of BBR, which keeps the link busy all the same: the link is

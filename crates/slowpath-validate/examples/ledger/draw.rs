@@ -53,6 +53,22 @@ impl Drawn {
         })
     }
 
+    /// The same over a link of twice the rate.
+    pub(crate) fn faster(&self) -> Self {
+        let [one, two] = [1, 2].map(|times| format!("{} kbit/s", times * self.path.kbit));
+        let link = self.link.replacen(&one, &two, 1);
+        Self {
+            name: format!("{} on twice the link", self.name),
+            document: self.document.replacen(&self.link, &link, 1),
+            path: Path {
+                kbit: 2 * self.path.kbit,
+                ..self.path.clone()
+            },
+            link,
+            ..self.clone()
+        }
+    }
+
     /// The same with another thing that a capture need not show: `loss`, `losses`, `policer`, `buffer`, `pace`, or another
     /// `queue`; `None` where it has no place.
     pub(crate) fn with(mut self, thing: &'static str, dice: &mut Dice) -> Option<Self> {

@@ -1,6 +1,6 @@
 //! Scores the ledger on drawn transfers against what the model knows held them: `docs/validation/ledger.md`.
 //!
-//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2 to held-out-11|afresh|truth|known|cost|paced|varying|bursty] [COUNT] [--only NUMBER |
+//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2 to held-out-11|afresh|truth|known|scheduled|cost|paced|varying|bursty] [COUNT] [--only NUMBER |
 //! --no-removals | --documents]`
 //!
 //! The first thousand transfers are for development (even numbers) and held out (odd ones); `afresh` takes others, which tell
@@ -8,6 +8,7 @@
 //! experiments and scores nothing, so that a list can be fixed by its digest.
 //! `truth` checks the truth itself: each drawn cause is taken away and the transfer simulated again.
 //! `known` tells how well what is left without a cause can be told at all by who sees the sender's packets.
+//! `scheduled` tells whether a program that is said to send on a schedule takes as long whatever the path does.
 //! `cost` tells what recording the truth adds to the time of a simulation.
 //! `paced` and `varying` score verdicts alone, on programs with a pace of their own and links whose rate varies.
 //! `bursty` scores the ledger where losses come in bursts by chance and nothing else does.
@@ -17,6 +18,7 @@
 mod check;
 mod draw;
 mod known;
+mod scheduled;
 mod truth;
 
 use std::collections::BTreeMap;
@@ -145,7 +147,7 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         _ => (None, true),
     };
     let (kind, step, odd) = match half.as_str() {
-        "development" | "truth" | "cost" | "known" => (Kind::Mixed, 2, 0),
+        "development" | "truth" | "cost" | "known" | "scheduled" => (Kind::Mixed, 2, 0),
         "held-out" => (Kind::Mixed, 2, 1),
         "afresh" => (Kind::Mixed, 2, 1_000),
         "paced" => (Kind::Paced, 1, 0),
@@ -155,7 +157,7 @@ fn attempt() -> Result<(), Box<dyn Error>> {
             let list = other.strip_prefix("held-out-").and_then(|word| word.parse().ok());
             let Some(list) = list.filter(|list| HELD_OUT.contains(list)) else {
                 return Err(format!(
-                    "{other}: write development, held-out, held-out-{} to held-out-{}, afresh, truth, known, cost, paced, varying or bursty",
+                    "{other}: write development, held-out, held-out-{} to held-out-{}, afresh, truth, known, scheduled, cost, paced, varying or bursty",
                     HELD_OUT.start(),
                     HELD_OUT.end()
                 )
@@ -180,6 +182,12 @@ fn attempt() -> Result<(), Box<dyn Error>> {
     if half == "known" {
         known::report(&of_all(&numbers, |number| {
             known::look(&draw::draw_of(kind, number), number)
+        })?);
+        return Ok(());
+    }
+    if half == "scheduled" {
+        scheduled::report(&of_all(&numbers, |number| {
+            scheduled::look(&draw::draw_of(kind, number))
         })?);
         return Ok(());
     }

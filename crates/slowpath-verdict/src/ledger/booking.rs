@@ -43,7 +43,7 @@ pub fn book(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ledger {
         level: 0.0,
         early: None,
         plateau: plateau(line, hints, &capacity, &full),
-        in_blocks: in_blocks(line, hints),
+        in_blocks: hints.scheduled.is_some() || in_blocks(line, hints),
         ended_start: None,
         account: Account::default(),
         spans: Vec::new(),
@@ -1006,7 +1006,7 @@ fn ceilings(line: &Timeline, hints: &Hints, spans: &[Interval]) -> Vec<(Limit, f
         .into_iter()
         .filter(|(limit, (bytes, time))| *bytes > 0.0 && *time >= least(*limit));
     let mut out: Vec<(Limit, f64)> = held.map(|(limit, (bytes, time))| (limit, bytes / time)).collect();
-    if let Some(rate) = given(line, spans) {
+    if let Some(rate) = given(line, hints, spans) {
         match out
             .iter_mut()
             .find(|(limit, _)| *limit == Limit::SenderApplication)
@@ -1024,7 +1024,7 @@ fn ceilings(line: &Timeline, hints: &Hints, spans: &[Interval]) -> Vec<(Limit, f
 
 /// What the program gave until it last had nothing to send, over the time since it began, payload bytes per second: one with a
 /// pace of its own gives no more than that, whatever the path carries.
-pub(super) fn given(line: &Timeline, spans: &[Interval]) -> Option<f64> {
+pub(super) fn given(line: &Timeline, hints: &Hints, spans: &[Interval]) -> Option<f64> {
     let dry = spans.iter().filter(|span| span.limit == Limit::SenderApplication);
     let (mut time, mut last) = (0.0, 0.0_f64);
     for span in dry {
@@ -1033,6 +1033,9 @@ pub(super) fn given(line: &Timeline, spans: &[Interval]) -> Option<f64> {
     }
     let all: u64 = line.steps.iter().map(|step| step.fresh).sum();
     let mean = all as f64 / (line.to_s - line.from_s);
+    if let Some(rate) = hints.scheduled {
+        return Some(rate.max(mean));
+    }
     let rate = if time >= LASTS * line.step_s && last > line.from_s {
         let end = line.step_at(last);
         let sent: u64 = line.steps[..=end].iter().map(|step| step.fresh).sum();

@@ -41,6 +41,8 @@ pub struct Hints {
     pub follows_acks: bool,
     /// The other end's program answers about as often as the sender pauses.
     pub answered: bool,
+    /// The sending program goes on at set times: what it gives then, payload bytes per second.
+    pub scheduled: Option<f64>,
     /// How many messages the other end sent: what a program waits for that asks.
     pub answers: u64,
     /// Packets overtake each other, and the sender takes that for loss.

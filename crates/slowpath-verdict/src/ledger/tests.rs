@@ -895,12 +895,18 @@ fn a_program_that_catches_up_gives_no_more_than_it_had_given_when_it_was_out_of_
         to_s: 1.0,
         limit,
     };
-    assert_eq!(given(&line, &[early(Limit::SenderApplication)]), None);
+    assert_eq!(
+        given(&line, &Hints::default(), &[early(Limit::SenderApplication)]),
+        None
+    );
     let late = Interval {
         to_s: line.to_s,
         ..early(Limit::SenderApplication)
     };
-    assert!(given(&line, &[late]).is_some() && given(&line, &[early(Limit::SendBuffer)]).is_none());
+    assert!(
+        given(&line, &Hints::default(), &[late]).is_some()
+            && given(&line, &Hints::default(), &[early(Limit::SendBuffer)]).is_none()
+    );
     // Unless it had sent whole blocks whenever it was out of data: it gave no more than these until then, whatever held it later.
     let dry = |sent: &[u64]| {
         let mut line = line.clone();
@@ -910,7 +916,7 @@ fn a_program_that_catches_up_gives_no_more_than_it_had_given_when_it_was_out_of_
             .enumerate()
             .map(|(place, sent)| (at(place), *sent))
             .collect();
-        given(&line, &[])
+        given(&line, &Hints::default(), &[])
     };
     let pace = dry(&[131_072, 262_144]).unwrap();
     assert!((pace / (131_072.0 / 0.3) - 1.0).abs() < 1e-9, "{pace}");

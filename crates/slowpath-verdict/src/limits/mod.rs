@@ -49,6 +49,7 @@ pub(crate) const ORDER: &[Look] = &[
     receiver_application::LOOK,
     receiver_window::LOOK,
     sender_application::IDLE,
+    sender_application::SCHEDULED,
     policed::LOOK,
     ecn_congestion::LOOK,
     reordering::LOOK,

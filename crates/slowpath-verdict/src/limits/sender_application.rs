@@ -10,7 +10,8 @@ use crate::cut::{Cut, cuts};
 use crate::finding::{Finding, No, observed, require};
 use crate::limit::{Limit, Reason};
 use crate::look::{Certainty, Look};
-use crate::message::{Count, PayloadRate, Share, Span};
+use crate::message::{Count, PayloadRate, Share, Size, Span};
+use crate::schedule::Schedule;
 use crate::verdict::Evidence;
 
 cuts! {
@@ -21,6 +22,19 @@ cuts! {
     UNCLOCKED: 0.5 between 0.252, NONE;
     /// Share of bursts that follow an acknowledgement above what would by chance, below which it is chance.
     BY_CHANCE: 0.12 between NONE, NONE;
+    /// Times at which a program went on as it does on a schedule.
+    TIMES: 4.0 between NONE, NONE;
+    /// The same for one that goes on before all that it sent has arrived, as buffers and windows do.
+    TIMES_BUSY: 16.0 between NONE, NONE;
+    /// How far these may be off, as a share of the period.
+    OFF: 0.03 between NONE, NONE;
+    /// Round trips in a period: a window or a buffer lets go as regularly in one or two.
+    PERIOD: 3.0 between NONE, NONE;
+    /// How many times as much as that the pauses must differ: a program that pauses for as long after each time that it is done is as
+    /// regular where the path is.
+    PAUSES: 2.0 between NONE, NONE;
+    /// Share of what was due by the schedule which the transfer carried.
+    KEPT: 0.85 between NONE, NONE;
 }
 
 /// A program that pauses, where nothing else explains the rest.
@@ -36,6 +50,9 @@ pub(crate) const IDLE_ALONE: Look = Look {
 /// A program that pauses for most of the time.
 pub(crate) const IDLE: Look = IDLE_ALONE.other(Certainty::Stated, idle);
 
+/// Data leaves at times that the program set beforehand.
+pub(crate) const SCHEDULED: Look = IDLE_ALONE.other(Certainty::Stated, scheduled);
+
 /// Data leaves at the program's own rhythm.
 pub(crate) const OWN_RHYTHM: Look = IDLE_ALONE.other(Certainty::Left, own_rhythm);
 
@@ -47,6 +64,53 @@ fn idle(case: &Case) -> Result<Finding, No> {
 /// Looks for a program that pauses, where nothing else explains the rest.
 fn idle_alone(case: &Case) -> Result<Finding, No> {
     pausing(case, IDLE_SHARE_ALONE)
+}
+
+/// Looks for a program that goes on at set times, whatever the path made of the time between.
+fn scheduled(case: &Case) -> Result<Finding, No> {
+    let at_sender = case.facts.tap == Tap::Sender;
+    let line = &case.facts.timeline;
+    let segment = u64::from(case.facts.segment_size.max(1));
+    let fits = |schedule: &Schedule| {
+        let shown = match schedule.pauses {
+            Some(pauses) => {
+                case.reaches(TIMES, schedule.times as u64)
+                    && case.reaches_times(PERIOD, schedule.period_s, line.step_s)
+                    && case.reaches_times(PAUSES, pauses, schedule.off)
+            }
+            // Whole segments are what a buffer lets go as well.
+            None => {
+                case.reaches(TIMES_BUSY, schedule.times as u64)
+                    && !schedule.bytes.is_multiple_of(segment)
+                    && !segment.is_multiple_of(schedule.bytes)
+            }
+        };
+        // A program that is asked goes on when it is.
+        let asked = case.facts.clocking.answers * 2 >= schedule.times as u64;
+        let let_go = line.let_go * 2 > line.bursts;
+        shown && !asked && !let_go && case.within(OFF, schedule.off) && case.reaches(KEPT, schedule.kept)
+    };
+    let schedule = || {
+        let paused = Schedule::with_pauses(line).filter(fits);
+        paused.or_else(|| Schedule::without_pauses(line).filter(fits))
+    };
+    let Some(schedule) = at_sender.then(schedule).flatten() else {
+        let idle = Share(case.share(case.facts.time.idle_s));
+        return Err(No::new(Reason::SenderNeverIdle, Message::HardlyIdle { idle }));
+    };
+    let rate = schedule.bytes as f64 / schedule.period_s;
+    let mut out = Finding::new(
+        Limit::SenderApplication,
+        1.0,
+        RHYTHM,
+        Message::OnSchedule {
+            bytes: Size(schedule.bytes as f64),
+            period: Span(schedule.period_s),
+            rate: PayloadRate(rate),
+        },
+    );
+    out.parameters.source_byte_per_s = Some(rate);
+    Ok(out)
 }
 
 /// Looks for data that leaves at the program's own rhythm and not when acknowledgements arrive.
