@@ -1,9 +1,9 @@
 //! Scores the ledger on captures of the lab against what the sending kernel counted: `docs/validation/lab-ledger.md`.
 //!
-//! `cargo run --release -p slowpath-validate --example lab-ledger -- [chronographs|paced|varying]... [development|held-out]...
-//! [--keep] [--only NUMBER]... [--places N] [--passes N] [--out DIR] [--page FILE]`
+//! `cargo run --release -p slowpath-validate --example lab-ledger -- [chronographs|paced|varying]... [development|held-out|afresh]...
+//! [--keep] [--only NUMBER]... [--places N] [--passes N] [--out DIR] [--page FILE] [--documents]`
 //!
-//! Without names: all sets, both halves. Runs what is missing in DIR, and what the machine disturbed, N times in all; with
+//! Without names: all sets, all numbers. `--documents` prints the transfers and runs nothing, so that a list can be fixed by its digest. Runs what is missing in DIR, and what the machine disturbed, N times in all; with
 //! `--keep` nothing is run. The page shows all that is in DIR, and is written if nothing is left out by `--only`, whose
 //! transfers are told in detail instead. Recorded rates lie in `SLOWPATH_TRACES`.
 
@@ -40,6 +40,19 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let arguments = Arguments::read(&words)?;
+    if arguments.documents {
+        for half in Half::ALL
+            .into_iter()
+            .filter(|half| arguments.halves.contains(half))
+        {
+            for set in &arguments.sets {
+                for drawn in arguments.settings(*set, half)?.drawn() {
+                    println!("{} {}\n{}", drawn.name(), drawn.describe(), drawn.document());
+                }
+            }
+        }
+        return Ok(());
+    }
     let cancel = Arc::new(AtomicBool::new(false));
     slowpath::interrupt::on_interrupt(&cancel);
     let mut parts = Vec::new();
@@ -143,6 +156,7 @@ struct Arguments {
     places: usize,
     passes: u32,
     keep: bool,
+    documents: bool,
 }
 
 impl Arguments {
@@ -157,6 +171,7 @@ impl Arguments {
             places: 4,
             passes: 3,
             keep: false,
+            documents: false,
         };
         let mut words = words.iter();
         while let Some(word) = words.next() {
@@ -176,6 +191,7 @@ impl Arguments {
                 "--places" => arguments.places = value()?.parse()?,
                 "--passes" => arguments.passes = value()?.parse()?,
                 "--keep" => arguments.keep = true,
+                "--documents" => arguments.documents = true,
                 other => return Err(format!("unknown argument {other}").into()),
             }
         }

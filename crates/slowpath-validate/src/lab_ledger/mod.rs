@@ -8,7 +8,7 @@
 //! * [`chronographs`]: the ledger's shares beside those of the kernel. [`verdicts`]: what a transfer is said to be limited by.
 //! * [`page()`]: all of it as a document.
 //!
-//! Even numbers are for development, odd ones are held out. Runs that the machine disturbed are run again, and what is left of
+//! Even numbers are for development, odd ones are held out, and those behind them are scored afresh. Runs that the machine disturbed are run again, and what is left of
 //! them is scored apart from the valid ones: the kernel's counts and the capture are of the same transfer, whatever befell it,
 //! but the capture's stamps may be late, and the path is not the one that was drawn.
 
@@ -37,24 +37,27 @@ pub use page::{Part, page, summary, verdicts as verdicts_summary};
 /// What a run's health may be, the best first: each is scored by itself.
 pub const STATES: [HealthState; 3] = [HealthState::Valid, HealthState::Degraded, HealthState::Invalid];
 
-/// Which half of the numbers.
+/// Which of the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Half {
     /// Even numbers: rules are improved on them.
     Development,
     /// Odd ones: scored once.
     HeldOut,
+    /// Numbers behind these, half as many: scored once, when rules had been improved on both.
+    Afresh,
 }
 
 impl Half {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Development, Self::HeldOut];
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Development, Self::HeldOut, Self::Afresh];
 
     /// The name in arguments and folders.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Development => "development",
             Self::HeldOut => "held-out",
+            Self::Afresh => "afresh",
         }
     }
 }
@@ -88,9 +91,14 @@ impl Settings {
 
     /// The transfers, in the order of their numbers.
     pub fn drawn(&self) -> impl Iterator<Item = Drawn> + '_ {
-        let first = u64::from(self.half == Half::HeldOut);
-        (first..self.set.count())
-            .step_by(2)
+        let count = self.set.count();
+        let (numbers, step) = match self.half {
+            Half::Development => (0..count, 2),
+            Half::HeldOut => (1..count, 2),
+            Half::Afresh => (count..count + count / 2, 1),
+        };
+        numbers
+            .step_by(step)
             .filter(|number| self.only.is_empty() || self.only.contains(number))
             .map(|number| draw::draw(self.set, number))
             .filter(|drawn| drawn.trace().is_none() || self.traces.is_some())

@@ -22,16 +22,17 @@ pub struct Part {
     pub varying: Vec<Judged>,
 }
 
-/// The document, the held-out half first.
+/// The document, what was scored last first.
 pub fn page(parts: &[Part]) -> String {
     let mut text = HEAD.to_owned();
-    for half in [Half::HeldOut, Half::Development] {
+    for half in [Half::Afresh, Half::HeldOut, Half::Development] {
         for part in parts.iter().filter(|part| part.half == half) {
             let _ = writeln!(
                 text,
                 "## {}\n",
                 match half {
                     Half::HeldOut => "Held out (odd numbers)",
+                    Half::Afresh => "Afresh (numbers behind these)",
                     Half::Development => "Development (even numbers)",
                 }
             );
