@@ -27,17 +27,21 @@ impl Schedule {
     /// multiples of the same bytes, and the times by the same multiples of a period.
     pub(crate) fn with_pauses(line: &Timeline) -> Option<Self> {
         let (beats, paused) = beats(line);
-        Self::fit(line, &beats, &paused, true)
+        Self::fit(line, &beats, &paused, true).map(|(schedule, _)| schedule)
     }
 
-    /// The same of one that goes on while what it sent before is under way.
+    /// The same of one that goes on while what it sent before is under way, and that sent nothing else: a buffer that is full again
+    /// and again lets go as much each time, but what was sent until then began otherwise.
     pub(crate) fn without_pauses(line: &Timeline) -> Option<Self> {
         let (beats, _) = beats(line);
         Self::fit(line, &beats, &beats, false)
+            .filter(|(_, from)| *from == 0)
+            .map(|(schedule, _)| schedule)
     }
 
-    /// The schedule that fits the most of these times, of those on which `some` of them lie one behind the other.
-    fn fit(line: &Timeline, all: &[Beat], some: &[Beat], paused: bool) -> Option<Self> {
+    /// The schedule that fits the most of these times, of those on which `some` of them lie one behind the other; and what had been
+    /// sent before it began, bytes.
+    fn fit(line: &Timeline, all: &[Beat], some: &[Beat], paused: bool) -> Option<(Self, u64)> {
         let fits = |one: &Beat, bytes: u64| all.iter().filter(|beat| beat.is_beside(one, bytes)).count();
         let pairs = some
             .windows(2)
@@ -62,14 +66,15 @@ impl Schedule {
             .map(|pair| idle(pair[0], pair[1]) / periods(pair[0], pair[1]) / period_s);
         let sent: u64 = line.steps.iter().map(|step| step.fresh).sum();
         let due = bytes as f64 * (line.to_s - line.from_s) / period_s;
-        (period_s > 0.0).then(|| Self {
+        let schedule = Self {
             period_s,
             bytes,
             times: whole.len(),
             off: off[((off.len() - 1) as f64 * MOST).ceil() as usize],
             pauses: paused.then(|| span(pauses)),
             kept: sent as f64 / due,
-        })
+        };
+        (period_s > 0.0).then_some((schedule, from.sent))
     }
 }
 

@@ -87,8 +87,7 @@ fn scheduled(case: &Case) -> Result<Finding, No> {
         };
         // A program that is asked goes on when it is.
         let asked = case.facts.clocking.answers * 2 >= schedule.times as u64;
-        let let_go = line.let_go * 2 > line.bursts;
-        shown && !asked && !let_go && case.within(OFF, schedule.off) && case.reaches(KEPT, schedule.kept)
+        shown && !asked && case.within(OFF, schedule.off) && case.reaches(KEPT, schedule.kept)
     };
     let schedule = || {
         let paused = Schedule::with_pauses(line).filter(fits);
