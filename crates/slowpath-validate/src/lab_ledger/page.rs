@@ -281,8 +281,8 @@ const HEAD: &str = "# The ledger against the kernel
 Written by `cargo run --release -p slowpath-validate --example lab-ledger`, which `make validate` calls too.
 
 Drawn transfers between two kernel hosts over slowpath's own wire, each captured beside its sender. The numbers are drawn by a digest
-(module `slowpath_validate::lab_ledger::draw`); even ones are for development, odd ones held out. What the machine disturbed is run
-again; what is left of that is scored apart, by the run's health, and never counts as valid. Counts and capture are of the
+(module `slowpath_validate::lab_ledger::draw`); even ones are for development, odd ones held out, and numbers behind these were scored once, when rules had been
+improved on both (digest of `--documents`: `f4616b0f6367492d6a9b5e67e16c2c4498a8773feef7717be01779ed806deaf4`). What the machine disturbed is run again; what is left of that is scored apart, by the run's health, and never counts as valid. Counts and capture are of the
 same transfer even then, but the capture's stamps are late by up to some milliseconds, in which acknowledgements seem to make room that
 nobody uses: on paths of a few milliseconds that hides a full window.
 
