@@ -45,12 +45,12 @@ impl Schedule {
         let fits = |one: &Beat, bytes: u64| all.iter().filter(|beat| beat.is_beside(one, bytes)).count();
         let pairs = some
             .windows(2)
-            .map(|pair| (&pair[0], pair[1].sent - pair[0].sent));
+            .map(|pair| (&pair[0], pair[1].sent.saturating_sub(pair[0].sent)));
         let pairs = pairs.filter(|(_, bytes)| *bytes > 0).take(TRIED);
         let (one, bytes) = pairs.max_by_key(|(one, bytes)| (fits(one, *bytes), *bytes))?;
         let whole: Vec<&Beat> = all.iter().filter(|beat| beat.is_beside(one, bytes)).collect();
         let (from, to) = (*whole.first()?, *whole.last()?);
-        let periods = |from: &Beat, to: &Beat| ((to.sent - from.sent) / bytes) as f64;
+        let periods = |from: &Beat, to: &Beat| (to.sent.saturating_sub(from.sent) / bytes) as f64;
         let period_s = (to.at_s - from.at_s) / periods(from, to);
         let mut off: Vec<f64> = whole
             .iter()
