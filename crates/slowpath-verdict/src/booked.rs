@@ -26,7 +26,7 @@ pub(crate) fn settle(case: &Case, (look, found): (Option<&Look>, &Finding), ledg
     let follows = match (look.map(|look| look.certainty), found.limit, booked) {
         // There is nothing to judge by; a full link marks, and the marks hold the sender; others' overflows come at any queue
         // of one's own, as random losses do.
-        // A program that goes on at set times does so whatever its link does meanwhile.
+        // A program that pauses for most of the time or goes on at set times does so whatever its link does meanwhile.
         (Some(Certainty::Plain), _, _)
         | (Some(Certainty::Stated), Limit::SenderApplication, _)
         | (_, Limit::EcnCongestion, Limit::BottleneckBandwidth | Limit::SharedBottleneck)

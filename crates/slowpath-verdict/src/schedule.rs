@@ -23,20 +23,17 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule on which a program goes on behind pauses with nothing in flight: what it had sent until then differs by
-    /// multiples of the same bytes, and the times by the same multiples of a period.
-    pub(crate) fn with_pauses(line: &Timeline) -> Option<Self> {
+    /// The schedules on which a program may go on: what it had sent until then differs by multiples of the same bytes, and the
+    /// times by the same multiples of a period.
+    ///
+    /// First that of one that goes on behind pauses with nothing in flight, then that of one that goes on while what it sent before is
+    /// under way, and that sent nothing else: a buffer that is full again and again lets go as much each time, but what was sent until
+    /// then began otherwise.
+    pub(crate) fn candidates(line: &Timeline) -> impl Iterator<Item = Self> {
         let (beats, paused) = beats(line);
-        Self::fit(line, &beats, &paused, true).map(|(schedule, _)| schedule)
-    }
-
-    /// The same of one that goes on while what it sent before is under way, and that sent nothing else: a buffer that is full again
-    /// and again lets go as much each time, but what was sent until then began otherwise.
-    pub(crate) fn without_pauses(line: &Timeline) -> Option<Self> {
-        let (beats, _) = beats(line);
-        Self::fit(line, &beats, &beats, false)
-            .filter(|(_, from)| *from == 0)
-            .map(|(schedule, _)| schedule)
+        let with = Self::fit(line, &beats, &paused, true).map(|(schedule, _)| schedule);
+        let without = Self::fit(line, &beats, &beats, false).filter(|(_, before)| *before == 0);
+        with.into_iter().chain(without.map(|(schedule, _)| schedule))
     }
 
     /// The schedule that fits the most of these times, of those on which `some` of them lie one behind the other; and what had been
@@ -95,18 +92,20 @@ impl Beat {
     }
 }
 
+/// When nothing was left to send of what had been, and how much that was.
+pub(crate) fn dry(line: &Timeline) -> impl Iterator<Item = &(f64, u64)> {
+    let moments = line.dry.iter();
+    moments.filter(|(at, sent)| *at > line.from_s && *sent > 0)
+}
+
 /// The start and all such times; and of these the ones shortly before which nothing was in flight.
 fn beats(line: &Timeline) -> (Vec<Beat>, Vec<Beat>) {
     if line.steps.is_empty() {
         return (Vec::new(), Vec::new());
     }
-    let dry = line
-        .dry
-        .iter()
-        .filter(|(at, sent)| *at > line.from_s && *sent > 0);
     let mut all: Vec<Beat> = [(line.from_s, 0)]
         .iter()
-        .chain(dry)
+        .chain(dry(line))
         .map(|&(at_s, sent)| Beat {
             at_s,
             sent,
@@ -170,7 +169,7 @@ mod tests {
                 .map(|beat| (f64::from(beat), u64::from(beat) * 100_000, 10 + beat as usize))
                 .into_iter(),
         );
-        let schedule = Schedule::with_pauses(&line).unwrap();
+        let schedule = Schedule::candidates(&line).next().unwrap();
         assert_eq!((schedule.bytes, schedule.times), (100_000, 8));
         assert!(
             (schedule.period_s - 1.0).abs() < 1e-9 && schedule.off < 1e-9,
@@ -190,7 +189,7 @@ mod tests {
             sent += 100_000;
             (at_s, sent, 20)
         }));
-        let schedule = Schedule::with_pauses(&line).unwrap();
+        let schedule = Schedule::candidates(&line).next().unwrap();
         assert!(
             schedule.off > 0.1 && schedule.pauses.unwrap() < 0.1,
             "{schedule:?}"
@@ -201,12 +200,17 @@ mod tests {
     fn a_program_that_goes_on_before_all_has_arrived_is_found_by_its_writes() {
         let beats = || (1..20).map(|beat| (f64::from(beat) * 0.5, u64::from(beat as u32) * 7_828, 0));
         let line = line(beats());
-        assert_eq!(Schedule::with_pauses(&line), None);
-        let schedule = Schedule::without_pauses(&line).unwrap();
+        let candidates: Vec<Schedule> = Schedule::candidates(&line).collect();
+        let [schedule] = candidates.as_slice() else {
+            panic!("{candidates:?}");
+        };
         assert_eq!(
             (schedule.bytes, schedule.times, schedule.pauses),
             (7_828, 20, None)
         );
-        assert_eq!(Schedule::without_pauses(&Timeline::default()), None);
+        // A buffer lets go as much each time once it is full, behind what was sent before.
+        let after = self::line(beats().map(|(at_s, sent, pause)| (at_s, sent + 5_000, pause)));
+        assert_eq!(Schedule::candidates(&after).count(), 0);
+        assert_eq!(Schedule::candidates(&Timeline::default()).count(), 0);
     }
 }

@@ -59,15 +59,8 @@ pub(crate) fn check(drawn: &draw::Drawn) -> Result<Vec<Checked>, String> {
 }
 
 /// Says how often the truth and the runs without the causes contradict each other.
-pub(crate) fn report(results: &BTreeMap<u64, Result<Vec<Checked>, String>>) {
-    let mut all = Vec::new();
-    for result in results.values() {
-        match result {
-            Ok(checked) => all.extend(checked),
-            Err(error) => println!("failed {error}"),
-        }
-    }
-    for one in &all {
+pub(crate) fn report(all: &[Checked], transfers: usize) {
+    for one in all {
         let mark = if one.blamed() {
             "BLAMED   "
         } else if one.forgotten() {
@@ -88,7 +81,7 @@ pub(crate) fn report(results: &BTreeMap<u64, Result<Vec<Checked>, String>>) {
     let left = |one: &Checked| (1.0 - one.lost) / (1.0 - one.saved).max(1e-9);
     println!(
         "{} transfers, {} causes taken away: {} blamed in vain, {} forgotten; duration left within 15 % of the truth's in {}",
-        results.len(),
+        transfers,
         all.len(),
         count(&Checked::blamed),
         count(&Checked::forgotten),

@@ -3,7 +3,7 @@
 //! What was drawn beside the cause is drawn again; where the sender's packets stay the same, one by one, to the nanosecond, no
 //! reader of the capture can know which of these transfers it was. The durations of all of them without the cause are what may be left.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use slowpath_record::packets::Record;
 use slowpath_sim::{Recorder, Sighting, Sink};
@@ -176,16 +176,9 @@ impl Known {
 }
 
 /// Says how often predictions are right, and how often they can be.
-pub(crate) fn report(results: &BTreeMap<u64, Result<Option<Known>, String>>) {
-    let mut all = Vec::new();
-    for result in results.values() {
-        match result {
-            Ok(known) => all.extend(known),
-            Err(error) => println!("failed {error}"),
-        }
-    }
+pub(crate) fn report(all: &[Known]) {
     let (mut said, mut said_of_any, mut best, mut best_of_others) = (0, 0.0, 0.0, 0);
-    for known in &all {
+    for known in all {
         let mut any = known.others_s.clone();
         any.push(known.own_s);
         let near = any.iter().filter(|is| Known::near(known.said_s, **is)).count();

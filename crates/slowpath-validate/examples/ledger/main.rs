@@ -180,21 +180,20 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         return cost(kind, &numbers);
     }
     if half == "known" {
-        known::report(&of_all(&numbers, |number| {
+        let results = of_all(&numbers, |number| {
             known::look(&draw::draw_of(kind, number), number)
-        })?);
+        });
+        known::report(&finished(results?));
         return Ok(());
     }
     if half == "scheduled" {
-        scheduled::report(&of_all(&numbers, |number| {
-            scheduled::look(&draw::draw_of(kind, number))
-        })?);
+        let results = of_all(&numbers, |number| scheduled::look(&draw::draw_of(kind, number)));
+        scheduled::report(&finished(results?));
         return Ok(());
     }
     if half == "truth" {
-        check::report(&of_all(&numbers, |number| {
-            check::check(&draw::draw_of(kind, number))
-        })?);
+        let results = of_all(&numbers, |number| check::check(&draw::draw_of(kind, number)));
+        check::report(&finished(results?), numbers.len());
         return Ok(());
     }
     let results = of_all(&numbers, |number| {
@@ -212,6 +211,18 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         ),
     }
     Ok(())
+}
+
+/// All of the results that there are, in the order of their numbers; says what failed.
+fn finished<T: IntoIterator>(results: BTreeMap<u64, Result<T, String>>) -> Vec<T::Item> {
+    let mut all = Vec::new();
+    for result in results.into_values() {
+        match result {
+            Ok(found) => all.extend(found),
+            Err(error) => println!("failed {error}"),
+        }
+    }
+    all
 }
 
 /// What `of` makes of each number, on two processors.

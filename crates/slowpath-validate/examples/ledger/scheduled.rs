@@ -2,8 +2,6 @@
 //!
 //! Each such transfer is simulated again over a link of twice the rate, and without each of its other causes.
 
-use std::collections::BTreeMap;
-
 use slowpath_verdict::Limit;
 
 use crate::draw::Drawn;
@@ -68,15 +66,8 @@ fn longest(held: &Held) -> Option<Limit> {
 }
 
 /// Says how much the changes give back.
-pub(crate) fn report(results: &BTreeMap<u64, Result<Option<Scheduled>, String>>) {
-    let mut all = Vec::new();
-    for result in results.values() {
-        match result {
-            Ok(scheduled) => all.extend(scheduled),
-            Err(error) => println!("failed {error}"),
-        }
-    }
-    for scheduled in &all {
+pub(crate) fn report(all: &[Scheduled]) {
+    for scheduled in all {
         let list: Vec<String> = scheduled
             .changed
             .iter()

@@ -8,6 +8,7 @@ use super::capacity::{self, Capacity};
 use super::deficits::{Debtor, Deficits};
 use super::{Hints, Ledger, State, course, events, words};
 use crate::limit::{Flag, Limit};
+use crate::schedule::dry;
 use crate::verdict::Interval;
 use slowpath_facts::{Event, Happening, Step, Timeline};
 
@@ -1025,16 +1026,16 @@ fn ceilings(line: &Timeline, hints: &Hints, spans: &[Interval]) -> Vec<(Limit, f
 /// What the program gave until it last had nothing to send, over the time since it began, payload bytes per second: one with a
 /// pace of its own gives no more than that, whatever the path carries.
 pub(super) fn given(line: &Timeline, hints: &Hints, spans: &[Interval]) -> Option<f64> {
-    let dry = spans.iter().filter(|span| span.limit == Limit::SenderApplication);
-    let (mut time, mut last) = (0.0, 0.0_f64);
-    for span in dry {
-        time += span.to_s - span.from_s;
-        last = last.max(span.to_s);
-    }
     let all: u64 = line.steps.iter().map(|step| step.fresh).sum();
     let mean = all as f64 / (line.to_s - line.from_s);
     if let Some(rate) = hints.scheduled {
         return Some(rate.max(mean));
+    }
+    let paused = spans.iter().filter(|span| span.limit == Limit::SenderApplication);
+    let (mut time, mut last) = (0.0, 0.0_f64);
+    for span in paused {
+        time += span.to_s - span.from_s;
+        last = last.max(span.to_s);
     }
     let rate = if time >= LASTS * line.step_s && last > line.from_s {
         let end = line.step_at(last);
@@ -1082,12 +1083,6 @@ fn writes_alike(line: &Timeline, hints: &Hints) -> bool {
 /// The greatest common divisor.
 const fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
-}
-
-/// When nothing was left to send of what had been, and how much that was.
-fn dry(line: &Timeline) -> impl Iterator<Item = &(f64, u64)> {
-    let moments = line.dry.iter();
-    moments.filter(|(at, sent)| *at > line.from_s && *sent > 0)
 }
 
 /// Those of these at which whole blocks had been sent.

@@ -89,11 +89,8 @@ fn scheduled(case: &Case) -> Result<Finding, No> {
         let asked = case.facts.clocking.answers * 2 >= schedule.times as u64;
         shown && !asked && case.within(OFF, schedule.off) && case.reaches(KEPT, schedule.kept)
     };
-    let schedule = || {
-        let paused = Schedule::with_pauses(line).filter(fits);
-        paused.or_else(|| Schedule::without_pauses(line).filter(fits))
-    };
-    let Some(schedule) = at_sender.then(schedule).flatten() else {
+    let schedule = at_sender.then(|| Schedule::candidates(line).find(fits));
+    let Some(schedule) = schedule.flatten() else {
         let idle = Share(case.share(case.facts.time.idle_s));
         return Err(No::new(Reason::SenderNeverIdle, Message::HardlyIdle { idle }));
     };
