@@ -20,6 +20,8 @@ pub(crate) struct Drawn {
     pub(crate) things: Vec<&'static str>,
     /// The link as the document has it.
     link: String,
+    /// The recording that the link's rate follows, and from when on, milliseconds.
+    pub(crate) recorded: Option<(&'static str, u32)>,
 }
 
 impl Drawn {
@@ -50,6 +52,7 @@ impl Drawn {
                 .filter(|thing| cause_of(thing) != Some(cause))
                 .collect(),
             link: self.link.clone(),
+            recorded: self.recorded,
         })
     }
 
@@ -267,6 +270,8 @@ pub(crate) enum Kind {
     Paced,
     /// A link whose rate varies.
     Varying,
+    /// A link whose rate is a recorded one.
+    Recorded,
     /// A path that loses in bursts, by chance.
     Bursty,
 }
@@ -277,6 +282,7 @@ pub(crate) fn draw_of(kind: Kind, number: u64) -> Drawn {
         Kind::Mixed => draw(number),
         Kind::Paced => paced(number),
         Kind::Varying => varying(number),
+        Kind::Recorded => recorded(number),
         Kind::Bursty => bursty(number),
     }
 }
@@ -364,6 +370,22 @@ fn varying(number: u64) -> Drawn {
     plain(number, control, (kbit, rtt_ms), &link, workload, &said)
 }
 
+/// A transfer that does nothing but fill a link whose rate was recorded, from anywhere in the recording on.
+fn recorded(number: u64) -> Drawn {
+    let mut dice = Dice(0x7265_636f_7264_0000_u64 ^ number.wrapping_mul(0xd134_2543_de82_ef95));
+    let control = dice.of(&["reno", "cubic", "cubic", "bic", "bbr"]);
+    let (name, mean, length) = RECORDINGS[(number % RECORDINGS.len() as u64) as usize];
+    let (rtt_ms, queue) = (dice.between(15, 120), dice.between(60_000, 400_000));
+    let from = dice.below(length.into()) as u32;
+    let link = format!("{{ rate = {{ trace = \"{name}\" }}, queue = \"{queue} B\" }}");
+    let workload = "kind = \"iperf3\"\nduration = \"12 s\"\n";
+    let said = format!("{name} from {from} ms on, queue {queue} B");
+    Drawn {
+        recorded: Some((name, from)),
+        ..plain(number, control, (mean, rtt_ms), &link, workload, &said)
+    }
+}
+
 /// A transfer with nothing but a path and a job.
 fn plain(
     number: u64,
@@ -397,8 +419,19 @@ fn plain(
         causes: Vec::new(),
         things: Vec::new(),
         link: link.to_owned(),
+        recorded: None,
     }
 }
+
+/// Recordings of cellular links (mahimahi's `traces/`): kbit/s in the mean, and milliseconds.
+const RECORDINGS: [(&str, u64, u32); 6] = [
+    ("ATT-LTE-driving-2016.down", 4_560, 120_002),
+    ("ATT-LTE-driving-2016.up", 1_910, 120_002),
+    ("TMobile-UMTS-driving.down", 2_019, 928_424),
+    ("Verizon-EVDO-driving.down", 520, 1_062_016),
+    ("Verizon-LTE-short.down", 5_027, 140_000),
+    ("Verizon-LTE-short.up", 5_945, 140_000),
+];
 
 /// The transfer with this number, always the same.
 fn draw(number: u64) -> Drawn {
@@ -554,5 +587,6 @@ fn draw(number: u64) -> Drawn {
         path,
         things: said,
         link,
+        recorded: None,
     }
 }

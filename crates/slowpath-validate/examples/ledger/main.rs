@@ -1,6 +1,6 @@
 //! Scores the ledger on drawn transfers against what the model knows held them: `docs/validation/ledger.md`.
 //!
-//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2 to held-out-11|afresh|truth|known|scheduled|cost|paced|varying|bursty] [COUNT] [--only NUMBER |
+//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2 to held-out-11|afresh|truth|known|scheduled|cost|paced|varying|recorded|bursty] [COUNT] [--only NUMBER |
 //! --no-removals | --documents]`
 //!
 //! The first thousand transfers are for development (even numbers) and held out (odd ones); `afresh` takes others, which tell
@@ -10,7 +10,8 @@
 //! `known` tells how well what is left without a cause can be told at all by who sees the sender's packets.
 //! `scheduled` tells whether a program that is said to send on a schedule takes as long whatever the path does.
 //! `cost` tells what recording the truth adds to the time of a simulation.
-//! `paced` and `varying` score verdicts alone, on programs with a pace of their own and links whose rate varies.
+//! `paced` and `varying` score verdicts alone, on programs with a pace of their own and links whose rate varies; `recorded` does on recorded
+//! ones, which lie in the folder that `SLOWPATH_TRACES` names.
 //! `bursty` scores the ledger where losses come in bursts by chance and nothing else does.
 
 #![allow(clippy::cast_sign_loss)] // counts and shares, none negative
@@ -32,7 +33,7 @@ use std::time::Instant;
 
 use slowpath::simulated;
 use slowpath_facts::Analyzer;
-use slowpath_path::ElementId;
+use slowpath_path::{ElementId, Trace};
 use slowpath_record::packets::CaptureSummary;
 use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
 use slowpath_sim::{Recorder, Simulation};
@@ -152,12 +153,13 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         "afresh" => (Kind::Mixed, 2, 1_000),
         "paced" => (Kind::Paced, 1, 0),
         "varying" => (Kind::Varying, 1, 0),
+        "recorded" => (Kind::Recorded, 1, 0),
         "bursty" => (Kind::Bursty, 1, 0),
         other => {
             let list = other.strip_prefix("held-out-").and_then(|word| word.parse().ok());
             let Some(list) = list.filter(|list| HELD_OUT.contains(list)) else {
                 return Err(format!(
-                    "{other}: write development, held-out, held-out-{} to held-out-{}, afresh, truth, known, scheduled, cost, paced, varying or bursty",
+                    "{other}: write development, held-out, held-out-{} to held-out-{}, afresh, truth, known, scheduled, cost, paced, varying, recorded or bursty",
                     HELD_OUT.start(),
                     HELD_OUT.end()
                 )
@@ -204,7 +206,7 @@ fn attempt() -> Result<(), Box<dyn Error>> {
     match kind {
         Kind::Mixed | Kind::Bursty => report(&results, only.is_some()),
         Kind::Paced => verdicts(&results, only.is_some(), (Limit::SenderApplication, None)),
-        Kind::Varying => verdicts(
+        Kind::Varying | Kind::Recorded => verdicts(
             &results,
             only.is_some(),
             (Limit::BottleneckBandwidth, Some(Flag::VariableRate)),
@@ -347,8 +349,12 @@ fn prepare(drawn: &draw::Drawn, seed: u64) -> Result<Prepared, String> {
     let text = |error: &dyn std::fmt::Display| format!("{}: {error}", drawn.name);
     let experiment = Experiment::read(&drawn.name, &drawn.document, &[]).map_err(|error| text(&error))?;
     let options = PlanOptions::first("default", seed, Clock::Simulated);
+    let mut fragments = Fragments::new();
+    if let Some((name, from)) = drawn.recorded {
+        fragments.insert_trace(name.to_owned(), recording(name, from)?);
+    }
     let plan = experiment
-        .plan(&options, &Fragments::new())
+        .plan(&options, &fragments)
         .map_err(|error| text(&error))?;
     let spec = simulated::spec(&plan).map_err(|error| text(&error))?;
     let order: Vec<&str> = spec.hosts.iter().map(|host| host.name.as_str()).collect();
@@ -381,6 +387,30 @@ fn prepare(drawn: &draw::Drawn, seed: u64) -> Result<Prepared, String> {
     Ok((simulation, (link, up), receiver))
 }
 
+/// A recording of `SLOWPATH_TRACES`, from so many milliseconds on and then from its beginning.
+fn recording(name: &str, from: u32) -> Result<Trace, String> {
+    let folder =
+        std::env::var_os("SLOWPATH_TRACES").ok_or("SLOWPATH_TRACES names no folder of recorded rates")?;
+    let path = std::path::Path::new(&folder).join(name);
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut trace = Trace::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let period = trace.millis.last().copied().unwrap_or(0);
+    let first = trace.millis.partition_point(|at| *at < from);
+    trace.millis.rotate_left(first);
+    for at in &mut trace.millis {
+        *at = if *at < from {
+            *at + period - from
+        } else {
+            *at - from
+        };
+    }
+    // The last opportunity of all ends the period.
+    if let Some(last) = trace.millis.last_mut() {
+        *last = period;
+    }
+    Ok(trace)
+}
+
 /// Simulates a transfer: what held it, and what the two ends saw.
 fn simulate(drawn: &draw::Drawn) -> Result<(Truth, Watcher), String> {
     Ok(follow(drawn, prepare(drawn, SEED)?))
@@ -398,6 +428,55 @@ fn score(drawn: &draw::Drawn, removes: bool) -> Scored {
     let sender = tap(&watcher.sender).ok_or_else(|| format!("{}: nothing at the sender", drawn.name))?;
     let receiver =
         tap(&watcher.receiver).ok_or_else(|| format!("{}: nothing at the receiver", drawn.name))?;
+    if std::env::var("BACK").is_ok() {
+        for (connection, place) in [(&sender, "sender"), (&receiver, "receiver")] {
+            let line = &connection.facts.timeline;
+            let list: Vec<String> = line
+                .events
+                .iter()
+                .filter(|e| e.kind == slowpath_facts::Happening::Loss)
+                .map(|e| {
+                    format!(
+                        "{:.3}:{}:{}:{:.4}:{}",
+                        e.at_s,
+                        e.segments,
+                        e.span,
+                        e.queue_s,
+                        line.steps.get(line.step_at(e.at_s)).map_or(0, |s| s.flight)
+                    )
+                })
+                .collect();
+            let steps: Vec<String> = line
+                .steps
+                .iter()
+                .map(|s| {
+                    format!(
+                        "{:.0}/{:.0}/{}/{}",
+                        s.rtt_s * 1e4,
+                        s.rtt_max_s * 1e4,
+                        s.flight / 100,
+                        s.delivered / 100
+                    )
+                })
+                .collect();
+            eprintln!(
+                "STEPS {place} | {} | {} {} | {}",
+                drawn.name,
+                line.from_s,
+                line.step_s,
+                steps.join(" ")
+            );
+            eprintln!(
+                "BACK {place} | {} | {} | {} | {:.4} {} | {}",
+                drawn.name,
+                words(&held.held),
+                connection.verdict.limit,
+                line.least_rtt_s,
+                connection.facts.segment_size,
+                list.join(" ")
+            );
+        }
+    }
     let removal = removes.then(|| removed(drawn, &held, &sender)).flatten();
     let mut scores = [sender, receiver].map(|connection| compare(&connection, &held, &drawn.path));
     scores[0].removal = removal;

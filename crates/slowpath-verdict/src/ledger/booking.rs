@@ -77,6 +77,9 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
         let span: f64 = near.clone().map(|place| line.length_of(place)).sum();
         worked[near].iter().sum::<f64>() / span.max(1e-9)
     };
+    // What stands for longer than a round trip without it keeps any link busy, however slow that is just now.
+    let stands = long_queues(line);
+    let slows = |place: usize| capacity.varies && !hints.overtakes && stands[place];
     let mut out: Vec<bool> = (0..line.steps.len())
         .map(|place| {
             let share = busy(place, 1);
@@ -96,7 +99,7 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
             let part = capacity.part.get(place).copied().unwrap_or(false);
             // A segment more or less in three steps may be a good part of them.
             let enough = || share.max(busy(place, capacity.grain / 2)) >= least;
-            share >= FULL || queued() && (part || enough())
+            share >= FULL || slows(place) || queued() && (part || enough())
         })
         .collect();
     // What the link did shows in what is acknowledged up to a round trip later.
@@ -111,6 +114,20 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
         *full |= queue_of_others(line, hints, capacity, place);
     }
     out
+}
+
+/// Steps in which a queue of a round trip and more stood before the link, also where it let nothing through.
+fn long_queues(line: &Timeline) -> Vec<bool> {
+    let mut last = f64::NAN;
+    let stands = |(place, step): (usize, &Step)| {
+        if step.rtt_s.is_finite() {
+            last = step.rtt_s;
+        }
+        step.flight > 0
+            && last - line.least_rtt_s >= line.least_rtt_s.max(LONG_QUEUE)
+            && !capacity::doubles(line, place)
+    };
+    line.steps.iter().enumerate().map(stands).collect()
 }
 
 /// A queue stands though less is in flight than the path holds without one: it is that of others, who fill the link. Where many
@@ -1159,6 +1176,8 @@ const LAST_WAY: f64 = 0.5;
 const WRONG: f64 = 1.1;
 /// Share of the link's rate from which it is full where a queue stands before it.
 const QUEUED: f64 = 0.9;
+/// Delay above the least, seconds, that no jitter makes all of the time.
+const LONG_QUEUE: f64 = 0.05;
 /// The same where others have part of it.
 const HALF: f64 = 0.5;
 /// Share of the link's rate from which it is full.

@@ -571,6 +571,35 @@ fn a_delay_that_most_packets_have_is_no_full_queue_even_where_the_rate_varies() 
 }
 
 #[test]
+fn a_queue_of_more_than_a_round_trip_keeps_a_link_busy_however_slow_it_gets() {
+    // The link carries 1 MB/s and a tenth of it in turns, four segments of 30 kB every 1.2 s.
+    let kilobytes: Vec<u64> = (0..240)
+        .map(|place| match place {
+            _ if place % 48 < 24 => 100,
+            _ if place % 12 == 11 => 120,
+            _ => 0,
+        })
+        .collect();
+    let of = |rtt_s: f64| {
+        let mut line = flow(&kilobytes, true);
+        for step in &mut line.steps[1..] {
+            (step.rtt_s, step.rtt_max_s, step.flight) = (rtt_s, rtt_s, 60_000);
+        }
+        let hints = Hints {
+            varies: true,
+            segment: 30_000,
+            ..hints()
+        };
+        let ledger = book(&line, &hints, None);
+        adds_up(&ledger);
+        ledger.duration_s - ledger.time_of(Limit::BottleneckBandwidth)
+    };
+    // All but the handshake, the start and the end.
+    assert!(of(4.0 * RTT) < 4.0 * RTT, "{}", of(4.0 * RTT));
+    assert!(of(1.5 * RTT) > 8.0 * RTT, "{}", of(1.5 * RTT));
+}
+
+#[test]
 fn two_segments_in_a_row_overran_a_queue_and_one_alone_is_chance() {
     let mut kilobytes = vec![0, 10, 20, 20, 20];
     kilobytes.extend((20..90).step_by(2));

@@ -20,6 +20,7 @@ pub(crate) mod ecn_congestion;
 mod full_link;
 mod losses;
 pub(crate) mod mtu_black_hole;
+mod own_backlog;
 pub(crate) mod policed;
 pub(crate) mod protocol_window;
 pub(crate) mod random_loss;

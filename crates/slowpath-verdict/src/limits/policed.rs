@@ -165,6 +165,10 @@ fn no_queue(case: &Case, fit: &QueueFit) -> Result<(), No> {
     require(varying::at_losses(case).is_none(), Reason::QueueNotBucket, || {
         Message::DelayFollowsRate {}
     })?;
+    let met = in_long_queue(&case.facts.timeline);
+    require(met < LEAST_SHARE, Reason::QueueNotBucket, || {
+        Message::LossesAtFullQueue { share: Share(met) }
+    })?;
     let faster = || case.reaches_times(ARRIVES, case.facts.arrival_peak_bit_per_s, fit.rate_bit_per_s);
     require(
         case.facts.tap != Tap::Receiver || faster(),
@@ -228,6 +232,13 @@ fn no_queue(case: &Case, fit: &QueueFit) -> Result<(), No> {
             explained: Share(fit.delay.explained),
         },
     )
+}
+
+/// Share of the losses that met a queue of several round trips: a bucket lets no such queue stand for long.
+fn in_long_queue(line: &Timeline) -> f64 {
+    let losses = || line.events.iter().filter(|event| event.kind == Happening::Loss);
+    let met = losses().filter(|event| event.queue_s >= LONG_QUEUE * line.least_rtt_s);
+    met.count() as f64 / losses().count().max(1) as f64
 }
 
 /// What drops at one backlog delays by that backlog, too, as a queue does and no bucket.
@@ -327,6 +338,8 @@ const AGAIN: usize = 3;
 const LEAST_DELAY: f64 = 0.0005;
 /// Below this a bucket's time to empty is no measure of a delay, seconds.
 const LEAST_DRAIN: f64 = 0.01;
+/// Round trips of the empty path that a queue is long from: half of the losses of each of 54 policed transfers met one of 1.3 at most.
+const LONG_QUEUE: f64 = 3.0;
 /// The share of the time that a policer has at least, however long the program pauses; chosen.
 const LEAST_SHARE: f64 = 0.5;
 /// Confidence with several episodes, before the fit's error is taken off; chosen.
@@ -380,6 +393,30 @@ mod tests {
         assert!(of(1.01, 0.003) && of(0.82, 0.008));
         // A faster link before a bucket delays, too; and a backlog that does not tell the losses is none.
         assert!(!of(0.42, 0.04) && !of(0.84, 0.24));
+    }
+
+    #[test]
+    fn no_bucket_lets_a_queue_of_several_round_trips_stand() {
+        let met = |delays: &[f64]| {
+            let events = delays.iter().map(|queue_s| slowpath_facts::Event {
+                at_s: 1.0,
+                kind: Happening::Loss,
+                segments: 1,
+                span: 1_000,
+                queue_s: *queue_s,
+                longer: 0.1,
+                backlog: f64::NAN,
+                timeout: false,
+                local: false,
+            });
+            in_long_queue(&Timeline {
+                least_rtt_s: 0.1,
+                events: events.collect(),
+                ..Timeline::default()
+            })
+        };
+        assert!((met(&[0.5, 2.0, 0.05, f64::NAN]) - 0.5).abs() < 1e-12);
+        assert!(met(&[0.13, 0.29]) < 1e-12 && met(&[]) < 1e-12);
     }
 
     #[test]

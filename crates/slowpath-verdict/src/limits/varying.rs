@@ -4,8 +4,9 @@
 //! share drops when all of them fill it, and delays by the same then, whatever part of the rate a flow has. Where too few losses tell,
 //! what leaves the queue does: others' packets lie between those of the flow, and make their distances uneven.
 
-use slowpath_facts::{Event, Happening, Step, Timeline};
+use slowpath_facts::{Event, Happening, Step, Tap, Timeline};
 
+use super::own_backlog;
 use crate::case::Case;
 use crate::cut::cuts;
 
@@ -29,7 +30,11 @@ cuts! {
 pub(crate) fn rates(case: &Case) -> Option<[f64; 2]> {
     let line = &case.facts.timeline;
     let segment = case.facts.segment_size.into();
-    let otherwise = || beyond_overflow(line, segment).or_else(|| by_spacing(line, segment));
+    let otherwise = || {
+        own_backlog::rates(line, segment, case.facts.tap == Tap::Sender)
+            .or_else(|| beyond_overflow(line, segment))
+            .or_else(|| by_spacing(line, segment))
+    };
     at_losses(case).or_else(|| is_free(case).then(otherwise).flatten())
 }
 
@@ -75,13 +80,15 @@ pub(crate) fn at_losses(case: &Case) -> Option<[f64; 2]> {
 /// put into it would have overrun it at the same delay.
 fn beyond_overflow(line: &Timeline, segment: u64) -> Option<[f64; 2]> {
     let overran = |event: &&Event| {
-        event.kind == Happening::Loss
-            && event.segments >= SEVERAL
-            && event.segments * DENSE * segment >= event.span
-            && event.queue_s > LEAST * line.least_rtt_s
+        event.kind == Happening::Loss && is_dense(event, segment) && event.queue_s > LEAST * line.least_rtt_s
     };
     let mut events = line.events.iter().filter(overran).take(OVERFLOWS);
     events.find_map(|event| beyond(line, event))
+}
+
+/// Whether so many were lost close together as an overrun queue drops.
+pub(super) fn is_dense(event: &Event, segment: u64) -> bool {
+    event.segments >= SEVERAL && event.segments * DENSE * segment >= event.span
 }
 
 /// The same by this overflow.
@@ -148,7 +155,7 @@ fn rate_behind(line: &Timeline, event: &Event) -> Option<f64> {
 }
 
 /// Delay above the least, in least round trips, from which a queue stands.
-const LEAST: f64 = 0.1;
+pub(super) const LEAST: f64 = 0.1;
 /// Segments lost close together that an overrun queue drops.
 const SEVERAL: u64 = 3;
 /// One in so many of those sent meanwhile, at least.
