@@ -25,8 +25,8 @@ pub(super) fn rates(line: &Timeline, segment: u64, at_sender: bool) -> Option<[f
     let losses = || line.events.iter().filter(|event| event.kind == Happening::Loss);
     let queued = losses().filter(|event| event.queue_s > super::varying::LEAST * line.least_rtt_s);
     let full: Vec<Full> = queued
-        .map(|event| Full::at(line, event, segment))
-        .filter(|full| !at_sender || full.flight > (LARGE * segment) as f64)
+        .map(|event| Full::at(line, event, segment, at_sender))
+        .filter(|full| full.flight > (LARGE * segment) as f64)
         .collect();
     let overflows: Vec<Full> = full.iter().filter(|full| full.dense).copied().collect();
     // What is in flight when a single segment is lost by chance differs more, and so has to tell more.
@@ -40,7 +40,7 @@ pub(super) fn rates(line: &Timeline, segment: u64, at_sender: bool) -> Option<[f
         longest.filter(|_| !overflows.is_empty())
     };
     if !at_sender {
-        return later(line, segment, longest()?, (BEYOND, false));
+        return at_one_flight().or_else(|| later(line, segment, longest()?, (BEYOND, false)));
     }
     at_one_flight()
         .or_else(|| {
@@ -51,10 +51,16 @@ pub(super) fn rates(line: &Timeline, segment: u64, at_sender: bool) -> Option<[f
 }
 
 impl Full {
-    fn at(line: &Timeline, event: &Event, segment: u64) -> Self {
+    fn at(line: &Timeline, event: &Event, segment: u64, at_sender: bool) -> Self {
+        let flight = if at_sender {
+            line.steps[line.step_at(event.at_s)].flight as f64
+        } else {
+            // What stood before it arrived while it waited.
+            arrived(line, event.at_s - event.queue_s, event.at_s)
+        };
         Self {
             at_s: event.at_s,
-            flight: line.steps[line.step_at(event.at_s)].flight as f64,
+            flight,
             round_trip: line.least_rtt_s + event.queue_s,
             dense: super::varying::is_dense(event, segment),
         }
@@ -112,6 +118,16 @@ fn later(line: &Timeline, segment: u64, full: &Full, (longer, at_sender): (f64, 
     }
     let enough = within >= (STEPS * line.step_s).max(SECONDS) && within >= MOST_OF_IT * time;
     (enough && least < most).then_some([least, most])
+}
+
+/// Payload that was delivered between two times, bytes; evenly within each step.
+fn arrived(line: &Timeline, from_s: f64, to_s: f64) -> f64 {
+    let within = |place: usize| {
+        let (start, length) = (line.start_of(place), line.length_of(place));
+        let span = (start + length).min(to_s) - start.max(from_s);
+        line.steps[place].delivered as f64 * (span / length.max(1e-9)).clamp(0.0, 1.0)
+    };
+    (line.step_at(from_s)..=line.step_at(to_s)).map(within).sum()
 }
 
 /// Payload that was delivered in a round trip, bytes per second: what stood before the segment that it begins with.
