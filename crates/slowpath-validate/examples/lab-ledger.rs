@@ -1,6 +1,6 @@
 //! Scores the ledger on captures of the lab against what the sending kernel counted: `docs/validation/lab-ledger.md`.
 //!
-//! `cargo run --release -p slowpath-validate --example lab-ledger -- [chronographs|paced|varying]... [development|held-out|afresh]...
+//! `cargo run --release -p slowpath-validate --example lab-ledger -- [chronographs|paced|varying|recorded]... [development|held-out|afresh]...
 //! [--keep] [--only NUMBER]... [--places N] [--passes N] [--out DIR] [--page FILE] [--documents]`
 //!
 //! Without names: all sets, all numbers. `--documents` prints the transfers and runs nothing, so that a list can be fixed by its digest. Runs what is missing in DIR, and what the machine disturbed, N times in all; with
@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicBool;
 
 use slowpath::run::{Event, RunError};
 use slowpath_validate::lab_ledger::{
-    self, Half, MakeError, Part, STATES, Set, Settings, chronographs, verdicts,
+    self, MakeError, Numbers, Part, STATES, Set, Settings, chronographs, verdicts,
 };
 
 fn main() -> ExitCode {
@@ -41,12 +41,12 @@ fn attempt() -> Result<(), Box<dyn Error>> {
     }
     let arguments = Arguments::read(&words)?;
     if arguments.documents {
-        for half in Half::ALL
+        for numbers in Numbers::ALL
             .into_iter()
-            .filter(|half| arguments.halves.contains(half))
+            .filter(|numbers| arguments.numbers.contains(numbers))
         {
             for set in &arguments.sets {
-                for drawn in arguments.settings(*set, half)?.drawn() {
+                for drawn in arguments.settings(*set, numbers)?.drawn() {
                     println!("{} {}\n{}", drawn.name(), drawn.describe(), drawn.document());
                 }
             }
@@ -56,10 +56,10 @@ fn attempt() -> Result<(), Box<dyn Error>> {
     let cancel = Arc::new(AtomicBool::new(false));
     slowpath::interrupt::on_interrupt(&cancel);
     let mut parts = Vec::new();
-    for half in Half::ALL {
-        if !arguments.keep && arguments.halves.contains(&half) {
+    for numbers in Numbers::ALL {
+        if !arguments.keep && arguments.numbers.contains(&numbers) {
             for set in &arguments.sets {
-                let settings = arguments.settings(*set, half)?;
+                let settings = arguments.settings(*set, numbers)?;
                 match lab_ledger::make(&settings, &cancel, &mut |event| show(&event)) {
                     // A run that failed is missing from the page; the others are worth having.
                     Err(MakeError::Run(error @ RunError::Failed { .. })) => eprintln!("lab-ledger: {error}"),
@@ -67,7 +67,7 @@ fn attempt() -> Result<(), Box<dyn Error>> {
                 }
             }
         }
-        parts.push(scored(&arguments, half)?);
+        parts.push(scored(&arguments, numbers)?);
     }
     if arguments.only.is_empty() {
         fs::write(&arguments.page, lab_ledger::page(&parts))?;
@@ -76,23 +76,24 @@ fn attempt() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Scores what is there of one half.
-fn scored(arguments: &Arguments, half: Half) -> Result<Part, Box<dyn Error>> {
+/// Scores what is there of these numbers.
+fn scored(arguments: &Arguments, numbers: Numbers) -> Result<Part, Box<dyn Error>> {
     let mut part = Part {
-        half,
+        numbers,
         chronographs: Vec::new(),
         paced: Vec::new(),
         varying: Vec::new(),
+        recorded: Vec::new(),
     };
-    if !arguments.halves.contains(&half) && !arguments.only.is_empty() {
+    if !arguments.numbers.contains(&numbers) && !arguments.only.is_empty() {
         return Ok(part);
     }
     for set in Set::ALL {
-        let settings = arguments.settings(set, half)?;
+        let settings = arguments.settings(set, numbers)?;
         if !settings.folder().is_dir() || !arguments.only.is_empty() && !arguments.sets.contains(&set) {
             continue;
         }
-        let title = format!("{} {}", set.name(), half.name());
+        let title = format!("{} {}", set.name(), numbers.name());
         if set == Set::Chronographs {
             let list = chronographs::score(&settings)?;
             for health in STATES {
@@ -123,6 +124,7 @@ fn scored(arguments: &Arguments, half: Half) -> Result<Part, Box<dyn Error>> {
             }
             match set {
                 Set::Paced => part.paced = list,
+                Set::Recorded => part.recorded = list,
                 _ => part.varying = list,
             }
         }
@@ -149,7 +151,7 @@ fn detail(one: &chronographs::Scored) {
 
 struct Arguments {
     sets: Vec<Set>,
-    halves: Vec<Half>,
+    numbers: Vec<Numbers>,
     out: PathBuf,
     page: PathBuf,
     only: Vec<u64>,
@@ -164,7 +166,7 @@ impl Arguments {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let mut arguments = Self {
             sets: Vec::new(),
-            halves: Vec::new(),
+            numbers: Vec::new(),
             out: root.join("target/lab-ledger"),
             page: root.join("docs/validation/lab-ledger.md"),
             only: Vec::new(),
@@ -180,8 +182,8 @@ impl Arguments {
                 arguments.sets.push(set);
                 continue;
             }
-            if let Some(half) = Half::ALL.into_iter().find(|half| half.name() == word) {
-                arguments.halves.push(half);
+            if let Some(numbers) = Numbers::ALL.into_iter().find(|numbers| numbers.name() == word) {
+                arguments.numbers.push(numbers);
                 continue;
             }
             match word.as_str() {
@@ -198,16 +200,16 @@ impl Arguments {
         if arguments.sets.is_empty() {
             arguments.sets = Set::ALL.to_vec();
         }
-        if arguments.halves.is_empty() {
-            arguments.halves = Half::ALL.to_vec();
+        if arguments.numbers.is_empty() {
+            arguments.numbers = Numbers::ALL.to_vec();
         }
         Ok(arguments)
     }
 
-    fn settings(&self, set: Set, half: Half) -> Result<Settings, Box<dyn Error>> {
+    fn settings(&self, set: Set, numbers: Numbers) -> Result<Settings, Box<dyn Error>> {
         Ok(Settings {
             set,
-            half,
+            numbers,
             out: self.out.clone(),
             only: self.only.clone(),
             places: self.places,

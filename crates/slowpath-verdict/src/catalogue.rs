@@ -84,6 +84,8 @@ crate::messages! {
     "bottleneck-bandwidth.despite-losses" Unslowed { rate: Rate, episodes: Count };
     "bottleneck-bandwidth.varying" FillsVaryingLink { low: Rate, high: Rate, queued: Span, base: Span };
     "link.follows-rate" DelayFollowsRate {};
+    "link.own-queue" SameInFlight { losses: Count, flight: Size, least: Span, most: Span };
+    "link.slower-later" LongerThanOverflow { full: Span, longest: Span };
     "link.ignores-rate" DelayIgnoresRate {};
     "bottleneck-bandwidth.not.alone" FlowsAtOnce { flows: Count };
     "bottleneck-bandwidth.not.slowed" RateFalls { rate: Rate };

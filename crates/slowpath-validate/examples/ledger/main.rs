@@ -1,6 +1,6 @@
 //! Scores the ledger on drawn transfers against what the model knows held them: `docs/validation/ledger.md`.
 //!
-//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2 to held-out-11|afresh|truth|known|scheduled|cost|paced|varying|recorded|bursty] [COUNT] [--only NUMBER |
+//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2 to held-out-11|afresh|truth|known|scheduled|cost|paced|varying|recorded|recorded-afresh|bursty] [COUNT] [--only NUMBER |
 //! --no-removals | --documents]`
 //!
 //! The first thousand transfers are for development (even numbers) and held out (odd ones); `afresh` takes others, which tell
@@ -11,7 +11,7 @@
 //! `scheduled` tells whether a program that is said to send on a schedule takes as long whatever the path does.
 //! `cost` tells what recording the truth adds to the time of a simulation.
 //! `paced` and `varying` score verdicts alone, on programs with a pace of their own and links whose rate varies; `recorded` does on recorded
-//! ones, which lie in the folder that `SLOWPATH_TRACES` names.
+//! ones, which lie in the folder that `SLOWPATH_TRACES` names, and `recorded-afresh` on others, scored once.
 //! `bursty` scores the ledger where losses come in bursts by chance and nothing else does.
 
 #![allow(clippy::cast_sign_loss)] // counts and shares, none negative
@@ -154,12 +154,13 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         "paced" => (Kind::Paced, 1, 0),
         "varying" => (Kind::Varying, 1, 0),
         "recorded" => (Kind::Recorded, 1, 0),
+        "recorded-afresh" => (Kind::Recorded, 1, 100_000),
         "bursty" => (Kind::Bursty, 1, 0),
         other => {
             let list = other.strip_prefix("held-out-").and_then(|word| word.parse().ok());
             let Some(list) = list.filter(|list| HELD_OUT.contains(list)) else {
                 return Err(format!(
-                    "{other}: write development, held-out, held-out-{} to held-out-{}, afresh, truth, known, scheduled, cost, paced, varying, recorded or bursty",
+                    "{other}: write development, held-out, held-out-{} to held-out-{}, afresh, truth, known, scheduled, cost, paced, varying, recorded, recorded-afresh or bursty",
                     HELD_OUT.start(),
                     HELD_OUT.end()
                 )
@@ -174,7 +175,11 @@ fn attempt() -> Result<(), Box<dyn Error>> {
     };
     if rest.iter().any(|word| word == "--documents") {
         for number in numbers {
-            println!("{}", draw::draw_of(kind, number).document);
+            let drawn = draw::draw_of(kind, number);
+            if drawn.recorded.is_some() {
+                println!("{}", drawn.name);
+            }
+            println!("{}", drawn.document);
         }
         return Ok(());
     }
@@ -393,22 +398,8 @@ fn recording(name: &str, from: u32) -> Result<Trace, String> {
         std::env::var_os("SLOWPATH_TRACES").ok_or("SLOWPATH_TRACES names no folder of recorded rates")?;
     let path = std::path::Path::new(&folder).join(name);
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let mut trace = Trace::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
-    let period = trace.millis.last().copied().unwrap_or(0);
-    let first = trace.millis.partition_point(|at| *at < from);
-    trace.millis.rotate_left(first);
-    for at in &mut trace.millis {
-        *at = if *at < from {
-            *at + period - from
-        } else {
-            *at - from
-        };
-    }
-    // The last opportunity of all ends the period.
-    if let Some(last) = trace.millis.last_mut() {
-        *last = period;
-    }
-    Ok(trace)
+    let trace = Trace::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(trace.starting_at(from))
 }
 
 /// Simulates a transfer: what held it, and what the two ends saw.
@@ -428,55 +419,6 @@ fn score(drawn: &draw::Drawn, removes: bool) -> Scored {
     let sender = tap(&watcher.sender).ok_or_else(|| format!("{}: nothing at the sender", drawn.name))?;
     let receiver =
         tap(&watcher.receiver).ok_or_else(|| format!("{}: nothing at the receiver", drawn.name))?;
-    if std::env::var("BACK").is_ok() {
-        for (connection, place) in [(&sender, "sender"), (&receiver, "receiver")] {
-            let line = &connection.facts.timeline;
-            let list: Vec<String> = line
-                .events
-                .iter()
-                .filter(|e| e.kind == slowpath_facts::Happening::Loss)
-                .map(|e| {
-                    format!(
-                        "{:.3}:{}:{}:{:.4}:{}",
-                        e.at_s,
-                        e.segments,
-                        e.span,
-                        e.queue_s,
-                        line.steps.get(line.step_at(e.at_s)).map_or(0, |s| s.flight)
-                    )
-                })
-                .collect();
-            let steps: Vec<String> = line
-                .steps
-                .iter()
-                .map(|s| {
-                    format!(
-                        "{:.0}/{:.0}/{}/{}",
-                        s.rtt_s * 1e4,
-                        s.rtt_max_s * 1e4,
-                        s.flight / 100,
-                        s.delivered / 100
-                    )
-                })
-                .collect();
-            eprintln!(
-                "STEPS {place} | {} | {} {} | {}",
-                drawn.name,
-                line.from_s,
-                line.step_s,
-                steps.join(" ")
-            );
-            eprintln!(
-                "BACK {place} | {} | {} | {} | {:.4} {} | {}",
-                drawn.name,
-                words(&held.held),
-                connection.verdict.limit,
-                line.least_rtt_s,
-                connection.facts.segment_size,
-                list.join(" ")
-            );
-        }
-    }
     let removal = removes.then(|| removed(drawn, &held, &sender)).flatten();
     let mut scores = [sender, receiver].map(|connection| compare(&connection, &held, &drawn.path));
     scores[0].removal = removal;

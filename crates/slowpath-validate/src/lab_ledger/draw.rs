@@ -29,11 +29,13 @@ pub enum Set {
     Paced,
     /// Links whose rate varies.
     Varying,
+    /// Links whose rate is a recorded one, from anywhere in the recording on.
+    Recorded,
 }
 
 impl Set {
     /// All, in the order of the document.
-    pub const ALL: [Self; 3] = [Self::Chronographs, Self::Paced, Self::Varying];
+    pub const ALL: [Self; 4] = [Self::Chronographs, Self::Paced, Self::Varying, Self::Recorded];
 
     /// The name in arguments and folders.
     pub const fn name(self) -> &'static str {
@@ -41,6 +43,7 @@ impl Set {
             Self::Chronographs => "chronographs",
             Self::Paced => "paced",
             Self::Varying => "varying",
+            Self::Recorded => "recorded",
         }
     }
 
@@ -48,7 +51,7 @@ impl Set {
     pub const fn count(self) -> u64 {
         match self {
             Self::Chronographs => 200,
-            Self::Paced | Self::Varying => 40,
+            Self::Paced | Self::Varying | Self::Recorded => 40,
         }
     }
 }
@@ -73,6 +76,8 @@ pub struct Drawn {
     elements: String,
     hosts: String,
     trace: Option<&'static str>,
+    /// From when on the recorded rate is taken, milliseconds.
+    trace_from: u32,
 }
 
 /// Why a drawn transfer cannot be planned.
@@ -171,7 +176,7 @@ impl Drawn {
                 source,
             })?;
             let trace = Trace::parse(&text).map_err(|source| PlanError::Trace { path, source })?;
-            fragments.insert_trace(file.to_owned(), trace);
+            fragments.insert_trace(file.to_owned(), trace.starting_at(self.trace_from));
         }
         let options = PlanOptions::first(&name, SEED + self.number, Clock::Lab);
         Ok(experiment.plan(&options, &fragments).map_err(CellError::Plan)?)
@@ -185,6 +190,7 @@ pub fn draw(set: Set, number: u64) -> Drawn {
         Set::Chronographs => mixed(number, &mut draw),
         Set::Paced => paced(number, &mut draw),
         Set::Varying => varying(number, &mut draw),
+        Set::Recorded => recorded(number, &mut draw),
     }
 }
 
@@ -249,6 +255,7 @@ fn plain(set: Set, number: u64, control: Congestion, (kbit, rtt_ms): (u64, u64),
         elements: String::new(),
         hosts: RANGES.to_owned(),
         trace: None,
+        trace_from: 0,
     }
 }
 
@@ -389,6 +396,24 @@ fn varying(number: u64, draw: &mut Draw) -> Drawn {
     out
 }
 
+/// A transfer that does nothing but fill a link whose rate was recorded.
+fn recorded(number: u64, draw: &mut Draw) -> Drawn {
+    let (control, rtt_ms) = (draw.control(), draw.whole(15, 120));
+    let mut out = plain(Set::Recorded, number, control, (0, rtt_ms), 12_000);
+    let file = TRACES[number as usize % TRACES.len()];
+    let queue = draw.whole(60_000, 400_000);
+    // Of the recordings the shortest lasts two minutes.
+    out.trace_from = 1_000 * draw.0.below(110) as u32;
+    out.trace = Some(file);
+    out.elements = format!("{{ rate = {{ trace = \"{file}\" }}, queue = \"{queue} B\" }}");
+    out.said = format!(
+        "recorded, from {} s on, queue {} kB",
+        out.trace_from / 1_000,
+        queue / 1_000
+    );
+    out
+}
+
 /// How long a sender waits for its last acknowledgement.
 const LINGER: Duration = Duration::from_secs(5);
 
@@ -439,7 +464,12 @@ mod tests {
     fn sets_stay_as_they_are() {
         let digest = |set: Set| {
             let whole: String = (0..set.count())
-                .map(|number| draw(set, number).document())
+                .map(|number| draw(set, number))
+                .map(|drawn| match set {
+                    // From when on a recording is taken does not stand in the document.
+                    Set::Recorded => drawn.document() + &drawn.describe(),
+                    _ => drawn.document(),
+                })
                 .collect();
             whole.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
                 (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -450,7 +480,8 @@ mod tests {
             [
                 9_127_070_839_744_382_691,
                 5_476_632_676_282_663_341,
-                14_189_990_459_691_486_250
+                14_189_990_459_691_486_250,
+                5_318_258_940_129_634_027
             ]
         );
     }

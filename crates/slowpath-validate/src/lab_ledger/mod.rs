@@ -3,7 +3,7 @@
 //! `cargo run --release -p slowpath-validate --example lab-ledger` is the front end, which writes `docs/validation/lab-ledger.md`.
 //!
 //! * [`draw`]: transfers drawn by a digest of their number: what may hold a sender ([`Set::Chronographs`]), programs with a
-//!   pace of their own ([`Set::Paced`]), links whose rate varies ([`Set::Varying`]).
+//!   pace of their own ([`Set::Paced`]), links whose rate varies ([`Set::Varying`]) or was recorded ([`Set::Recorded`]).
 //! * [`make`]: runs those that are missing, and those that the machine disturbed again.
 //! * [`chronographs`]: the ledger's shares beside those of the kernel. [`verdicts`]: what a transfer is said to be limited by.
 //! * [`page()`]: all of it as a document.
@@ -39,7 +39,7 @@ pub const STATES: [HealthState; 3] = [HealthState::Valid, HealthState::Degraded,
 
 /// Which of the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Half {
+pub enum Numbers {
     /// Even numbers: rules are improved on them.
     Development,
     /// Odd ones: scored once.
@@ -48,7 +48,7 @@ pub enum Half {
     Afresh,
 }
 
-impl Half {
+impl Numbers {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Development, Self::HeldOut, Self::Afresh];
 
@@ -67,8 +67,8 @@ impl Half {
 pub struct Settings {
     /// Which transfers.
     pub set: Set,
-    /// Which half of them.
-    pub half: Half,
+    /// Which of its numbers.
+    pub numbers: Numbers,
     /// Where the folders of all sets are; a second run goes on with what is missing.
     pub out: PathBuf,
     /// Only these numbers; empty means all.
@@ -84,18 +84,19 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The folder of this set and half.
+    /// The folder of this set and numbers.
     pub fn folder(&self) -> PathBuf {
-        self.out.join(format!("{}-{}", self.set.name(), self.half.name()))
+        self.out
+            .join(format!("{}-{}", self.set.name(), self.numbers.name()))
     }
 
     /// The transfers, in the order of their numbers.
     pub fn drawn(&self) -> impl Iterator<Item = Drawn> + '_ {
         let count = self.set.count();
-        let (numbers, step) = match self.half {
-            Half::Development => (0..count, 2),
-            Half::HeldOut => (1..count, 2),
-            Half::Afresh => (count..count + count / 2, 1),
+        let (numbers, step) = match self.numbers {
+            Numbers::Development => (0..count, 2),
+            Numbers::HeldOut => (1..count, 2),
+            Numbers::Afresh => (count..count + count / 2, 1),
         };
         numbers
             .step_by(step)

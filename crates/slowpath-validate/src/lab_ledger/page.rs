@@ -5,41 +5,47 @@ use std::fmt::Write as _;
 
 use super::chronographs::{self, Found, Shares};
 use super::verdicts::{Judged, Said};
-use super::{Half, STATES, Set};
+use super::{Numbers, STATES, Set};
 use crate::cells::Congestion;
 use slowpath_record::HealthState;
 
-/// What was scored of one half.
+/// What was scored of these numbers.
 #[derive(Debug)]
 pub struct Part {
-    /// The half.
-    pub half: Half,
+    /// Which numbers.
+    pub numbers: Numbers,
     /// Ledger and kernel.
     pub chronographs: Vec<chronographs::Scored>,
     /// Programs with a pace.
     pub paced: Vec<Judged>,
     /// Links whose rate varies.
     pub varying: Vec<Judged>,
+    /// Links whose rate was recorded.
+    pub recorded: Vec<Judged>,
 }
 
 /// The document, what was scored last first.
 pub fn page(parts: &[Part]) -> String {
     let mut text = HEAD.to_owned();
-    for half in [Half::Afresh, Half::HeldOut, Half::Development] {
-        for part in parts.iter().filter(|part| part.half == half) {
+    for numbers in [Numbers::Afresh, Numbers::HeldOut, Numbers::Development] {
+        for part in parts.iter().filter(|part| part.numbers == numbers) {
             let _ = writeln!(
                 text,
                 "## {}\n",
-                match half {
-                    Half::HeldOut => "Held out (odd numbers)",
-                    Half::Afresh => "Afresh (numbers behind these)",
-                    Half::Development => "Development (even numbers)",
+                match numbers {
+                    Numbers::HeldOut => "Held out (odd numbers)",
+                    Numbers::Afresh => "Afresh (numbers behind these)",
+                    Numbers::Development => "Development (even numbers)",
                 }
             );
             if !part.chronographs.is_empty() {
                 compared(&mut text, &part.chronographs);
             }
-            for (set, judged) in [(Set::Paced, &part.paced), (Set::Varying, &part.varying)] {
+            for (set, judged) in [
+                (Set::Paced, &part.paced),
+                (Set::Varying, &part.varying),
+                (Set::Recorded, &part.recorded),
+            ] {
                 if !judged.is_empty() {
                     told(&mut text, set, judged);
                 }
@@ -225,6 +231,7 @@ fn told(text: &mut String, set: Set, judged: &[Judged]) {
     let title = match set {
         Set::Paced => "Programs with a pace of their own",
         Set::Varying => "Links whose rate varies",
+        Set::Recorded => "Links whose rate was recorded",
         Set::Chronographs => "",
     };
     let _ = writeln!(
@@ -312,6 +319,6 @@ it had written 97 % of what was due when it ended, and had that acknowledged wit
 `sender-application`.
 
 **Links whose rate varies**: twelve recorded ones (`SLOWPATH_TRACES`), the others jump between two levels by chance. Right is
-`bottleneck-bandwidth` with `variable-rate`.
+`bottleneck-bandwidth` with `variable-rate`. **Links whose rate was recorded** are the six recordings again, each from a time that is drawn.
 
 ";

@@ -96,7 +96,7 @@ fn said(drawn: &Drawn, ran: &Ran) -> Result<Said, String> {
     let verdict = &connection.verdict;
     let right = match drawn.set {
         Set::Paced => verdict.limit == Limit::SenderApplication,
-        Set::Varying => {
+        Set::Varying | Set::Recorded => {
             verdict.limit == Limit::BottleneckBandwidth && verdict.flags.contains(&Flag::VariableRate)
         }
         Set::Chronographs => false,

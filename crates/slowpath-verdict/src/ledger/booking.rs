@@ -79,7 +79,9 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
     };
     // What stands for longer than a round trip without it keeps any link busy, however slow that is just now.
     let stands = long_queues(line);
-    let slows = |place: usize| capacity.varies && !hints.overtakes && stands[place];
+    let lost = || line.events.iter().any(|event| event.kind == Happening::Loss);
+    let alone = capacity.varies || hints.at_sender && !hints.others_seen && !lost();
+    let slows = |place: usize| alone && !hints.overtakes && stands[place];
     let mut out: Vec<bool> = (0..line.steps.len())
         .map(|place| {
             let share = busy(place, 1);

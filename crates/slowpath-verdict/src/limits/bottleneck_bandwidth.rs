@@ -20,7 +20,10 @@ pub(crate) const LOOK: Look = Look {
 };
 
 /// A full link whose rate varies.
-pub(crate) const VARYING: Look = LOOK.other(Certainty::Measured, varying);
+pub(crate) const VARYING: Look = Look {
+    evidence: evidence_of_varying,
+    ..LOOK.other(Certainty::Measured, varying)
+};
 
 /// The rate stays in spite of losses.
 pub(crate) const DESPITE_LOSSES: Look = LOOK.other(Certainty::Inferred, despite_losses);
@@ -102,6 +105,14 @@ fn evidence(case: &Case) -> Vec<Evidence> {
     let mut out = seen::queue(case);
     out.extend(seen::usual(case));
     out
+}
+
+/// What shows a rate that varies.
+fn evidence_of_varying(case: &Case) -> Vec<Evidence> {
+    varying::own_queue(case)
+        .into_iter()
+        .chain(evidence(case))
+        .collect()
 }
 
 /// Confidence in a rate that varies; chosen.

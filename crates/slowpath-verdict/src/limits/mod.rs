@@ -9,7 +9,7 @@
 //! |---|---|
 //! | a window of the receiver | `receiver_window`, `receiver_application`; both lean on `window` |
 //! | the sender and its program | `sender_application`, `send_buffer`, `protocol_window`; all lean on `constant` |
-//! | a link, shaper or policer | `bottleneck_bandwidth` and `shared_bottleneck`, which lean on `full_link` and `varying`; `policed`, `ecn_congestion` |
+//! | a link, shaper or policer | `bottleneck_bandwidth` and `shared_bottleneck`, which lean on `full_link`, `varying` and `own_backlog`; `policed`, `ecn_congestion` |
 //! | what the path does whatever the load | `random_loss`, which leans on `losses`; `reordering`, `mtu_black_hole` |
 //! | too little to see | `slow_start`, `capture_loss`, `unknown` |
 

@@ -11,19 +11,42 @@ use slowpath_facts::{Event, Happening, Timeline};
 struct Full {
     /// When it was sent, seconds after the start of the capture.
     at_s: f64,
-    /// Bytes in flight.
+    /// Bytes in flight; beside the receiver those that stood before it.
     flight: f64,
     /// The round trip, seconds.
     round_trip: f64,
+    /// How long what was in flight takes to arrive, seconds.
+    passes: f64,
     /// Whether so many were lost close together as an overrun queue drops.
     dense: bool,
 }
 
-/// Lowest and highest rate of payload, bytes per second, of a link whose rate varies before a queue of one's own. Segments are so
-/// many bytes.
-pub(super) fn rates(line: &Timeline, segment: u64, at_sender: bool) -> Option<[f64; 2]> {
+/// What tells a queue of one's own before a link whose rate varies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Own {
+    /// Lowest and highest rate of payload, bytes per second.
+    pub(super) rates: [f64; 2],
+    /// How it shows.
+    pub(super) shows: Shows,
+}
+
+/// How a queue of one's own shows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Shows {
+    /// As much was under way at each of so many losses, bytes, and round trips were from so long to so long, seconds.
+    SameFlight {
+        losses: u64,
+        flight: f64,
+        round_trips: [f64; 2],
+    },
+    /// A round trip was longer than at an overflow, seconds.
+    Longer { at_overflow: f64, longest: f64 },
+}
+
+/// Looks for a queue of one's own. Segments are so many bytes.
+pub(super) fn look(line: &Timeline, segment: u64, at_sender: bool) -> Option<Own> {
     let losses = || line.events.iter().filter(|event| event.kind == Happening::Loss);
-    let queued = losses().filter(|event| event.queue_s > super::varying::LEAST * line.least_rtt_s);
+    let queued = losses().filter(|event| event.queue_s > LEAST * line.least_rtt_s);
     let full: Vec<Full> = queued
         .map(|event| Full::at(line, event, segment, at_sender))
         .filter(|full| full.flight > (LARGE * segment) as f64)
@@ -52,29 +75,37 @@ pub(super) fn rates(line: &Timeline, segment: u64, at_sender: bool) -> Option<[f
 
 impl Full {
     fn at(line: &Timeline, event: &Event, segment: u64, at_sender: bool) -> Self {
-        let flight = if at_sender {
-            line.steps[line.step_at(event.at_s)].flight as f64
+        let round_trip = line.least_rtt_s + event.queue_s;
+        let (flight, passes) = if at_sender {
+            (line.steps[line.step_at(event.at_s)].flight as f64, round_trip)
         } else {
             // What stood before it arrived while it waited.
-            arrived(line, event.at_s - event.queue_s, event.at_s)
+            let before = arrived(line, event.at_s - event.queue_s, event.at_s);
+            (before, event.queue_s)
         };
         Self {
             at_s: event.at_s,
             flight,
-            round_trip: line.least_rtt_s + event.queue_s,
-            dense: super::varying::is_dense(event, segment),
+            round_trip,
+            passes,
+            dense: is_dense(event, segment),
         }
     }
 
-    /// Bytes per second that let so much through in a round trip.
+    /// Bytes per second that let so much through.
     fn rate(&self) -> f64 {
-        self.flight / self.round_trip
+        self.flight / self.passes.max(1e-9)
     }
+}
+
+/// Whether so many were lost close together as an overrun queue drops.
+pub(super) fn is_dense(event: &Event, segment: u64) -> bool {
+    event.segments >= SEVERAL && event.segments * DENSE * segment >= event.span
 }
 
 /// By most of so many losses: as much was in flight at each, up to the first share of it, though one round trip is so many times as
 /// long as another.
-fn at_one_flight(full: &[Full], losses: usize, (spread, longer): (f64, f64)) -> Option<[f64; 2]> {
+fn at_one_flight(full: &[Full], losses: usize, (spread, longer): (f64, f64)) -> Option<Own> {
     let mut sorted = full.to_vec();
     sorted.sort_by(|a, b| a.flight.total_cmp(&b.flight));
     let from = |place: usize| {
@@ -94,15 +125,22 @@ fn at_one_flight(full: &[Full], losses: usize, (spread, longer): (f64, f64)) -> 
     let trips = || same.iter().map(|full| full.round_trip);
     let [least, most] = [trips().fold(f64::INFINITY, f64::min), trips().fold(0.0, f64::max)];
     let rates = || same.iter().map(Full::rate);
-    (most >= longer * least).then(|| [rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max)])
+    (most >= longer * least).then(|| Own {
+        rates: [rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max)],
+        shows: Shows::SameFlight {
+            losses: same.len() as u64,
+            flight: top,
+            round_trips: [least, most],
+        },
+    })
 }
 
 /// By one overflow: round trips that were so many times as long at other times, since others' share of a queue makes none longer
 /// than a full one; beside the sender only where no more was in flight when they began.
-fn later(line: &Timeline, segment: u64, full: &Full, (longer, at_sender): (f64, bool)) -> Option<[f64; 2]> {
+fn later(line: &Timeline, segment: u64, full: &Full, (longer, at_sender): (f64, bool)) -> Option<Own> {
     let most = drained(line, full.at_s, full.round_trip);
     let longest = longer * full.round_trip + SEGMENTS * segment as f64 / most.max(1.0);
-    let (mut time, mut within, mut least) = (0.0, 0.0, f64::INFINITY);
+    let (mut time, mut within, mut least, mut trip) = (0.0, 0.0, f64::INFINITY, 0.0_f64);
     for (place, step) in line.steps.iter().enumerate() {
         let begun = line.start_of(place) - step.rtt_s;
         if step.rtt_s.is_nan() || step.rtt_s < longest || begun < line.from_s {
@@ -113,11 +151,18 @@ fn later(line: &Timeline, segment: u64, full: &Full, (longer, at_sender): (f64, 
         time += length;
         if !at_sender || flight <= full.flight * (1.0 + SAME) {
             within += length;
+            trip = trip.max(step.rtt_s);
             least = least.min(drained(line, begun, step.rtt_s));
         }
     }
     let enough = within >= (STEPS * line.step_s).max(SECONDS) && within >= MOST_OF_IT * time;
-    (enough && least < most).then_some([least, most])
+    (enough && least < most).then_some(Own {
+        rates: [least, most],
+        shows: Shows::Longer {
+            at_overflow: full.round_trip,
+            longest: trip,
+        },
+    })
 }
 
 /// Payload that was delivered between two times, bytes; evenly within each step.
@@ -137,6 +182,12 @@ fn drained(line: &Timeline, from_s: f64, round_trip: f64) -> f64 {
     bytes as f64 / round_trip.max(1e-9)
 }
 
+/// Delay above the least, in least round trips, from which a queue stands.
+pub(super) const LEAST: f64 = 0.1;
+/// Segments lost close together that an overrun queue drops.
+const SEVERAL: u64 = 3;
+/// One in so many of those sent meanwhile, at least.
+const DENSE: u64 = 50;
 /// Segments in flight from which one more or less is none.
 const LARGE: u64 = 8;
 /// Overflows that are looked at.
@@ -168,6 +219,10 @@ mod tests {
     use slowpath_facts::Step;
 
     const SEGMENT: u64 = 1_000;
+
+    fn rates(line: &Timeline, segment: u64, at_sender: bool) -> Option<[f64; 2]> {
+        look(line, segment, at_sender).map(|own| own.rates)
+    }
 
     /// An overflow of several segments at a time, with a delay above the least.
     fn overflow(at_s: f64, queue_s: f64) -> Event {

@@ -6,9 +6,13 @@
 
 use slowpath_facts::{Event, Happening, Step, Tap, Timeline};
 
-use super::own_backlog;
+use super::own_backlog::{self, LEAST, Shows, is_dense};
 use crate::case::Case;
+use crate::catalogue::Message;
 use crate::cut::cuts;
+use crate::finding::observed;
+use crate::message::{Count, Size, Span};
+use crate::verdict::Evidence;
 
 cuts! {
     /// Share of the time that the window may hold the sender, and that nothing may be in flight.
@@ -31,11 +35,46 @@ pub(crate) fn rates(case: &Case) -> Option<[f64; 2]> {
     let line = &case.facts.timeline;
     let segment = case.facts.segment_size.into();
     let otherwise = || {
-        own_backlog::rates(line, segment, case.facts.tap == Tap::Sender)
+        own_backlog::look(line, segment, case.facts.tap == Tap::Sender)
+            .map(|own| own.rates)
             .or_else(|| beyond_overflow(line, segment))
             .or_else(|| by_spacing(line, segment))
     };
     at_losses(case).or_else(|| is_free(case).then(otherwise).flatten())
+}
+
+/// What shows a queue of the flow's own before a link whose rate varies.
+pub(super) fn own_queue(case: &Case) -> Option<Evidence> {
+    let segment = case.facts.segment_size.into();
+    let own = own_backlog::look(&case.facts.timeline, segment, case.facts.tap == Tap::Sender)?;
+    Some(match own.shows {
+        Shows::SameFlight {
+            losses,
+            flight,
+            round_trips: [least, most],
+        } => observed(
+            "queue.own",
+            &Message::SameInFlight {
+                losses: Count(losses),
+                flight: Size(flight),
+                least: Span(least),
+                most: Span(most),
+            },
+            flight,
+            "B",
+            &[],
+        ),
+        Shows::Longer { at_overflow, longest } => observed(
+            "queue.own",
+            &Message::LongerThanOverflow {
+                full: Span(at_overflow),
+                longest: Span(longest),
+            },
+            longest,
+            "s",
+            &[],
+        ),
+    })
 }
 
 /// Whether neither the window nor the program holds the sender for long.
@@ -84,11 +123,6 @@ fn beyond_overflow(line: &Timeline, segment: u64) -> Option<[f64; 2]> {
     };
     let mut events = line.events.iter().filter(overran).take(OVERFLOWS);
     events.find_map(|event| beyond(line, event))
-}
-
-/// Whether so many were lost close together as an overrun queue drops.
-pub(super) fn is_dense(event: &Event, segment: u64) -> bool {
-    event.segments >= SEVERAL && event.segments * DENSE * segment >= event.span
 }
 
 /// The same by this overflow.
@@ -154,12 +188,6 @@ fn rate_behind(line: &Timeline, event: &Event) -> Option<f64> {
     (bytes > 0 && span > 0.0).then(|| bytes as f64 / span)
 }
 
-/// Delay above the least, in least round trips, from which a queue stands.
-pub(super) const LEAST: f64 = 0.1;
-/// Segments lost close together that an overrun queue drops.
-const SEVERAL: u64 = 3;
-/// One in so many of those sent meanwhile, at least.
-const DENSE: u64 = 50;
 /// Overflows that are looked at.
 const OVERFLOWS: usize = 8;
 /// How many times as long a delay as at the overflow, and as low a rate, no clock and no other segment makes.

@@ -57,6 +57,28 @@ impl Trace {
         })
     }
 
+    /// The same list from another time on, milliseconds, and after its end from its beginning. What was the last opportunity before
+    /// that time is now the last of all, and comes at the end of the period.
+    #[must_use]
+    pub fn starting_at(mut self, from: u32) -> Self {
+        let period = self.millis.last().copied().unwrap_or(0);
+        let from = from % period.max(1);
+        let first = self.millis.partition_point(|at| *at < from);
+        self.millis.rotate_left(first);
+        for at in &mut self.millis {
+            *at = if *at < from {
+                *at + (period - from)
+            } else {
+                *at - from
+            };
+        }
+        // The last opportunity ends the period.
+        if let Some(last) = self.millis.last_mut() {
+            *last = period;
+        }
+        self
+    }
+
     /// The rate of its opportunities, all used, over one period.
     pub fn mean(&self) -> BitRate {
         let bits = self.millis.len() as u128 * u128::from(self.bytes) * 8_000;
@@ -199,6 +221,16 @@ mod tests {
         assert_eq!(trace.send(ms(10), 1460), ms(10));
         assert_eq!(trace.send(ms(5003), 1500), ms(5005));
         assert_eq!(trace.send(ms(5005), 1), ms(5007));
+    }
+
+    #[test]
+    fn a_list_that_starts_later_goes_on_from_its_beginning() {
+        let from = |at| Trace::parse("2\n2\n5\n9\n").unwrap().starting_at(at).millis;
+        assert_eq!(from(0), [2, 2, 5, 9]);
+        assert_eq!(from(9), from(0));
+        // 5 and 9 come first; the last one stands for the period.
+        assert_eq!(from(3), [2, 6, 8, 9]);
+        assert_eq!(from(14), [0, 4, 6, 9]);
     }
 
     #[test]
