@@ -37,6 +37,7 @@ use slowpath_path::{ElementId, Trace};
 use slowpath_record::packets::CaptureSummary;
 use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
 use slowpath_sim::{Recorder, Simulation};
+use slowpath_validate::lab_ledger;
 use slowpath_verdict::ledger::{Ledger, Without};
 use slowpath_verdict::{Analysis, Connection, Flag, Interval, Limit};
 
@@ -396,10 +397,7 @@ fn prepare(drawn: &draw::Drawn, seed: u64) -> Result<Prepared, String> {
 fn recording(name: &str, from: u32) -> Result<Trace, String> {
     let folder =
         std::env::var_os("SLOWPATH_TRACES").ok_or("SLOWPATH_TRACES names no folder of recorded rates")?;
-    let path = std::path::Path::new(&folder).join(name);
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let trace = Trace::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok(trace.starting_at(from))
+    lab_ledger::draw::recording(folder.as_ref(), name, from).map_err(|error| error.to_string())
 }
 
 /// Simulates a transfer: what held it, and what the two ends saw.

@@ -160,6 +160,12 @@ impl Drawn {
         text
     }
 
+    /// The link's rate is a recorded one, before a queue of so many bytes.
+    fn record(&mut self, file: &'static str, queue: u64) {
+        self.trace = Some(file);
+        self.elements = format!("{{ rate = {{ trace = \"{file}\" }}, queue = \"{queue} B\" }}");
+    }
+
     /// The plan of its run; recorded rates lie in `traces`.
     ///
     /// # Errors
@@ -170,17 +176,25 @@ impl Drawn {
             .map_err(|mistakes| CellError::Document(Box::new(mistakes)))?;
         let mut fragments = Fragments::new();
         if let (Some(file), Some(folder)) = (self.trace, traces) {
-            let path = folder.join(file);
-            let text = std::fs::read_to_string(&path).map_err(|source| PlanError::Read {
-                path: path.clone(),
-                source,
-            })?;
-            let trace = Trace::parse(&text).map_err(|source| PlanError::Trace { path, source })?;
-            fragments.insert_trace(file.to_owned(), trace.starting_at(self.trace_from));
+            fragments.insert_trace(file.to_owned(), recording(folder, file, self.trace_from)?);
         }
         let options = PlanOptions::first(&name, SEED + self.number, Clock::Lab);
         Ok(experiment.plan(&options, &fragments).map_err(CellError::Plan)?)
     }
+}
+
+/// The recording of a rate in a folder, from so many milliseconds on.
+///
+/// # Errors
+/// [`PlanError::Read`] and [`PlanError::Trace`].
+pub fn recording(folder: &Path, file: &str, from: u32) -> Result<Trace, PlanError> {
+    let path = folder.join(file);
+    let text = std::fs::read_to_string(&path).map_err(|source| PlanError::Read {
+        path: path.clone(),
+        source,
+    })?;
+    let trace = Trace::parse(&text).map_err(|source| PlanError::Trace { path, source })?;
+    Ok(trace.starting_at(from))
 }
 
 /// The transfer with this number.
@@ -374,8 +388,7 @@ fn varying(number: u64, draw: &mut Draw) -> Drawn {
         let file = TRACES[number as usize % TRACES.len()];
         let queue = draw.whole(60_000, 400_000);
         out.kbit = 0;
-        out.trace = Some(file);
-        out.elements = format!("{{ rate = {{ trace = \"{file}\" }}, queue = \"{queue} B\" }}");
+        out.record(file, queue);
         out.said = format!("recorded, queue {} kB", queue / 1_000);
         return out;
     }
@@ -404,8 +417,7 @@ fn recorded(number: u64, draw: &mut Draw) -> Drawn {
     let queue = draw.whole(60_000, 400_000);
     // Of the recordings the shortest lasts two minutes.
     out.trace_from = 1_000 * draw.0.below(110) as u32;
-    out.trace = Some(file);
-    out.elements = format!("{{ rate = {{ trace = \"{file}\" }}, queue = \"{queue} B\" }}");
+    out.record(file, queue);
     out.said = format!(
         "recorded, from {} s on, queue {} kB",
         out.trace_from / 1_000,

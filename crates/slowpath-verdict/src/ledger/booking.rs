@@ -78,10 +78,13 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
         worked[near].iter().sum::<f64>() / span.max(1e-9)
     };
     // What stands for longer than a round trip without it keeps any link busy, however slow that is just now.
-    let stands = long_queues(line);
     let lost = || line.events.iter().any(|event| event.kind == Happening::Loss);
     let alone = capacity.varies || hints.at_sender && !hints.others_seen && !lost();
-    let slows = |place: usize| alone && !hints.overtakes && stands[place];
+    let stands = if alone && !hints.overtakes {
+        long_queues(line)
+    } else {
+        vec![false; line.steps.len()]
+    };
     let mut out: Vec<bool> = (0..line.steps.len())
         .map(|place| {
             let share = busy(place, 1);
@@ -101,7 +104,7 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
             let part = capacity.part.get(place).copied().unwrap_or(false);
             // A segment more or less in three steps may be a good part of them.
             let enough = || share.max(busy(place, capacity.grain / 2)) >= least;
-            share >= FULL || slows(place) || queued() && (part || enough())
+            share >= FULL || stands[place] || queued() && (part || enough())
         })
         .collect();
     // What the link did shows in what is acknowledged up to a round trip later.
@@ -1178,10 +1181,10 @@ const LAST_WAY: f64 = 0.5;
 const WRONG: f64 = 1.1;
 /// Share of the link's rate from which it is full where a queue stands before it.
 const QUEUED: f64 = 0.9;
-/// Delay above the least, seconds, that no jitter makes all of the time.
-const LONG_QUEUE: f64 = 0.05;
 /// The same where others have part of it.
 const HALF: f64 = 0.5;
+/// Delay above the least, seconds, that no jitter makes all of the time.
+const LONG_QUEUE: f64 = 0.05;
 /// Share of the link's rate from which it is full.
 const FULL: f64 = 0.95;
 /// Share of what the path holds without a queue up to which that is less.

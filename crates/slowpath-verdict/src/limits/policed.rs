@@ -166,7 +166,7 @@ fn no_queue(case: &Case, fit: &QueueFit) -> Result<(), No> {
         Message::DelayFollowsRate {}
     })?;
     let met = in_long_queue(&case.facts.timeline);
-    require(met < LEAST_SHARE, Reason::QueueNotBucket, || {
+    require(met < MOSTLY_QUEUED, Reason::QueueNotBucket, || {
         Message::LossesAtFullQueue { share: Share(met) }
     })?;
     let faster = || case.reaches_times(ARRIVES, case.facts.arrival_peak_bit_per_s, fit.rate_bit_per_s);
@@ -340,6 +340,8 @@ const LEAST_DELAY: f64 = 0.0005;
 const LEAST_DRAIN: f64 = 0.01;
 /// Round trips of the empty path that a queue is long from: half of the losses of each of 54 policed transfers met one of 1.3 at most.
 const LONG_QUEUE: f64 = 3.0;
+/// Share of the losses that met a long queue, from which no bucket dropped them.
+const MOSTLY_QUEUED: f64 = 0.5;
 /// The share of the time that a policer has at least, however long the program pauses; chosen.
 const LEAST_SHARE: f64 = 0.5;
 /// Confidence with several episodes, before the fit's error is taken off; chosen.
