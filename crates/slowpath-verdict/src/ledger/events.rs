@@ -41,7 +41,7 @@ pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec
             }
             Happening::Needless => near
                 .or_else(|| crowd.while_repairing(event, reduced))
-                .unwrap_or((Limit::Reordering, None)),
+                .unwrap_or_else(|| crowd.of_needless(event)),
             Happening::Loss => {
                 let mut cause = told.next().unwrap_or((Limit::Unknown, None));
                 if cause.0 == Limit::RandomLoss && emptied.is_some_and(|since| event.at_s >= since) {
@@ -162,6 +162,17 @@ impl<'a> Crowd<'a> {
         reduced
             .filter(|(at_s, _)| event.at_s - at_s <= REPAIR * rtt)
             .map(|(_, cause)| cause)
+    }
+
+    /// What made the sender send again what had arrived, where no loss or mark did: overtaking, or the link's queue, whose delay
+    /// jumped beyond the retransmission timer.
+    fn of_needless(&self, event: &Event) -> Cause {
+        let cause = match self.hints {
+            hints if hints.disorder || !self.line.follows_timeout(event) => Limit::Reordering,
+            hints if hints.shared => Limit::SharedBottleneck,
+            _ => Limit::BottleneckBandwidth,
+        };
+        (cause, None)
     }
 
     /// A queue before the link was full when the loss happened.

@@ -1165,6 +1165,30 @@ fn what_is_sent_again_in_vain_while_a_loss_is_made_good_is_charged_to_that() {
 }
 
 #[test]
+fn what_is_sent_again_in_vain_behind_a_timeout_is_the_links_whose_delay_jumped() {
+    let of = |silent_s: f64, disorder: bool, shared: bool| {
+        let mut line = flow(&[20; 60], false);
+        line.steps[30].silent_s = silent_s;
+        line.events = vec![Event {
+            kind: Happening::Needless,
+            segments: 40,
+            ..loss(line.start_of(31), 0.0)
+        }];
+        let hints = Hints {
+            disorder,
+            shared,
+            ..hints()
+        };
+        let causes = events::causes(&line, &hints, &capacity::capacity(&line, &hints, Some(RATE)));
+        causes[0].0
+    };
+    assert_eq!(of(0.5 * RTT, false, false), Limit::BottleneckBandwidth);
+    assert_eq!(of(0.5 * RTT, false, true), Limit::SharedBottleneck);
+    assert_eq!(of(0.0, false, false), Limit::Reordering);
+    assert_eq!(of(0.5 * RTT, true, false), Limit::Reordering);
+}
+
+#[test]
 fn the_shortest_of_a_few_round_trips_with_jitter_is_no_queue() {
     let of = |overtakes: bool| {
         let mut line = flow(&[50; 100], false);

@@ -1,6 +1,6 @@
 //! Packets overtake each other and the sender takes that for loss.
 
-use slowpath_facts::Tap;
+use slowpath_facts::{Happening, Tap, Timeline};
 
 use super::seen;
 use crate::case::Case;
@@ -51,7 +51,8 @@ fn look(case: &Case) -> Result<Finding, No> {
     let misled = if case.facts.tap == Tap::Receiver {
         0
     } else {
-        loss.spurious.saturating_sub(loss.timeouts)
+        loss.spurious
+            .saturating_sub(loss.timeouts.max(behind_timeouts(&case.facts.timeline)))
     };
     let late = loss.reordered.max(misled);
     let enough = case.reaches(LATE, late)
@@ -99,6 +100,16 @@ fn look(case: &Case) -> Result<Finding, No> {
     Ok(out)
 }
 
+/// Segments sent again without need behind timeouts: all that was in flight, where the delay had jumped and nothing was lost.
+fn behind_timeouts(line: &Timeline) -> u64 {
+    let needless = line
+        .events
+        .iter()
+        .filter(|event| event.kind == Happening::Needless);
+    let behind = needless.filter(|event| line.follows_timeout(event));
+    behind.map(|event| event.segments).sum()
+}
+
 /// What shows it.
 fn evidence(case: &Case) -> Vec<Evidence> {
     let loss = &case.facts.loss;
@@ -121,6 +132,8 @@ const CONFIDENCE: f64 = 0.88;
 
 #[cfg(test)]
 mod tests {
+    use slowpath_facts::{Event, Step};
+
     use super::*;
     use crate::limits::sample::{quiet, said, spread};
 
@@ -136,6 +149,25 @@ mod tests {
         }
         // One in 58 segments: some 10 segments per round trip, 360 kB/s by Reno's rule.
         assert_eq!(said(&facts).0, Limit::Reordering, "{}", said(&facts).1);
+        // All of them behind a timeout: the delay had jumped, nothing was overtaken.
+        let mut jumped = facts.clone();
+        (jumped.loss.reordered, jumped.loss.timeouts) = (0, 1);
+        jumped.timeline.step_s = 0.03;
+        jumped.timeline.steps.resize(40, Step::default());
+        assert_eq!(said(&jumped).0, Limit::Reordering, "{}", said(&jumped).1);
+        jumped.timeline.steps[10].silent_s = 0.3;
+        jumped.timeline.events.push(Event {
+            at_s: jumped.timeline.start_of(11),
+            kind: Happening::Needless,
+            segments: 60,
+            span: 86_880,
+            queue_s: f64::NAN,
+            longer: 1.0,
+            backlog: f64::NAN,
+            timeout: false,
+            local: false,
+        });
+        assert_ne!(said(&jumped).0, Limit::Reordering, "{}", said(&jumped).1);
         // As many late packets, but the sender was misled only twenty times: that holds no transfer at 8 MB/s.
         facts.bytes = 80_000_000;
         facts.segments = 55_249;
