@@ -9,6 +9,7 @@
 mod watched;
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use slowpath::fit::{Document, OnAll};
@@ -184,7 +185,7 @@ fn sweep_missing(py: Python<'_>, design: String, out: PathBuf) -> PyResult<Vec<u
 #[pyfunction]
 fn sweep_batch(py: Python<'_>, design: String, units: Vec<usize>, out: PathBuf) -> PyResult<usize> {
     watched(py, move |cancel| {
-        sweep::batch(read(&design)?, &units, &out, cancel).map_err(stop)
+        sweep::batch(&*read_once(design)?, &units, &out, cancel).map_err(stop)
     })
 }
 
@@ -202,6 +203,20 @@ fn sweep_here(py: Python<'_>, design: String, out: PathBuf) -> PyResult<()> {
 #[pyfunction]
 fn sweep_merge(py: Python<'_>, folders: Vec<PathBuf>, out: PathBuf) -> PyResult<()> {
     watched(py, move |_| sweep::merge(&folders, &out).map(drop).map_err(stop))
+}
+
+/// The units of a design, those of the last one without reading it again: a worker gets many batches of one design.
+fn read_once(design: String) -> Result<Arc<Units>, Stop> {
+    static LAST: Mutex<Option<(String, Arc<Units>)>> = Mutex::new(None);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((text, units)) = &*last
+        && *text == design
+    {
+        return Ok(Arc::clone(units));
+    }
+    let units = Arc::new(Units::of(read(&design)?).map_err(stop)?);
+    *last = Some((design, Arc::clone(&units)));
+    Ok(units)
 }
 
 fn read(design: &str) -> Result<Design, Stop> {

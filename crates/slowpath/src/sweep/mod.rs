@@ -107,8 +107,7 @@ pub fn compute_in(
 ///
 /// # Errors
 /// [`Error`]; what was computed before an error is kept.
-pub fn batch(design: Design, wanted: &[usize], out: &Path, cancel: &AtomicBool) -> Result<usize, Error> {
-    let units = Units::of(design)?;
+pub fn batch(units: &Units, wanted: &[usize], out: &Path, cancel: &AtomicBool) -> Result<usize, Error> {
     if let Some(&unit) = wanted.iter().find(|unit| **unit >= units.len()) {
         return Err(Error::NoUnit {
             unit,
@@ -119,7 +118,7 @@ pub fn batch(design: Design, wanted: &[usize], out: &Path, cancel: &AtomicBool) 
         threads: 1,
         ..on_all(cancel, &|_, _| {})
     };
-    let runs = compute::compute(&units, wanted, &HashMap::new(), Some(&open(&units, out)?), &work)?;
+    let runs = compute::compute(units, wanted, &HashMap::new(), Some(&open(units, out)?), &work)?;
     Ok(runs.iter().map(Vec::len).sum())
 }
 
