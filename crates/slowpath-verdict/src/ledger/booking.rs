@@ -91,7 +91,7 @@ fn full(line: &Timeline, hints: &Hints, capacity: &Capacity, worked: &[f64]) -> 
             let queued = || capacity.queued[place] && !capacity::doubles(line, place);
             if !capacity.is_told() {
                 // What a policer lets through fills no link before it.
-                return queued() && hints.policed.is_none();
+                return (stands[place] || queued()) && hints.policed.is_none();
             }
             // Others may have any part of a full link.
             let least = if hints.shared {

@@ -1189,6 +1189,32 @@ fn what_is_sent_again_in_vain_behind_a_timeout_is_the_links_whose_delay_jumped()
 }
 
 #[test]
+fn a_queue_longer_than_the_path_fills_a_link_that_all_but_stops_though_its_rate_was_not_seen() {
+    let of = |queue: f64| {
+        let mut line = flow(&[20, 40, 40, 40], false);
+        for place in 0..60_u64 {
+            // A segment arrives in each fifth round trip, after which one is sent; nothing moves in between.
+            let moved = if place % 5 == 0 { 1_448 } else { 0 };
+            line.steps.push(Step {
+                flight: 40_000,
+                delivered: moved,
+                fresh: moved,
+                rtt_s: if moved > 0 { RTT + queue } else { f64::NAN },
+                rtt_max_s: if moved > 0 { RTT + queue } else { f64::NAN },
+                ..line.steps[3]
+            });
+        }
+        line.to_s = line.start_of(line.steps.len());
+        let ledger = book(&line, &hints(), None);
+        adds_up(&ledger);
+        assert!(ledger.floor_s.is_none(), "{ledger:?}");
+        ledger.time_of(Limit::BottleneckBandwidth) / ledger.duration_s
+    };
+    let [long, none] = [2.0 * RTT, 0.0].map(of);
+    assert!(long > 0.9 && none < 0.1, "{long} {none}");
+}
+
+#[test]
 fn the_shortest_of_a_few_round_trips_with_jitter_is_no_queue() {
     let of = |overtakes: bool| {
         let mut line = flow(&[50; 100], false);
