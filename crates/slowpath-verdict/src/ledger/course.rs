@@ -431,6 +431,7 @@ const ROUNDS: usize = 200_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::sample::loss;
 
     /// 1.25 MB/s and 40 ms: the path holds 50 kB, about 35 segments; the queue as much.
     fn course() -> Course {
@@ -602,15 +603,8 @@ mod tests {
         }
         line.events = (1..9)
             .map(|number| Event {
-                at_s: f64::from(number) * 2.0 - 0.05,
-                kind: Happening::Loss,
-                segments: 1,
                 span: 1_448,
-                queue_s: 0.02,
-                longer: 0.1,
-                backlog: f64::NAN,
-                timeout: false,
-                local: false,
+                ..loss(f64::from(number) * 2.0 - 0.05, 0.02)
             })
             .collect();
         line

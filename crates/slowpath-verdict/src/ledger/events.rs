@@ -167,10 +167,12 @@ impl<'a> Crowd<'a> {
     /// What made the sender send again what had arrived, where no loss or mark did: overtaking, or the link's queue, whose delay
     /// jumped beyond the retransmission timer.
     fn of_needless(&self, event: &Event) -> Cause {
-        let cause = match self.hints {
-            hints if hints.disorder || !self.line.follows_timeout(event) => Limit::Reordering,
-            hints if hints.shared => Limit::SharedBottleneck,
-            _ => Limit::BottleneckBandwidth,
+        let cause = if self.hints.disorder || !self.line.follows_timeout(event.at_s) {
+            Limit::Reordering
+        } else if self.hints.shared {
+            Limit::SharedBottleneck
+        } else {
+            Limit::BottleneckBandwidth
         };
         (cause, None)
     }

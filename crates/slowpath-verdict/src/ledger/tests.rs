@@ -3,6 +3,7 @@
 use super::booking::{given, ideal_start};
 use super::{CapacityIs, Entry, Hints, Ledger, Lost, State, book, capacity, events};
 use crate::limit::{Flag, Limit};
+use crate::limits::sample::loss;
 use crate::verdict::Interval;
 use slowpath_facts::{Event, Happening, Step, Timeline};
 
@@ -61,20 +62,6 @@ fn leaves_room(line: &mut Timeline) {
     for step in &mut line.steps {
         (step.window, step.acks, step.followed, step.unused) = (400_000, 20, 2, 18);
         step.unused_s = 0.4 * RTT;
-    }
-}
-
-fn loss(at_s: f64, queue_s: f64) -> Event {
-    Event {
-        at_s,
-        kind: Happening::Loss,
-        segments: 1,
-        span: 1_000,
-        queue_s,
-        longer: 0.1,
-        backlog: f64::NAN,
-        timeout: false,
-        local: false,
     }
 }
 

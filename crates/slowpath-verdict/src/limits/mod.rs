@@ -28,7 +28,7 @@ pub(crate) mod receiver_application;
 pub(crate) mod receiver_window;
 pub(crate) mod reordering;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 mod seen;
 pub(crate) mod send_buffer;
 pub(crate) mod sender_application;

@@ -216,6 +216,7 @@ const MOST_OF_IT: f64 = 0.7;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::sample::loss;
     use slowpath_facts::Step;
 
     const SEGMENT: u64 = 1_000;
@@ -227,15 +228,10 @@ mod tests {
     /// An overflow of several segments at a time, with a delay above the least.
     fn overflow(at_s: f64, queue_s: f64) -> Event {
         Event {
-            at_s,
-            kind: Happening::Loss,
             segments: 5,
             span: 20_000,
-            queue_s,
             longer: 0.01,
-            backlog: f64::NAN,
-            timeout: false,
-            local: false,
+            ..loss(at_s, queue_s)
         }
     }
 

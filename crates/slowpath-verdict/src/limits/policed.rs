@@ -352,6 +352,7 @@ const LIKELY: f64 = 0.75;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::sample::loss;
     use slowpath_facts::{FlowFacts, Surroundings};
 
     #[test]
@@ -400,17 +401,7 @@ mod tests {
     #[test]
     fn no_bucket_lets_a_queue_of_several_round_trips_stand() {
         let met = |delays: &[f64]| {
-            let events = delays.iter().map(|queue_s| slowpath_facts::Event {
-                at_s: 1.0,
-                kind: Happening::Loss,
-                segments: 1,
-                span: 1_000,
-                queue_s: *queue_s,
-                longer: 0.1,
-                backlog: f64::NAN,
-                timeout: false,
-                local: false,
-            });
+            let events = delays.iter().map(|queue_s| loss(1.0, *queue_s));
             in_long_queue(&Timeline {
                 least_rtt_s: 0.1,
                 events: events.collect(),

@@ -106,7 +106,7 @@ fn behind_timeouts(line: &Timeline) -> u64 {
         .events
         .iter()
         .filter(|event| event.kind == Happening::Needless);
-    let behind = needless.filter(|event| line.follows_timeout(event));
+    let behind = needless.filter(|event| line.follows_timeout(event.at_s));
     behind.map(|event| event.segments).sum()
 }
 
@@ -135,7 +135,7 @@ mod tests {
     use slowpath_facts::{Event, Step};
 
     use super::*;
-    use crate::limits::sample::{quiet, said, spread};
+    use crate::limits::sample::{loss, quiet, said, spread};
 
     #[test]
     fn needless_retransmissions_limit_only_what_they_could_hold() {
@@ -157,15 +157,9 @@ mod tests {
         assert_eq!(said(&jumped).0, Limit::Reordering, "{}", said(&jumped).1);
         jumped.timeline.steps[10].silent_s = 0.3;
         jumped.timeline.events.push(Event {
-            at_s: jumped.timeline.start_of(11),
             kind: Happening::Needless,
             segments: 60,
-            span: 86_880,
-            queue_s: f64::NAN,
-            longer: 1.0,
-            backlog: f64::NAN,
-            timeout: false,
-            local: false,
+            ..loss(jumped.timeline.start_of(11), f64::NAN)
         });
         assert_ne!(said(&jumped).0, Limit::Reordering, "{}", said(&jumped).1);
         // As many late packets, but the sender was misled only twenty times: that holds no transfer at 8 MB/s.

@@ -5,7 +5,7 @@ use crate::ledger::Ledger;
 use crate::limit::Limit;
 use slowpath_facts::Tap;
 use slowpath_facts::facts::DelayFit;
-use slowpath_facts::{Distribution, FlowFacts, QueueFit, Round, Surroundings};
+use slowpath_facts::{Distribution, Event, FlowFacts, Happening, QueueFit, Round, Surroundings};
 
 pub(super) fn spread(count: u64, low: f64, median: f64, high: f64) -> Distribution {
     Distribution {
@@ -19,6 +19,21 @@ pub(super) fn spread(count: u64, low: f64, median: f64, high: f64) -> Distributi
         max: high,
         mean: median,
         deviation: (high - low) / 3.0,
+    }
+}
+
+/// A segment lost so many seconds after the start, behind such a delay above the least.
+pub(crate) fn loss(at_s: f64, queue_s: f64) -> Event {
+    Event {
+        at_s,
+        kind: Happening::Loss,
+        segments: 1,
+        span: 1_000,
+        queue_s,
+        longer: 0.1,
+        backlog: f64::NAN,
+        timeout: false,
+        local: false,
     }
 }
 

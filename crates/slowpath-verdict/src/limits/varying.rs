@@ -223,6 +223,7 @@ const MOST_OF_IT: f64 = 0.7;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::sample::loss;
 
     /// Ten seconds behind a queue of 100 kB: a link of 1 MB/s, and from half of the time on as much of it as `rate` says, with
     /// the delay that `delay_s` says.
@@ -242,15 +243,10 @@ mod tests {
             least_rtt_s: 0.1,
             steps: (0..100).map(step).collect(),
             events: vec![Event {
-                at_s: 2.0,
-                kind: Happening::Loss,
                 segments: 20,
                 span: 100_000,
-                queue_s: 0.1,
                 longer: 0.01,
-                backlog: f64::NAN,
-                timeout: false,
-                local: false,
+                ..loss(2.0, 0.1)
             }],
             ..Timeline::default()
         }
