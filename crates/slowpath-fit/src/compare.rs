@@ -15,6 +15,8 @@ pub struct Difference {
     pub round_trip: f64,
     /// Of the number of segments sent again and of loss episodes.
     pub losses: f64,
+    /// Of the model's numbers from what the ledger measures of them.
+    pub measured: f64,
 }
 
 impl Difference {
@@ -25,6 +27,7 @@ impl Difference {
         rate: 0.0,
         round_trip: 0.0,
         losses: 0.0,
+        measured: 0.0,
     };
 
     /// The same without the weights of the search.
@@ -38,7 +41,7 @@ impl Difference {
 
     /// All of it.
     pub fn total(&self) -> f64 {
-        self.duration + self.sequence + self.rate + self.round_trip + self.losses
+        self.duration + self.sequence + self.rate + self.round_trip + self.losses + self.measured
     }
 }
 
@@ -123,6 +126,7 @@ impl Target {
                 counts(self.seen.resent, other.resent),
                 counts(self.seen.episodes, other.episodes),
             ),
+            measured: 0.0,
         }
     }
 }

@@ -4,13 +4,14 @@ use serde::Serialize;
 use slowpath_facts::Tap;
 use slowpath_verdict::{Connection, Limit};
 
+use crate::booked;
 use crate::compare::{Difference, Target};
 use crate::controls::{self, Answers};
 pub use crate::model::CONTROLS;
 use crate::model::{Kind, Loss, Model, Parameter, Shape, Window};
 use crate::posterior;
 pub use crate::posterior::{Interval, Member};
-use crate::search::{Candidate, Search};
+use crate::search::{Candidate, Expected, Search};
 use crate::seen;
 use crate::start::{self, Refused};
 use crate::trial::Simulator;
@@ -54,6 +55,9 @@ pub struct Fit {
     /// Whether the capture stands beside the sender.
     #[serde(skip)]
     pub at_sender: bool,
+    /// Share of what a change gives back that a limit may take which never showed itself.
+    #[serde(skip)]
+    pub unseen: f64,
 }
 
 /// A transfer in figures.
@@ -127,27 +131,31 @@ pub fn fit(connection: &Connection, simulator: &dyn Simulator, effort: Effort) -
     let share = seen.bytes as f64 / connection.facts.bytes.max(1) as f64;
     let at_sender = connection.facts.tap != Tap::Receiver;
     let target = Target::new(seen);
+    let measured = starts.first().map_or_else(Vec::new, |base| {
+        booked::measured(connection, base, start::measured_rate(connection))
+    });
     // A quarter is for intervals and congestion controls.
-    let mut search = Search::new(&target, simulator, at_sender, effort.simulations * 3 / 4);
-    let verdict = connection.verdict.limit;
+    let mut search =
+        Search::new(&target, simulator, at_sender, effort.simulations * 3 / 4).with_measured(measured);
+    let expected = Expected::of(connection);
     // Beside the receiver nothing tells what was in flight.
     let answers = if at_sender {
         controls::of(connection)
     } else {
         Answers::default()
     };
-    let found = shapes(&mut search, &starts, verdict, &answers)?;
+    let found = shapes(&mut search, &starts, expected, &answers)?;
     search.allow(effort.simulations / 4);
     let Some(mut best) = found.first().cloned() else {
         return Err(Refused::Nothing);
     };
     let (congestion, controls) = congestion(&mut search, &mut best, connection, answers)?;
-    let limit = near(best.rank(verdict));
+    let limit = near(best.rank(expected));
     let others: Vec<Candidate> = found
         .into_iter()
         // Losses that are replayed hide what made them: that they fit beside a model that makes them says nothing.
         .filter(|other| other.model.shape != Shape::LinkAndLoss || best.difference.losses > UNMADE)
-        .filter(|other| other.model.kind() != best.model.kind() && other.rank(verdict) <= limit)
+        .filter(|other| other.model.kind() != best.model.kind() && other.rank(expected) <= limit)
         .collect();
     let (parameters, farthest) = intervals(&mut search, &best, start::measured_rate(connection))?;
     let mut centres = vec![best.clone()];
@@ -165,7 +173,7 @@ pub fn fit(connection: &Connection, simulator: &dyn Simulator, effort: Effort) -
         captured,
         fitted: Transfer::new(captured.bytes, best.duration_s),
         explains: best.total() <= POOR && (best.duration_s / captured.duration_s - 1.0).abs() <= FAR,
-        shared: connection.verdict.limit == Limit::SharedBottleneck || connection.parallel_flows > 1,
+        shared: shared(connection),
         untold: untold(&best.model, &parameters, connection),
         difference: best.difference,
         model: best.model,
@@ -176,14 +184,22 @@ pub fn fit(connection: &Connection, simulator: &dyn Simulator, effort: Effort) -
         share: share.min(1.0),
         simulations: search.done(),
         at_sender,
+        unseen: connection.ledger.unseen(),
     })
+}
+
+/// Whether other flows share the path for long enough to matter.
+fn shared(connection: &Connection) -> bool {
+    connection.verdict.limit == Limit::SharedBottleneck
+        || connection.parallel_flows > 1
+        || booked::share(connection, Limit::SharedBottleneck) >= SHARED
 }
 
 /// The best candidate of each kind, the best of all first.
 fn shapes(
     search: &mut Search<'_>,
     starts: &[Model],
-    verdict: Limit,
+    expected: Expected,
     answers: &Answers,
 ) -> Result<Vec<Candidate>, Refused> {
     let mut all = Vec::new();
@@ -196,7 +212,7 @@ fn shapes(
         }
     }
     let mut tried = search.tried(all)?;
-    sort(&mut tried, verdict);
+    sort(&mut tried, expected);
     // A short look at each shape with its likeliest controls, then a long one at the best.
     let mut looked: Vec<Candidate> = Vec::new();
     let least = tried.first().map_or(0.0, Candidate::total);
@@ -223,7 +239,7 @@ fn shapes(
             looked.push(search.improved(candidate, &[1.3], 2)?);
         }
     }
-    sort(&mut looked, verdict);
+    sort(&mut looked, expected);
     let mut out: Vec<Candidate> = Vec::new();
     for (place, candidate) in looked.into_iter().enumerate() {
         let other = out
@@ -235,7 +251,7 @@ fn shapes(
             out.push(candidate);
         }
     }
-    sort(&mut out, verdict);
+    sort(&mut out, expected);
     Ok(out)
 }
 
@@ -262,8 +278,8 @@ fn calibrated(search: &mut Search<'_>, candidate: Candidate) -> Result<Candidate
     Ok(better.unwrap_or(candidate))
 }
 
-fn sort(candidates: &mut [Candidate], verdict: Limit) {
-    candidates.sort_by(|a, b| a.rank(verdict).total_cmp(&b.rank(verdict)));
+fn sort(candidates: &mut [Candidate], expected: Expected) {
+    candidates.sort_by(|a, b| a.rank(expected).total_cmp(&b.rank(expected)));
 }
 
 /// Replays the best model with each congestion control, each improved by itself; with the answer the others that fit.
@@ -290,7 +306,7 @@ fn congestion(
             candidate
         });
     }
-    sort(&mut all, connection.verdict.limit);
+    sort(&mut all, Expected::of(connection));
     let held = match connection.verdict.limit {
         Limit::ReceiverWindow | Limit::ReceiverApplication => Some("the receiver's window held the sender"),
         Limit::SendBuffer => Some("the send buffer held the sender"),
@@ -302,8 +318,8 @@ fn congestion(
         _ => None,
     };
     // What differs where something else held the sender is how models of the ends are off, not the control.
-    let scale = near(best.total()) - best.total() + if held.is_some() { HELD } else { 0.0 };
-    let least = all.iter().map(Candidate::total).fold(f64::INFINITY, f64::min);
+    let scale = near(best.curves()) - best.curves() + if held.is_some() { HELD } else { 0.0 };
+    let least = all.iter().map(Candidate::curves).fold(f64::INFINITY, f64::min);
     // A replay shows losses of its own, and where one comes can decide all that follows: how the sender answered those of the
     // capture says more of its control, where there were some.
     let most = if answers.stretches >= SOME_STRETCHES {
@@ -314,7 +330,7 @@ fn congestion(
     let unlikely = |one: &Candidate| {
         let congestion = one.model.congestion;
         let rare = if is_rare(congestion) { 2.0 * RARE.ln() } else { 0.0 };
-        ((one.total() - least) / scale).min(most) + (answers.against(congestion) + rare) / ONE_LESS_LIKELY
+        ((one.curves() - least) / scale).min(most) + (answers.against(congestion) + rare) / ONE_LESS_LIKELY
     };
     all.sort_by(|a, b| unlikely(a).total_cmp(&unlikely(b)));
     let likeliest = all.first().map_or(0.0, &unlikely);
@@ -513,6 +529,8 @@ fn plausible(best: f64) -> f64 {
     best + (best * 0.6).max(2.0)
 }
 
+/// Share of the time from which others matter.
+const SHARED: f64 = 0.1;
 /// How far off the number of losses is of a model that does not make them.
 const UNMADE: f64 = 1.0;
 /// How far off a candidate is that is not looked at any more: as a factor, and in all.

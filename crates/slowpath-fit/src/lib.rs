@@ -10,6 +10,7 @@
 //! * [`what_if`](mod@what_if): changes, by every model that fits.
 //! * [`model`]: a path as numbers, and as an experiment file.
 //! * [`start`]: from facts and verdict to the models at which the search starts.
+//! * [`booked`]: a start with everything at once that the ledger books.
 //! * [`search`]: steps from model to model.
 //! * [`posterior`]: models that explain the transfer about as well.
 //! * [`controls`]: what answers to losses say of the congestion control.
@@ -20,6 +21,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![allow(clippy::cast_sign_loss)] // values that cannot be negative, or that were clamped before
 
+pub mod booked;
 pub mod compare;
 pub mod controls;
 pub mod fit;

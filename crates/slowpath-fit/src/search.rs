@@ -1,9 +1,10 @@
 //! The search: from starting models to those that agree with the capture.
 
-use slowpath_verdict::Limit;
+use slowpath_verdict::{Connection, Limit};
 
+use crate::booked::{self, Measured};
 use crate::compare::{Difference, Target};
-use crate::model::{Loss, Model, Parameter, Shape};
+use crate::model::{Loss, Model, Parameter, Window};
 use crate::start::Refused;
 use crate::trial::{Simulator, Trial};
 
@@ -24,30 +25,74 @@ impl Candidate {
         self.difference.total()
     }
 
-    /// By what it is ranked among models of other shapes, where the verdict says `limit`: what speaks against a shape beside the
-    /// curves counts as well. A model that replays the very losses of the capture explains them with as many numbers as
-    /// there are losses, and is to be better by that, unless the verdict says that they are random.
-    pub fn rank(&self, limit: Limit) -> f64 {
-        let listed = match &self.model.loss {
+    /// How far its curves alone are off, whatever the ledger measures.
+    pub fn curves(&self) -> f64 {
+        self.difference.total() - self.difference.measured
+    }
+
+    /// By what it is ranked among models of other shapes, where verdict and ledger say what `expected` has: what speaks against a
+    /// shape beside the curves counts as well. A model that replays the very losses of the capture explains them with as many
+    /// numbers as there are losses, and is to be better by that, unless they are said to be random.
+    pub fn rank(&self, expected: Expected) -> f64 {
+        let model = &self.model;
+        let listed = match &model.loss {
             Loss::Packets(packets) => {
-                let expected = limit == Limit::RandomLoss;
-                LISTED_EACH * packets.len() as f64 + if expected { 0.0 } else { LISTED }
+                LISTED_EACH * packets.len() as f64 + if expected.losses { 0.0 } else { LISTED }
             }
             _ => 0.0,
         };
-        let contradicts = match limit {
-            Limit::RandomLoss => self.model.shape != Shape::LinkAndLoss,
-            Limit::Policed => self.model.shape != Shape::Policer,
+        let in_parts = model.given.parts.is_some();
+        let contradicts = match expected.limit {
+            Limit::RandomLoss => model.loss == Loss::None,
+            Limit::Policed => model.policer.is_none(),
             Limit::BottleneckBandwidth | Limit::SharedBottleneck | Limit::EcnCongestion => {
-                self.model.shape == Shape::Policer
+                model.policer.is_some() && !expected.policer
             }
-            Limit::ReceiverWindow
-            | Limit::ReceiverApplication
-            | Limit::SendBuffer
-            | Limit::SenderApplication => self.model.shape != Shape::End,
+            Limit::ReceiverWindow => model.reader.is_none() && !matches!(model.window, Window::Fixed(_)),
+            Limit::ReceiverApplication => model.reader.is_none() && !in_parts,
+            Limit::SendBuffer => model.send_buffer.is_none() && !in_parts,
+            Limit::SenderApplication => model.writer.is_none() && !in_parts,
             _ => false,
         };
-        self.total() + listed + if contradicts { CONTRADICTS } else { 0.0 }
+        let ends = [
+            (expected.reader, model.reader.is_some()),
+            (expected.buffer, model.send_buffer.is_some()),
+            (expected.writer, model.writer.is_some() || in_parts),
+        ];
+        let missing = ends.iter().filter(|(expected, is)| *expected && !is).count();
+        self.total() + listed + CONTRADICTS * (missing as f64 + f64::from(u8::from(contradicts)))
+    }
+}
+
+/// What verdict and ledger of a capture say that a model is to have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expected {
+    /// What limits the transfer.
+    pub limit: Limit,
+    /// Whether some of its losses are random.
+    pub losses: bool,
+    /// Whether a policer dropped some.
+    pub policer: bool,
+    /// Whether a program that reads, a send buffer and a program that writes would hold it where nothing else does.
+    pub reader: bool,
+    /// A send buffer.
+    pub buffer: bool,
+    /// A program that writes.
+    pub writer: bool,
+}
+
+impl Expected {
+    /// Of this connection.
+    pub fn of(connection: &Connection) -> Self {
+        let says = |cause: Limit| connection.verdict.limit == cause || booked::books(connection, cause);
+        Self {
+            limit: connection.verdict.limit,
+            losses: says(Limit::RandomLoss),
+            policer: says(Limit::Policed),
+            reader: booked::ceiling(connection, Limit::ReceiverApplication).is_some(),
+            buffer: booked::ceiling(connection, Limit::SendBuffer).is_some(),
+            writer: booked::ceiling(connection, Limit::SenderApplication).is_some(),
+        }
     }
 }
 
@@ -56,6 +101,8 @@ pub struct Search<'a> {
     target: &'a Target,
     simulator: &'a dyn Simulator,
     at_sender: bool,
+    /// What the ledger measures.
+    measured: Vec<Measured>,
     left: usize,
     done: usize,
     held: Option<Parameter>,
@@ -68,10 +115,18 @@ impl<'a> Search<'a> {
             target,
             simulator,
             at_sender,
+            measured: Vec::new(),
             left: most,
             done: 0,
             held: None,
         }
+    }
+
+    /// The same where the ledger measures some of the numbers.
+    #[must_use]
+    pub fn with_measured(mut self, measured: Vec<Measured>) -> Self {
+        self.measured = measured;
+        self
     }
 
     /// What is to be explained.
@@ -113,7 +168,10 @@ impl<'a> Search<'a> {
             .filter_map(|(trial, outcome)| {
                 let seen = outcome?.seen;
                 Some(Candidate {
-                    difference: self.target.difference(&seen),
+                    difference: Difference {
+                        measured: self.measured.iter().map(|one| one.off(&trial.model)).sum(),
+                        ..self.target.difference(&seen)
+                    },
                     duration_s: seen.duration_s,
                     model: trial.model,
                 })
@@ -243,7 +301,7 @@ const TOWARDS: usize = 48;
 /// The largest step of what the capture measures itself.
 const POLISH: f64 = 1.12;
 /// By how much a shape must be better that the verdict speaks against.
-const CONTRADICTS: f64 = 3.0;
+const CONTRADICTS: f64 = 12.0;
 /// By how much a model that replays losses must be better than one that makes them.
 const LISTED: f64 = 3.0;
 /// The same for each loss.

@@ -4,6 +4,7 @@ use slowpath_facts::{Connection as Facts, Happening, Side, Tap};
 use slowpath_verdict::ledger::CapacityIs;
 use slowpath_verdict::{Connection, Limit};
 
+use crate::booked;
 use crate::model::{FASTEST, Given, Loss, Model, Parts, Policer, Reader, Shape, Window, Writer};
 use crate::seen::Seen;
 
@@ -112,20 +113,22 @@ pub fn models(connection: &Connection, seen: &Seen) -> Result<Vec<Model>, Refuse
         rate: if is_end { wide } else { base.rate },
         ..base.clone()
     };
+    let of_the_path = lost_packets(connection, seen, &base.given, false);
+    let (policed, bucket) = policer(connection, mean);
+    let policed_at = Policer {
+        rate: policed,
+        bucket,
+    };
+    all.extend(booked::models(connection, &base, &of_the_path, policed_at));
     if facts.loss.lost_segments >= 3 || limit == Limit::Policed {
-        let (policed, bucket) = policer(connection, mean);
         all.push(Model {
             shape: Shape::Policer,
             rate: wide.max(policed * 4.0).min(FASTEST),
             queue: wide / 8.0 * 0.1,
-            policer: Some(Policer {
-                rate: policed,
-                bucket,
-            }),
+            policer: Some(policed_at),
             ..base.clone()
         });
     }
-    let of_the_path = lost_packets(connection, seen, &base.given, false);
     for (lost, own) in [(&lost, false), (&of_the_path, true)] {
         // Where no loss looks like an overflow the two are one.
         if lost.is_empty() || (own && lost.len() == all_lost) {

@@ -69,6 +69,20 @@ impl Trial {
         }
     }
 
+    /// The same with those of its changes that find something to change in this model: where another model of the same transfer
+    /// has no policer, none can be removed, and it stays as it is.
+    #[must_use]
+    pub fn with_what_applies(mut self) -> Self {
+        let all = std::mem::take(&mut self.changes);
+        for change in all {
+            self.changes.push(change);
+            if matches!(self.plan(), Err(TrialError::Change(_))) {
+                self.changes.pop();
+            }
+        }
+        self
+    }
+
     /// The plan of the run.
     ///
     /// # Errors

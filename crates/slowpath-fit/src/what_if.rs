@@ -7,7 +7,7 @@ use slowpath_units::{BitRate, ByteCount, Ratio};
 use slowpath_verdict::Limit;
 
 use crate::fit::Fit;
-use crate::model::{self, Loss, Model, Parameter};
+use crate::model::{self, Loss, Model, Parameter, Writer};
 use crate::posterior::{Member, plausible_rate, radical_inverse};
 use crate::start::Refused;
 use crate::trial::{Outcome, Simulator, Trial};
@@ -132,16 +132,15 @@ pub fn what_if(fit: &Fit, changes: &[Intervention], simulator: &dyn Simulator) -
         .iter()
         .zip(1..)
         .map(|(member, seed)| Trial {
-            changes: changes.to_vec(),
             seed,
             with_limit: seed <= JUDGED,
-            // What happens later than this is given up, and says so.
-            ..Trial::of(patient(member.model.clone()), fit.at_sender)
+            ..changed(&member.model, changes, fit.at_sender)
         })
         .collect();
     if let Some(Err(error)) = trials.first().map(Trial::plan) {
         return Ok(refused(error.to_string()));
     }
+    let trials: Vec<Trial> = trials.into_iter().map(Trial::with_what_applies).collect();
     let outcomes = simulator.simulate(&trials).ok_or(Refused::Stopped)?;
     let mut done: Vec<(f64, &Member)> = Vec::with_capacity(members.len());
     for (member, outcome) in members.iter().zip(&outcomes) {
@@ -190,12 +189,14 @@ pub fn what_if(fit: &Fit, changes: &[Intervention], simulator: &dyn Simulator) -
     }
     // A model that is as far off as several good ones explains less of what comes.
     let doubt = DOUBT * fit.difference.total().sqrt().max(1.0);
+    let duration_s = quantile(&among, 0.5);
+    let unseen = fit.unseen * (before_s - duration_s).max(0.0);
     Ok(Answer {
         change: words.join(", "),
         before_s,
-        duration_s: Some(quantile(&among, 0.5)),
+        duration_s: Some(duration_s),
         low90_s: Some(least * (1.0 - doubt)),
-        high90_s: Some(most * (1.0 + doubt)),
+        high90_s: Some(most * (1.0 + doubt) + unseen),
         next_limit: next_limit(&outcomes),
         identifiable: true,
         reason: None,
@@ -295,6 +296,34 @@ fn explained(by: &[f64], of: &[f64]) -> f64 {
         return 0.0;
     }
     product(by, mean_by, of, mean_of).powi(2) / both
+}
+
+/// A simulation of a model with changes. What a program's pace becomes is a matter of the model: it may be a host's pace, blocks
+/// that are written or pauses between parts, and models of one transfer differ in that.
+fn changed(model: &Model, changes: &[Intervention], at_sender: bool) -> Trial {
+    let mut model = model.clone();
+    let mut left = Vec::with_capacity(changes.len());
+    for change in changes {
+        match change {
+            Intervention::SetWriter {
+                host: Who::Sender,
+                rate,
+            } if model.writer.is_some() || model.given.parts.is_some() => {
+                let in_blocks = model.writer.is_none_or(|writer| writer.in_blocks);
+                model.writer = rate.map(|rate| Writer {
+                    rate: rate.bits_per_s() as f64,
+                    in_blocks,
+                });
+                model.given.parts = None;
+            }
+            other => left.push(other.clone()),
+        }
+    }
+    // What happens later than this is given up, and says so.
+    Trial {
+        changes: left,
+        ..Trial::of(patient(model), at_sender)
+    }
 }
 
 /// The same model, given ten times the captured duration.

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // not every test file uses everything
 
 use slowpath_facts::Analyzer;
+use slowpath_fit::seen;
 use slowpath_record::packets::{CaptureSummary, Conversations, Record};
 use slowpath_scenario::device::Fragments;
 use slowpath_scenario::{Clock, Experiment, Intervention, Plan, PlanOptions};
@@ -53,27 +54,16 @@ impl Known {
             .unwrap()
     }
 
-    /// How long the job takes from its first data to its last acknowledgement, seconds.
+    /// How long the job takes from its first data to the acknowledgement of the last, seconds.
     pub(crate) fn duration(&self, changes: &[Intervention], seed: u64) -> f64 {
         let recorder = self.recorded(changes, seed);
-        let data = |record: &&Record| matches!(record, Record::Tcp(packet) if packet.payload_len > 0);
-        let first = recorder.records.iter().find(data).map(time).unwrap();
-        // The last acknowledgement comes before the other end's own FIN.
-        let last = recorder.records.iter().rfind(data).map(time).unwrap();
-        let ack = recorder
-            .records
-            .iter()
-            .map(time)
-            .find(|at| *at > last)
-            .unwrap_or(last);
-        (ack - first) as f64 / 1e9
-    }
-}
-
-fn time(record: &Record) -> i64 {
-    match record {
-        Record::Tcp(packet) => packet.at,
-        Record::Other(packet) => packet.at,
+        let (mut from, mut to) = (f64::INFINITY, 0.0_f64);
+        for connection in analysis(&recorder.records, &recorder.conversations).connections {
+            let first = connection.graphs.segments.first().unwrap().at_s;
+            from = from.min(first);
+            to = to.max(first + seen::of(&connection, u64::MAX).unwrap().duration_s);
+        }
+        to - from
     }
 }
 
@@ -92,7 +82,7 @@ fn analysis(records: &[Record], conversations: &Conversations) -> Analysis {
 }
 
 /// The kinds of paths that are tried.
-pub(crate) const KNOWN: [Known; 8] = [
+pub(crate) const KNOWN: [Known; 11] = [
     Known {
         name: "plain link",
         up: "{ rate = \"20 Mbit/s\", queue = \"100000 B\", layer = \"L2+FCS\" }",
@@ -156,6 +146,30 @@ pub(crate) const KNOWN: [Known; 8] = [
         job: "size = \"6 MB\"",
         sender: "",
         receiver: "window = \"200000 B\"\nstorage = { rate = \"8 Mbit/s\", unit = \"16 KiB\", chunk = \"16 KiB\" }",
+    },
+    Known {
+        name: "policer before a link",
+        up: "{ police = \"6 Mbit/s\", burst = \"25000 B\", layer = \"L2+FCS\" }, { rate = \"18 Mbit/s\", queue = \"80000 B\", layer = \"L2+FCS\" }",
+        delay: "15 ms",
+        job: "size = \"6 MB\"",
+        sender: "congestion_control = \"reno\"",
+        receiver: "",
+    },
+    Known {
+        name: "pace and random loss",
+        up: "{ loss = \"0.3 %\" }, { rate = \"20 Mbit/s\", queue = \"100000 B\", layer = \"L2+FCS\" }",
+        delay: "20 ms",
+        job: "size = \"6 MB\"\nrate = \"8 Mbit/s\"",
+        sender: "",
+        receiver: "",
+    },
+    Known {
+        name: "send buffer and random loss",
+        up: "{ loss = \"0.05 %\" }, { rate = \"30 Mbit/s\", queue = \"200000 B\", layer = \"L2+FCS\" }",
+        delay: "20 ms",
+        job: "size = \"8 MB\"",
+        sender: "send_buffer = \"100 KiB\"",
+        receiver: "",
     },
 ];
 

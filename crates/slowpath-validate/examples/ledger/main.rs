@@ -1,6 +1,6 @@
 //! Scores the ledger on drawn transfers against what the model knows held them: `docs/validation/ledger.md`.
 //!
-//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2 to held-out-11|afresh|truth|known|scheduled|cost|paced|varying|recorded|recorded-afresh|bursty] [COUNT] [--only NUMBER |
+//! `cargo run --release -p slowpath-validate --example ledger -- [development|held-out|held-out-2 to held-out-11|afresh|truth|known|scheduled|asked|asked-held-out|cost|paced|varying|recorded|recorded-afresh|bursty] [COUNT] [--only NUMBER |
 //! --no-removals | --documents]`
 //!
 //! The first thousand transfers are for development (even numbers) and held out (odd ones); `afresh` takes others, which tell
@@ -9,6 +9,7 @@
 //! `truth` checks the truth itself: each drawn cause is taken away and the transfer simulated again.
 //! `known` tells how well what is left without a cause can be told at all by who sees the sender's packets.
 //! `scheduled` tells whether a program that is said to send on a schedule takes as long whatever the path does.
+//! `asked` tells how well a fitted path says what is left without a cause, beside the ledger; `asked-held-out` is a list that was scored once.
 //! `cost` tells what recording the truth adds to the time of a simulation.
 //! `paced` and `varying` score verdicts alone, on programs with a pace of their own and links whose rate varies; `recorded` does on recorded
 //! ones, which lie in the folder that `SLOWPATH_TRACES` names, and `recorded-afresh` on others, scored once.
@@ -16,6 +17,7 @@
 
 #![allow(clippy::cast_sign_loss)] // counts and shares, none negative
 
+mod asked;
 mod check;
 mod draw;
 mod known;
@@ -149,9 +151,10 @@ fn attempt() -> Result<(), Box<dyn Error>> {
         _ => (None, true),
     };
     let (kind, step, odd) = match half.as_str() {
-        "development" | "truth" | "cost" | "known" | "scheduled" => (Kind::Mixed, 2, 0),
+        "development" | "truth" | "cost" | "known" | "scheduled" | "asked" => (Kind::Mixed, 2, 0),
         "held-out" => (Kind::Mixed, 2, 1),
         "afresh" => (Kind::Mixed, 2, 1_000),
+        "asked-held-out" => (Kind::Mixed, 2, 1_200_001),
         "paced" => (Kind::Paced, 1, 0),
         "varying" => (Kind::Varying, 1, 0),
         "recorded" => (Kind::Recorded, 1, 0),
@@ -161,7 +164,7 @@ fn attempt() -> Result<(), Box<dyn Error>> {
             let list = other.strip_prefix("held-out-").and_then(|word| word.parse().ok());
             let Some(list) = list.filter(|list| HELD_OUT.contains(list)) else {
                 return Err(format!(
-                    "{other}: write development, held-out, held-out-{} to held-out-{}, afresh, truth, known, scheduled, cost, paced, varying, recorded, recorded-afresh or bursty",
+                    "{other}: write development, held-out, held-out-{} to held-out-{}, afresh, truth, known, scheduled, asked, asked-held-out, cost, paced, varying, recorded, recorded-afresh or bursty",
                     HELD_OUT.start(),
                     HELD_OUT.end()
                 )
@@ -197,6 +200,11 @@ fn attempt() -> Result<(), Box<dyn Error>> {
     if half == "scheduled" {
         let results = of_all(&numbers, |number| scheduled::look(&draw::draw_of(kind, number)));
         scheduled::report(&finished(results?));
+        return Ok(());
+    }
+    if half.starts_with("asked") {
+        let results = of_all(&numbers, |number| asked::look(&draw::draw_of(kind, number)));
+        asked::report(&finished(results?));
         return Ok(());
     }
     if half == "truth" {

@@ -103,8 +103,9 @@ impl Ledger {
             .max(0.0)
     }
 
-    /// Share of what a cause cost that a limit may take which never showed itself.
-    fn unseen(&self) -> f64 {
+    /// Share of what a cause cost that a limit may take which never showed itself: nothing where the transfer filled the link for long.
+    #[must_use]
+    pub fn unseen(&self) -> f64 {
         let filled = |entry: &Entry| entry.state == State::Link;
         let own = self.sum(Limit::BottleneckBandwidth, filled, Entry::time) / self.duration_s.max(1e-9);
         (UNSEEN * (1.0 - own / FILLED)).max(0.0)
