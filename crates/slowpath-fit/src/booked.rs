@@ -98,6 +98,13 @@ impl Measured {
         let Some(value) = self.parameter.of(model).filter(|value| *value > 0.0) else {
             return 0.0;
         };
+        // What was taken for the link's rate may be that of a policer in front of it.
+        let policed = model
+            .policer
+            .is_some_and(|policer| policer.rate > SAME * self.value);
+        if self.parameter == Parameter::Rate && policed {
+            return 0.0;
+        }
         let off = (value / self.value).ln() / self.within;
         (off * off).min(MOST)
     }
@@ -133,10 +140,13 @@ pub fn measured(connection: &Connection, base: &Model, rate: Option<f64>) -> Vec
     .collect()
 }
 
-/// What a ceiling of the ledger lets through, payload bytes per second; `None` where it was only a stop: the whole of the transfer
-/// was faster.
+/// What a ceiling of the ledger lets through, payload bytes per second; `None` where it was only a stop (the whole of the transfer
+/// was faster), or a policer makes it.
 pub fn ceiling(connection: &Connection, limit: Limit) -> Option<f64> {
     let ledger = &connection.ledger;
+    if limit == Limit::SenderApplication && ledger.paces_by_policer() {
+        return None;
+    }
     let mut ceilings = ledger.ceilings.iter();
     let (_, rate) = ceilings.find(|(of, _)| *of == limit)?;
     (rate * ledger.duration_s >= ledger.bytes * MEAN).then_some(*rate)
@@ -162,6 +172,8 @@ const WITHIN: f64 = 0.05;
 const ABOUT: f64 = 0.1;
 /// What a measured number counts at most: some are wrong.
 const MOST: f64 = 16.0;
+/// Share of a link's measured rate from which a policer may be what was measured.
+const SAME: f64 = 0.9;
 /// Share of a transfer's mean rate from which a ceiling holds all of it.
 const MEAN: f64 = 0.98;
 /// Parts of a transfer at most.
@@ -212,6 +224,12 @@ mod tests {
         let off = measured.off(&model(20e6 * 1.05));
         assert!((0.9..1.0).contains(&off), "{off}");
         assert!((measured.off(&model(80e6)) - MOST).abs() < 1e-9, "some are wrong");
+        let policed = |rate: f64| Model {
+            policer: Some(Policer { rate, bucket: 30e3 }),
+            ..model(80e6)
+        };
+        assert!(measured.off(&policed(20e6)) < 1e-9, "it may be the policer's");
+        assert!(measured.off(&policed(10e6)) > 1.0);
         let other = Measured {
             parameter: Parameter::SendBuffer,
             ..measured

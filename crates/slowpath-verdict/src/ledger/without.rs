@@ -5,6 +5,7 @@
 //! held takes over: then less is gained, the more likely so the less of the time the transfer filled the link by itself,
 //! which no other limit let it do. And what was charged to others was this cause's: then more is gained.
 
+use super::course::Law;
 use super::{Entry, Ledger, State, Without};
 use crate::limit::{Flag, Limit};
 
@@ -52,7 +53,20 @@ impl Ledger {
     /// what they leave of the link.
     fn goes_with(&self, limit: Limit, cause: Limit) -> bool {
         let left_by_others = limit == Limit::Policed && self.time_of(Limit::Policed) <= 0.0;
-        limit == cause || left_by_others && cause == Limit::SharedBottleneck
+        let of_policer = limit == Limit::SenderApplication && self.paces_by_policer();
+        limit == cause
+            || left_by_others && cause == Limit::SharedBottleneck
+            || of_policer && cause == Limit::Policed
+    }
+
+    /// Whether what looks like a program's pace is a policer's rate, at which BBR sends of itself once it takes the path for policed
+    /// (Linux, `bbr_lt_bw_sampling`).
+    #[must_use]
+    pub fn paces_by_policer(&self) -> bool {
+        let rate = |limit: Limit| self.ceilings.iter().find(|(of, _)| *of == limit).map(|one| one.1);
+        let clocked = self.course.is_some_and(|course| course.law == Law::Clocked);
+        let both = rate(Limit::SenderApplication).zip(rate(Limit::Policed));
+        clocked && both.is_some_and(|(pace, policed)| (pace / policed).ln().abs() < LIKE_A_POLICER)
     }
 
     /// How long it would take by the path and the sender that it shows, seconds: what is charged to events may come otherwise
@@ -144,6 +158,8 @@ const REMOVABLE: [Limit; 7] = [
 ];
 /// How exact rates are, as a share.
 const ROUNDING: f64 = 1e-4;
+/// How far the pace of BBR may be from the rate of the policer that it follows, as a logarithm.
+const LIKE_A_POLICER: f64 = 0.2;
 /// Share of the time of a program that it pauses, from which its bursts are its doing.
 const OFTEN: f64 = 0.5;
 /// Share of the duration from which a cause is told.
@@ -160,7 +176,7 @@ const FILLED: f64 = 0.3;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::CapacityIs;
+    use crate::ledger::{CapacityIs, Course};
 
     fn entry(cause: Limit, state: State, time_s: f64, lost_s: f64) -> Entry {
         Entry::plain(cause, state, time_s, Some(lost_s))
@@ -251,14 +267,14 @@ mod tests {
         };
         Ledger {
             entries: vec![entry(Limit::RandomLoss, State::Growth, 5.0, 4.0), short],
-            course: Some(super::super::Course {
+            course: Some(Course {
                 rate: 0.5e6,
                 rtt_s: 0.04,
                 queue: 20_000.0,
                 segment: 1_448.0,
                 initial: 14_480.0,
                 loss: 0.02,
-                ..super::super::Course::default()
+                ..Course::default()
             }),
             ..ledger(0.0)
         }
@@ -295,6 +311,27 @@ mod tests {
             duration_s * duration_s / 6.0
         });
         assert!((with - without - 1.5).abs() < 1e-9, "{with} {without}");
+    }
+
+    #[test]
+    fn bbr_sends_at_a_policers_rate_of_itself() {
+        let mut ledger = ledger(0.0);
+        ledger.entries[0].cause = Limit::Policed;
+        ledger.course = Some(Course {
+            law: Law::Clocked,
+            ..Course::default()
+        });
+        ledger.ceilings = vec![(Limit::SenderApplication, 2.1e5), (Limit::Policed, 2e5)];
+        assert!(ledger.paces_by_policer());
+        assert!(ledger.goes_with(Limit::SenderApplication, Limit::Policed));
+        // A program's pace stays where something else is taken away, and where it is another rate.
+        assert!(!ledger.goes_with(Limit::SenderApplication, Limit::RandomLoss));
+        ledger.ceilings[0].1 = 3e5;
+        assert!(!ledger.paces_by_policer());
+        // Other controls do not follow a policer.
+        ledger.ceilings[0].1 = 2.1e5;
+        ledger.course = Some(Course::default());
+        assert!(!ledger.paces_by_policer());
     }
 
     #[test]
