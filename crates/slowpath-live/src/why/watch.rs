@@ -431,10 +431,10 @@ impl<'a> Watcher<'a> {
         }
         let known = std::mem::replace(&mut self.seen, seen);
         candidates.sort_by_key(|(grown, _)| std::cmp::Reverse(*grown));
-        self.let_go(candidates.iter().filter(|(grown, _)| *grown > 0).count());
+        let rested = self.let_go(candidates.iter().filter(|(grown, _)| *grown > 0).count());
         let active = self.watched.values().filter(|watched| !watched.ended).count();
         let room = FOLLOWED.saturating_sub(active);
-        self.not_followed = candidates.len().saturating_sub(room);
+        self.not_followed = (candidates.len() + rested).saturating_sub(room);
         let at = self.now();
         for (_, socket) in candidates.into_iter().take(room) {
             let is_new = !self.older.contains(&socket.cookie) && !known.contains_key(&socket.cookie);
@@ -447,14 +447,16 @@ impl<'a> Watcher<'a> {
     }
 
     /// Makes room for so many connections that move data: those that never did need not be looked at, and of those that have
-    /// ended the largest are enough.
-    fn let_go(&mut self, wanted: usize) {
+    /// ended the largest are enough. Gives how many are there and not looked at any more.
+    fn let_go(&mut self, wanted: usize) -> usize {
         let active = self.watched.values().filter(|watched| !watched.ended).count();
         let mut surplus = (active + wanted).saturating_sub(FOLLOWED);
+        let mut rested = 0;
         self.watched.retain(|_, watched| {
             let resting =
                 !watched.ended && surplus > 0 && watched.track.looks() > RESTING && moved(watched) == 0;
             surplus -= usize::from(resting);
+            rested += usize::from(resting);
             !resting
         });
         let mut ended: Vec<(u64, u64)> = self
@@ -464,7 +466,7 @@ impl<'a> Watcher<'a> {
             .map(|watched| (moved(watched), watched.cookie))
             .collect();
         if ended.len() <= ENDED {
-            return;
+            return rested;
         }
         ended.sort_unstable();
         for &(bytes, cookie) in &ended[..ended.len() - ENDED / 2] {
@@ -473,6 +475,7 @@ impl<'a> Watcher<'a> {
                 self.small = (self.small.0 + 1, self.small.1 + bytes);
             }
         }
+        rested
     }
 
     /// Follows a connection that was found at `at`, and was made after `after` where that is known.
