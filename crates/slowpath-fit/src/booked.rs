@@ -188,7 +188,7 @@ const READ: f64 = 4_096.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Given;
+    use crate::model::tests::plain;
 
     #[test]
     fn a_measured_number_holds_a_model_near_it() {
@@ -197,29 +197,7 @@ mod tests {
             value: 20e6,
             within: 0.05,
         };
-        let model = |rate: f64| Model {
-            shape: Shape::Link,
-            rate,
-            queue: 60e3,
-            round_trip: 0.04,
-            loss: Loss::None,
-            policer: None,
-            window: Window::Grows,
-            reader: None,
-            send_buffer: None,
-            writer: None,
-            initial_window: 10,
-            congestion: "cubic",
-            given: Given {
-                bytes: 1_000_000,
-                mss: 1_460,
-                sack: true,
-                timestamps: true,
-                ecn: false,
-                deadline: 10.0,
-                parts: None,
-            },
-        };
+        let model = |rate: f64| Model { rate, ..plain() };
         assert!(measured.off(&model(20e6)) < 1e-9);
         let off = measured.off(&model(20e6 * 1.05));
         assert!((0.9..1.0).contains(&off), "{off}");

@@ -592,12 +592,12 @@ const RUN: usize = 8;
 const HEAD: u64 = 600;
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use slowpath_scenario::Experiment;
 
     use super::*;
 
-    fn plain() -> Model {
+    pub(crate) fn plain() -> Model {
         Model {
             shape: Shape::Link,
             rate: 20e6,
