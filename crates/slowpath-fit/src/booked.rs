@@ -3,6 +3,7 @@
 
 use slowpath_verdict::{Connection, Limit};
 
+use crate::measured::{frames, measured_rate, round_trip};
 use crate::model::{Loss, Model, Parameter, Parts, Policer, Reader, Shape, Window, Writer};
 
 /// Models with all that the ledger books for more than a moment, on the path that it measured; none where it measured none.
@@ -10,11 +11,10 @@ use crate::model::{Loss, Model, Parameter, Parts, Policer, Reader, Shape, Window
 /// `base` has the path, `lost` are the packets that no full queue seems to have dropped, `policer` is what the capture says of
 /// one.
 pub fn models(connection: &Connection, base: &Model, lost: &[u64], policer: Policer) -> Vec<Model> {
-    let ledger = &connection.ledger;
-    let Some(course) = ledger.course else {
+    let Some(course) = connection.ledger.course else {
         return Vec::new();
     };
-    let frames = base.frames();
+    let frames = frames(connection.facts.segment_size);
     let let_through = |limit: Limit| ceiling(connection, limit);
     let policer = books(connection, Limit::Policed).then_some(policer);
     let random = books(connection, Limit::RandomLoss) && !lost.is_empty();
@@ -57,15 +57,13 @@ pub fn models(connection: &Connection, base: &Model, lost: &[u64], policer: Poli
     }
     let ends =
         model.reader.is_some() || model.send_buffer.is_some() || matches!(model.window, Window::Fixed(_));
-    let Some(rate) = let_through(Limit::SenderApplication) else {
-        if ends && model.shape == Shape::Link {
-            model.shape = Shape::End;
-        }
-        return vec![model];
-    };
-    if model.shape == Shape::Link {
+    let pace = let_through(Limit::SenderApplication);
+    if model.shape == Shape::Link && (ends || pace.is_some()) {
         model.shape = Shape::End;
     }
+    let Some(rate) = pace else {
+        return vec![model];
+    };
     // What looks like a pause after each part may be a program that writes blocks.
     let written = |in_blocks: bool| {
         let mut model = model.clone();
@@ -110,8 +108,8 @@ impl Measured {
     }
 }
 
-/// What the ledger measures of the numbers of a model; `rate` is the link's where it is measured.
-pub fn measured(connection: &Connection, base: &Model, rate: Option<f64>) -> Vec<Measured> {
+/// What the ledger measures of the numbers of a model.
+pub fn measured(connection: &Connection) -> Vec<Measured> {
     let told = |parameter: Parameter, value: Option<f64>, within: f64| {
         value.filter(|value| *value > 0.0).map(|value| Measured {
             parameter,
@@ -120,9 +118,11 @@ pub fn measured(connection: &Connection, base: &Model, rate: Option<f64>) -> Vec
         })
     };
     let ceiling = |limit: Limit| ceiling(connection, limit);
-    let buffer = ceiling(Limit::SendBuffer).map(|rate| rate * base.round_trip / BUFFERED);
+    let buffer = ceiling(Limit::SendBuffer)
+        .zip(round_trip(connection))
+        .map(|(rate, round_trip)| rate * round_trip / BUFFERED);
     [
-        told(Parameter::Rate, rate, WITHIN),
+        told(Parameter::Rate, measured_rate(connection), WITHIN),
         told(
             Parameter::WriterRate,
             ceiling(Limit::SenderApplication).map(|rate| rate * 8.0),
@@ -160,8 +160,7 @@ pub fn books(connection: &Connection, cause: Limit) -> bool {
 /// Share of the duration that the ledger books to a cause.
 pub fn share(connection: &Connection, cause: Limit) -> f64 {
     let ledger = &connection.ledger;
-    let entries = ledger.entries.iter().filter(|entry| entry.cause == cause);
-    entries.map(|entry| entry.time_s).sum::<f64>() / ledger.duration_s.max(1e-9)
+    ledger.time_of(cause) / ledger.duration_s.max(1e-9)
 }
 
 /// Share of the duration from which a cause counts.
@@ -214,6 +213,6 @@ mod tests {
         };
         assert!(other.off(&model(80e6)) < 1e-9, "the model has no such number");
         // 1,448 bytes of payload in frames of 1,518.
-        assert!((model(20e6).frames() - 1_518.0 / 1_448.0).abs() < 1e-9);
+        assert!((frames(1_448) - 1_518.0 / 1_448.0).abs() < 1e-9);
     }
 }

@@ -7,6 +7,7 @@ use slowpath_verdict::{Connection, Limit};
 use crate::booked;
 use crate::compare::{Difference, Target};
 use crate::controls::{self, Answers};
+use crate::measured;
 pub use crate::model::CONTROLS;
 use crate::model::{Kind, Loss, Model, Parameter, Shape, Window};
 use crate::posterior;
@@ -131,12 +132,9 @@ pub fn fit(connection: &Connection, simulator: &dyn Simulator, effort: Effort) -
     let share = seen.bytes as f64 / connection.facts.bytes.max(1) as f64;
     let at_sender = connection.facts.tap != Tap::Receiver;
     let target = Target::new(seen);
-    let measured = starts.first().map_or_else(Vec::new, |base| {
-        booked::measured(connection, base, start::measured_rate(connection))
-    });
     // A quarter is for intervals and congestion controls.
-    let mut search =
-        Search::new(&target, simulator, at_sender, effort.simulations * 3 / 4).with_measured(measured);
+    let mut search = Search::new(&target, simulator, at_sender, effort.simulations * 3 / 4)
+        .with_measured(booked::measured(connection));
     let expected = Expected::of(connection);
     // Beside the receiver nothing tells what was in flight.
     let answers = if at_sender {
@@ -157,7 +155,7 @@ pub fn fit(connection: &Connection, simulator: &dyn Simulator, effort: Effort) -
         .filter(|other| other.model.shape != Shape::LinkAndLoss || best.difference.losses > UNMADE)
         .filter(|other| other.model.kind() != best.model.kind() && other.rank(expected) <= limit)
         .collect();
-    let (parameters, farthest) = intervals(&mut search, &best, start::measured_rate(connection))?;
+    let (parameters, farthest) = intervals(&mut search, &best, measured::measured_rate(connection))?;
     let mut centres = vec![best.clone()];
     centres.extend(controls);
     centres.extend(others.iter().cloned());

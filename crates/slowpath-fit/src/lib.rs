@@ -10,6 +10,7 @@
 //! * [`what_if`](mod@what_if): changes, by every model that fits.
 //! * [`model`]: a path as numbers, and as an experiment file.
 //! * [`start`]: from facts and verdict to the models at which the search starts.
+//! * [`measured`]: what a capture measures of its path by itself.
 //! * [`booked`]: a start with everything at once that the ledger books.
 //! * [`search`]: steps from model to model.
 //! * [`posterior`]: models that explain the transfer about as well.
@@ -25,6 +26,7 @@ pub mod booked;
 pub mod compare;
 pub mod controls;
 pub mod fit;
+pub mod measured;
 pub mod model;
 pub mod posterior;
 pub mod search;

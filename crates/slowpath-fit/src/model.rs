@@ -340,12 +340,6 @@ impl Model {
         }
     }
 
-    /// Bytes of frames that carry one byte of payload.
-    pub fn frames(&self) -> f64 {
-        let segment = f64::from(self.given.mss.max(1)) - if self.given.timestamps { 12.0 } else { 0.0 };
-        (segment + 70.0) / segment.max(1.0)
-    }
-
     /// The same with random losses in place of listed ones.
     #[must_use]
     pub fn by_chance(&self) -> Self {

@@ -1,10 +1,10 @@
 //! Where a search starts: what facts and verdict of a transfer say of its path, as models.
 
 use slowpath_facts::{Connection as Facts, Happening, Side, Tap};
-use slowpath_verdict::ledger::CapacityIs;
 use slowpath_verdict::{Connection, Limit};
 
 use crate::booked;
+use crate::measured::{frames, round_trip};
 use crate::model::{FASTEST, Given, Loss, Model, Parts, Policer, Reader, Shape, Window, Writer};
 use crate::seen::Seen;
 
@@ -60,8 +60,7 @@ pub fn models(connection: &Connection, seen: &Seen) -> Result<Vec<Model>, Refuse
         });
     }
     let given = given(connection, seen, round_trip);
-    let segment = f64::from(facts.segment_size.max(1));
-    let frames = (segment + 70.0) / segment;
+    let frames = frames(facts.segment_size);
     let mean = seen.bytes as f64 * 8.0 / busy(seen, given.parts) * frames;
     let limit = connection.verdict.limit;
     let figures = &connection.verdict.parameters;
@@ -158,38 +157,6 @@ pub fn models(connection: &Connection, seen: &Seen) -> Result<Vec<Model>, Refuse
         all.push(Model { rate: floor, ..base });
     }
     Ok(all)
-}
-
-/// The rate of the slowest link where the capture measures it (a link kept full, or trains that it spread), in frames; `None`
-/// where it is only bounded.
-pub fn measured_rate(connection: &Connection) -> Option<f64> {
-    let segment = f64::from(connection.facts.segment_size.max(1));
-    let ledger = &connection.ledger;
-    let measured = ledger.capacity_is == CapacityIs::Measured;
-    let payload = ledger.capacity_bit_per_s.filter(|_| measured)?;
-    Some(payload * (segment + 70.0) / segment)
-}
-
-fn round_trip(connection: &Connection) -> Option<f64> {
-    let facts = &connection.facts;
-    let line = &facts.timeline;
-    let told = [
-        line.least_data_rtt_s,
-        line.least_rtt_s,
-        facts.rtt.min,
-        facts.handshake_rtt_s,
-    ];
-    let likely = |value: &f64| value.is_finite() && *value > 1e-5;
-    if facts.tap == Tap::Receiver {
-        // The receiver sees the round trip from an acknowledgement to what it lets go, or that of the handshake.
-        let told = [
-            facts.handshake_rtt_s,
-            line.least_rtt_s,
-            facts.to_sender_s + facts.to_receiver_s,
-        ];
-        return told.into_iter().find(likely);
-    }
-    told.into_iter().find(likely)
 }
 
 fn given(connection: &Connection, seen: &Seen, round_trip: f64) -> Given {

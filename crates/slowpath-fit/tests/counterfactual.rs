@@ -3,18 +3,23 @@
 mod support;
 
 use slowpath_fit::trial::Alone;
-use slowpath_fit::{Effort, fit, what_if};
+use slowpath_fit::{Answer, Effort, fit, what_if};
 use slowpath_scenario::Intervention;
 
-use support::known;
+use support::{Known, known};
 
-fn holds(path: &str, key: &str, value: &str) {
-    let known = known(path);
+/// What the path that is fitted to a known one says of a change, and how long the transfer takes with it in truth.
+fn asked(known: &Known, key: &str, value: &str) -> (Answer, f64) {
     let fitted = fit::fit(&known.captured(&[], 7), &Alone, Effort::default()).unwrap();
     let change = [Intervention::spelled(key, value).unwrap()];
     let answer = what_if::what_if(&fitted, &change, &Alone).unwrap();
     let truth = known.duration(&change, 11);
-    println!("{path}, {key}={value}: {answer:?}, in truth {truth:.3} s");
+    println!("{}, {key}={value}: {answer:?}, in truth {truth:.3} s", known.name);
+    (answer, truth)
+}
+
+fn holds(path: &str, key: &str, value: &str) {
+    let (answer, truth) = asked(known(path), key, value);
     assert!(answer.identifiable, "{path}: {:?}", answer.reason);
     let (low, high) = (answer.low90_s.unwrap(), answer.high90_s.unwrap());
     let off = answer.duration_s.unwrap() / truth - 1.0;
@@ -31,9 +36,7 @@ fn bbr_on_a_plain_link() {
 
 /// Asks for a change that is refused, and gives the reason.
 fn refused(path: &str, key: &str, value: &str) -> String {
-    let fitted = fit::fit(&known(path).captured(&[], 7), &Alone, Effort::default()).unwrap();
-    let change = [Intervention::spelled(key, value).unwrap()];
-    let answer = what_if::what_if(&fitted, &change, &Alone).unwrap();
+    let (answer, _) = asked(known(path), key, value);
     assert!(!answer.identifiable && answer.duration_s.is_none(), "{answer:?}");
     answer.reason.unwrap()
 }
@@ -70,7 +73,7 @@ fn a_window_that_leaves_the_link_alone() {
 /// window has to allow for both.
 #[test]
 fn a_link_that_looks_like_any_other_behind_a_window_is_allowed_for() {
-    let known = support::Known {
+    let known = Known {
         name: "tiny window",
         up: "{ rate = \"5 Mbit/s\", queue = \"12000 B\", layer = \"L2+FCS\" }",
         delay: "6.5 ms",
@@ -78,11 +81,7 @@ fn a_link_that_looks_like_any_other_behind_a_window_is_allowed_for() {
         sender: "congestion_control = \"cubic\"",
         receiver: "window = \"8000 B\"",
     };
-    let fitted = fit::fit(&known.captured(&[], 7), &Alone, Effort::default()).unwrap();
-    let change = [Intervention::spelled("window", "64000 B").unwrap()];
-    let answer = what_if::what_if(&fitted, &change, &Alone).unwrap();
-    let truth = known.duration(&change, 11);
-    println!("{answer:?}, in truth {truth:.3} s");
+    let (answer, truth) = asked(&known, "window", "64000 B");
     let allowed = answer.low90_s.zip(answer.high90_s);
     assert!(
         allowed.is_none_or(|(low, high)| (low..=high).contains(&truth)),
@@ -94,12 +93,7 @@ fn a_link_that_looks_like_any_other_behind_a_window_is_allowed_for() {
 /// long one.
 #[test]
 fn a_queue_that_never_showed_is_allowed_for() {
-    let known = known("small window");
-    let fitted = fit::fit(&known.captured(&[], 7), &Alone, Effort::default()).unwrap();
-    let change = [Intervention::spelled("window", "169328 B").unwrap()];
-    let answer = what_if::what_if(&fitted, &change, &Alone).unwrap();
-    let truth = known.duration(&change, 11);
-    println!("{answer:?}, in truth {truth:.3} s");
+    let (answer, truth) = asked(known("small window"), "window", "169328 B");
     let (low, high) = (answer.low90_s.unwrap(), answer.high90_s.unwrap());
     assert!(
         (low..=high).contains(&truth),
