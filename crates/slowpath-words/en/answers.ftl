@@ -17,7 +17,10 @@ answer_proof-open = Tested on it, not decided: with { $change }, { $predicted } 
 
 ## Where the time of several runs went.
 
-answer_time = { $variant }, mean of { $runs } runs: of { $duration }, { $parts }.
+answer_time = { $variant }, mean of { $runs ->
+    [one] { $runs } run
+   *[other] { $runs } runs
+}: of { $duration }, { $parts }.
 answer_time-once = { $variant }: of { $duration }, { $parts }.
 answer_part-link = { $time } are the link itself
 answer_part-start = { $time } the handshake and slow start that every transfer needs{ $runs }

@@ -12,8 +12,14 @@ why-words-path-full-get-through-packets = The path is full: { $rate } get throug
 why-words-path-full-shared-with-others = The path is full and shared with others: { $rate } are left for this transfer.
 why-words-something-on-path-drops-what = Something on the path drops what exceeds about { $rate_at_loss } without queueing it ({ $share } of the time).
 why-words-losses-transfer-does-not-cause = Losses that this transfer does not cause keep it slow: { $max } of the segments were sent again, at any rate ({ $share } of the time).
-why-words-earlier-marks-congestion = Marks of congestion that came before keep this transfer slow: { $marked } segments were marked, and the congestion window still grows after them ({ $share } of the time).
-why-words-marks-congestion-keep-transfer-slow = Marks of congestion keep this transfer slow: { $marked } segments were marked ({ $share } of the time).
+why-words-earlier-marks-congestion = Marks of congestion that came before keep this transfer slow: { $marked ->
+    [one] { $marked } segment was
+   *[other] { $marked } segments were
+} marked, and the congestion window still grows after them ({ $share } of the time).
+why-words-marks-congestion-keep-transfer-slow = Marks of congestion keep this transfer slow: { $marked ->
+    [one] { $marked } segment was
+   *[other] { $marked } segments were
+} marked ({ $share } of the time).
 why-words-packets-overtake-each-other-sender = Packets overtake each other and the sender takes that for loss: { $spurious } of { $segments } retransmissions were not needed.
 why-words-transfer-still-starting-its-congestion = The transfer is still starting: its congestion window grows ({ $share } of the time).
 why-words-nothing-acknowledged-large-packets-seem = Nothing is acknowledged for { $longest_stall_s }: large packets seem to vanish on the path.
@@ -26,7 +32,10 @@ why-words-gaps-in-what-arrived = { $all } times segments were missing of what ar
 why-words-cannot-told-from-samples-get = Cannot be told from samples: { $rate } get through, and nothing that they show explains why not more.
 why-words-time = { $what } for { $share } of the time
 why-words-window-went-through-each-round = { $fill } of a window of { $window } went through each round trip
-why-words-segments-sent-again-repairs-them = { $segments } of { $segments2 } segments were sent again ({ $fraction }), in { $episodes } repairs, { $episodes2 } of them with packets queued before
+why-words-segments-sent-again-repairs-them = { $segments } of { $segments2 } segments were sent again ({ $fraction }), in { $episodes ->
+    [one] { $episodes } repair
+   *[other] { $episodes } repairs
+}, { $episodes2 } of them with packets queued before
 why-words-before-losses-got-through-give = before the losses { $rate } got through, give or take { $spread }
 why-words-round-trip-on-average-least = round trip { $mean_rtt_s } on average, { $least_rtt_s } at least{ $care }
 why-words-mib = { $bytes } MiB
@@ -34,7 +43,10 @@ why-words-kib = { $bytes } KiB
 why-words-bytes = { $bytes } bytes
 why-words-nothing-read-here = Nothing moves: the program here has read nothing for { $seconds }.
 why-words-window-closed = Nothing moves: the other end keeps its window closed for { $seconds }; its program does not read.
-why-words-nothing-comes-back = Nothing moves: for { $seconds } nothing that was sent has been acknowledged ({ $unanswered } retransmissions in a row unanswered). The path is interrupted, or the other end is gone.
+why-words-nothing-comes-back = Nothing moves: for { $seconds } nothing that was sent has been acknowledged ({ $unanswered ->
+    [one] { $unanswered } retransmission
+   *[other] { $unanswered } retransmissions
+} in a row unanswered). The path is interrupted, or the other end is gone.
 why-words-see-whether-other-end-answers = See whether the other end still answers: `slowpath measure ping`, `slowpath measure mtu`.
 why-words-too-little-transferred-while-i = Too little was transferred while I looked to say what limits it.
 why-words-watch-longer-transfer-longer = Watch a longer transfer, or for longer: --for 30.
@@ -86,9 +98,18 @@ why-answer-no-tcp-connection-with-port = No TCP connection with port { $port } m
 why-answer-no-tcp-connection-moved-data = No TCP connection to { $text } moved data meanwhile.
 why-answer-speaks-udp-with-kernel-keeps = It speaks UDP with { $peers }{ $quic }: the kernel keeps no record of such a transfer, so only packets could tell (tcpdump, then `slowpath explain`).
 why-answer-has-udp-sockets-without-peer = It has UDP sockets that are bound to no peer, and no TCP connection moved data: it may speak QUIC or another protocol over UDP, of which the kernel keeps no record, so only packets could tell (tcpdump, then `slowpath explain`).
-why-answer-small-connections-ended = { $small } connections that ended with { $bytes } bytes in all are left out; larger ones were kept.
-why-answer-connections-with-bytes-began-ended = { $missed } connections with { $missed2 } bytes began and ended between two looks.
-why-answer-more-connections-not-followed-busiest = { $not_followed } more connections are not followed; the busiest were chosen.
+why-answer-small-connections-ended = { $small ->
+    [one] { $small } connection that ended with { $bytes } bytes in all is
+   *[other] { $small } connections that ended with { $bytes } bytes in all are
+} left out; larger ones were kept.
+why-answer-connections-with-bytes-began-ended = { $missed ->
+    [one] { $missed } connection
+   *[other] { $missed } connections
+} with { $missed2 } bytes began and ended between two looks.
+why-answer-more-connections-not-followed-busiest = { $not_followed ->
+    [one] { $not_followed } more connection is
+   *[other] { $not_followed } more connections are
+} not followed; the busiest were chosen.
 why-answer-part-programs-time-not-told = A part of the programs' time is not told: they slept in something that does not show, or had ended by the time of the look.
 why-answer-part-programs-time-not-visible = A part of the programs' time is not visible to this user: they are somebody else's, or do not say what they wait in.
 why-answer-program-ended-without-moving-data = The program ended without moving data over a TCP connection that I could see.
@@ -134,7 +155,10 @@ told-iperf3-losses-hold-back-segments-sent = Losses hold it back: { $share } of 
 told-iperf3-jitter = ; jitter { $jitter }
 told-iperf3-sent-arrived-datagrams-lost = Of { $given } that were sent { $got } arrived: { $lost } % of the datagrams were lost{ $jitter }.
 told-iperf3-test-itself-limit-arrived-asked = The test itself was the limit: { $got } arrived of { $given } that were asked for, nothing to speak of was lost{ $jitter }.
-told-iperf3-sender-sent-segments-again = { " " }The sender sent { $count } segments again.
+told-iperf3-sender-sent-segments-again = { " " }The sender sent { $count ->
+    [one] { $count } segment
+   *[other] { $count } segments
+} again.
 told-iperf3-what-limited-cannot-told = What limited { $received } cannot be told: { $why }.
 told-iperf3-arrived-sender-says-same = { $got } arrived, and the sender says the same
 told-iperf3-arrived-senders-own-figure-higher = { $got } arrived; the sender's own figure, { $sent }, is { $more } higher, because it counts what its socket took
@@ -161,10 +185,16 @@ told-iperf3-slowpath-diagnose-iperf-host-watches = `slowpath diagnose iperf3://H
 
 why-text-smaller-connections-left-out-format = { "\u000A" }Smaller connections left out: { $connections }; --format json has them.
 why-text-s-no-connection-yet = { $at_s } s  no connection yet
-why-text-connections = { "  " }{ $connections } connections
+why-text-connections = { "  " }{ $connections ->
+    [one] { $connections } connection
+   *[other] { $connections } connections
+}
 why-text-s-round-trip = { $at_s } s  { $rate }  round trip { $rtt }  { $receiving }{ $more }
 why-text-by-packets-samples-say = Judged by packets. The samples alone say: { $sentence }
-why-text-packets-captured = { $packets } packets were captured.
+why-text-packets-captured = { $packets ->
+    [one] { $packets } packet was
+   *[other] { $packets } packets were
+} captured.
 why-text-packets-lost = There was no room for { $lost } more, which is no loss of the path.
 why-text-packets-file = They are in { $file }: slowpath explain shows more.
 why-text-no-tcp-connection-moves-data = No TCP connection moves data now. Start one: slowpath why -- COMMAND

@@ -2,7 +2,10 @@
 ## explain
 
 explain-more = { "  " }and { $more } more
-explain-packets-taken = { $name }: { $format } ({ $link_types }), { $packets } packets, { $capture }, { $duration_s }; taken { $tap }.
+explain-packets-taken = { $name }: { $format } ({ $link_types }), { $packets ->
+    [one] { $packets } packet
+   *[other] { $packets } packets
+}, { $capture }, { $duration_s }; taken { $tap }.
 explain-acknowledged-bytes-missing = { $capture_loss_fraction } of the acknowledged bytes are missing.
 explain-transfers-all = { $said } transfers, { $delivered } in all: { $limits }.
 explain-time-confidence = { $limit }, { $share } of the time, confidence { $confidence }
@@ -15,7 +18,10 @@ explain-gives-2 = { $change } gives { $outcome }{ $then }{ $because }
 explain-packets = { $text } (packets { $packets })
 explain-one-capture-cannot-show-them = { $untold }: one capture cannot show them
 explain-to = { $from_s } to { $to_s }: { $limit }
-explain-more-intervals = and { $intervals } more intervals
+explain-more-intervals = and { $intervals ->
+    [one] { $intervals } more interval
+   *[other] { $intervals } more intervals
+}
 explain-no-tcp-connection-with-data = No TCP connection with data is in this capture.
 explain-other-connections = Other connections
 explain-capture = Capture
@@ -27,7 +33,10 @@ explain-for-bytes = for { $bytes }
 explain-limit = { "  " }limit{ "      " }
 explain-transfer = { "  " }transfer{ "   " }
 explain-learn = { "  " }to learn{ "   " }
-explain-capacity-exceeded = --capacity { $rate } was left out for { $faster } of { $all } connections (number { $first }): they carried more than such a line can; the rate counts Ethernet frames
+explain-capacity-exceeded = --capacity { $rate } was left out for { $faster } of { $all ->
+    [one] { $all } connection
+   *[other] { $all } connections
+} (number { $first }): they carried more than such a line can; the rate counts Ethernet frames
 explain-would-help = { "  " }would help{ " " }
 explain-vain = { "  " }in vain{ "    " }
 explain-figures = { "  " }figures{ "    " }
@@ -66,9 +75,15 @@ terminal-run = run { $repeat }: { $error }
 terminal-prediction = Prediction { $outcome } ({ $variant }):{ " " }
 terminal-report = { "\u000A" }Report: { $report }
 terminal-notes-with-v-report = Notes, with -v and in the report: { $told }.
-terminal-predictions-tested-v-says-which = { $proofs } predictions tested: { $told } (-v says which).
+terminal-predictions-tested-v-says-which = { $proofs ->
+    [one] { $proofs } prediction
+   *[other] { $proofs } predictions
+} tested: { $told } (-v says which).
 terminal-simulated-time-lab-follows = { $experiment } in simulated time; the lab follows:
-terminal-runs = { $parts } of { $all } runs
+terminal-runs = { $parts } of { $all ->
+    [one] { $all } run
+   *[other] { $all } runs
+}
 terminal-run-2 = run { $number }: { $text }
 terminal-runs-such-as-run = { $some } of { $all } runs, such as run { $number }: { $text }
 terminal-transfer-never-finished = the transfer never finished.
@@ -114,7 +129,13 @@ diagnosis-to = { $low } to { $high }
 diagnosis-still = still { $found }
 diagnosis-then = then { $found }
 diagnosis-predicted-measured = { $change }: predicted { $predicted }, measured { $measured }; { $then }{ $why }
-diagnosis-changes-tested-predictions-held-refuted = { $proofs } changes tested: { $held } predictions held, { $refuted } refuted, { $open } not decided.
+diagnosis-changes-tested-predictions-held-refuted = { $proofs ->
+    [one] { $proofs } change
+   *[other] { $proofs } changes
+} tested: { $held ->
+    [one] { $held } prediction
+   *[other] { $held } predictions
+} held, { $refuted } refuted, { $open } not decided.
 diagnosis-not-told = not told
 diagnosis-no-valid-run = no valid run
 diagnosis-cost-more-than-captures-showed = { " " }(it cost more than the captures showed)
@@ -193,7 +214,7 @@ facts-inferred = { $s }, inferred
 facts-sender-data = at the sender of the data
 facts-receiver-data = at the receiver of the data
 facts-between-sender-receiver = between sender and receiver
-facts-cannot-told-where = cannot be told where
+facts-cannot-told-where = at a place that cannot be told
 facts-segment-size = segment size
 facts-window-scale = window scale
 facts-classic-rfc = classic (RFC 3168)
@@ -270,12 +291,18 @@ terminal-outcome = { $number } { $outcome }
 
 ## reproduce
 
-reproduce-answer = Reproduced in { $reproduced } for the { $captured } captured ({ $off }); limited by the same: { $same } of { $runs } runs.
+reproduce-answer = Reproduced in { $reproduced } for the { $captured } captured ({ $off }); limited by the same: { $same } of { $runs ->
+    [one] { $runs } run
+   *[other] { $runs } runs
+}.
 reproduce-nothing = Not reproduced: no run can be believed.
 reproduce-unexplained = No model that was tried explains this transfer well: what is reproduced is another one.
 reproduce-beginning = Only the beginning, { $share } of the payload, was fitted and is compared.
 reproduce-unjudged = Left out: { $why }.
-reproduce-disturbed = The machine disturbed { $count } of { $runs } runs: { $why }
+reproduce-disturbed = The machine disturbed { $count } of { $runs ->
+    [one] { $runs } run
+   *[other] { $runs } runs
+}: { $why }
 reproduce-apart = Curves on the same axes are apart by { $sequence } of the duration (time and sequence), { $rate } of the mean rate and { $trip } of the round trip, as root mean squares of the run furthest off.
 reproduce-duration = duration
 reproduce-goodput = goodput
@@ -309,4 +336,7 @@ many-more-captures = and { $more } more (-v lists all)
 
 ## A capture that is still being written.
 
-follow-line = { $duration }, { $packets } packets, { $rate }: { $limit } { $flow }
+follow-line = { $duration }, { $packets ->
+    [one] { $packets } packet
+   *[other] { $packets } packets
+}, { $rate }: { $limit } { $flow }

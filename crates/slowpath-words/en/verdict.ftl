@@ -38,13 +38,19 @@ receiver-application_steps = The receiving program takes only { $rate }, in step
 receiver-application_stopped = The receiving program stopped reading once, for { $length } from { $at } on: the window closed, and nothing could be sent. Else it took what arrived.
 receiver-application_not_closed = the window was closed { $closed } and full { $held } of the time
 receiver-application_not_constant = while full, the window stayed at { $ratio } of its largest
-receiver-application_seen_closed = window closed { $closed } in { $closures } closures
+receiver-application_seen_closed = window closed { $closed } in { $closures ->
+    [one] { $closures } closure
+   *[other] { $closures } closures
+}
 receiver-application_seen_ratio = while it held the sender, the window was { $ratio } of its largest
 receiver-application_seen_edge = its right edge moved on at { $rate }
 
 ## sender-application
 
-sender-application = The sending program pauses: { $idle } of the time nothing is in flight although the window is open ({ $pauses } pauses, the longest { $longest }).
+sender-application = The sending program pauses: { $idle } of the time nothing is in flight although the window is open ({ $pauses ->
+    [one] { $pauses } pause of { $longest }
+   *[other] { $pauses } pauses, the longest { $longest }
+}).
 sender-application_rhythm = The sending program provides { $rate } and no more: data leaves at its own rhythm, not when acknowledgements arrive ({ $clocked } of bursts), in pieces smaller than a segment, with the window open.
 sender-application_pace = The sending program gives { $rate } and no more: more had been in flight before, the window has room, and no queue builds.
 sender-application_schedule = The sending program sends { $bytes } every { $period } ({ $rate }) and no more, and the path carried that. A faster path would only make its pauses longer.
@@ -52,13 +58,22 @@ sender-application_not_idle = nothing was in flight only { $idle } of the time
 sender-application_not_rhythm = { $clocked } of bursts follow an acknowledgement at once, { $short } of packets are smaller than a segment
 sender-application_seen_idle = nothing in flight for { $idle }
 clocking_seen_bursts = { $clocked } of bursts follow an acknowledgement
-clocking_seen_pauses = { $clocked } of { $pauses } pauses end with an acknowledgement, { $chance } by chance
+clocking_seen_pauses = { $clocked } of { $pauses ->
+    [one] { $pauses } pause ends
+   *[other] { $pauses } pauses end
+} with an acknowledgement, { $chance } by chance
 
 ## A flight that stays at one amount: send-buffer, protocol-window, sender-application
 
-constant_not_losses = { $episodes } episodes of losses changed the flight
+constant_not_losses = { $episodes ->
+    [one] { $episodes } episode
+   *[other] { $episodes } episodes
+} of losses changed the flight
 constant_not_room = the flight of { $flight } comes near the window of { $window }
-constant_not_bulk = { $flight } in { $rounds } round trips are too little
+constant_not_bulk = { $flight } in { $rounds ->
+    [one] { $rounds } round trip is
+   *[other] { $rounds } round trips are
+} too little
 constant_not_timed = the capture's clock is too coarse for what releases data
 constant_not_stays = the flight was constant only in { $share } of the round trips
 constant_seen_plateau = flight constant at { $flight }
@@ -74,15 +89,24 @@ send-buffer_not_clocked = only { $clocked } of bursts follow an acknowledgement 
 ## protocol-window
 
 protocol-window_channel = A fixed amount of the protocol (SSH channel window or the sender's buffer) holds the transfer: the flight stays at { $flight } for { $run } of { $rounds } round trips, below the window of { $window }, without loss or queue, and each acknowledgement releases the next data at once.
-protocol-window = The protocol allows { $flight } until it is answered: { $share } of the bursts begin with the first acknowledgement of one of { $answers } messages of the receiving program, without loss or queue, and with the TCP window open.
-protocol-window_not_answers = { $share } of bursts begin with one of { $answers } messages of the other program
+protocol-window = The protocol allows { $flight } until it is answered: { $share } of the bursts begin with the first acknowledgement of { $answers ->
+    [one] the { $answers } message
+   *[other] one of { $answers } messages
+} of the receiving program, without loss or queue, and with the TCP window open.
+protocol-window_not_answers = { $share } of bursts begin with { $answers ->
+    [one] the { $answers } message
+   *[other] one of { $answers } messages
+} of the other program
 protocol-window_not_silent = the receiving program sends nothing that data could wait for
 protocol-window_not_ssh = a constant flight has another cause here
 
 ## bottleneck-bandwidth
 
 bottleneck-bandwidth = The transfer fills a link or shaper of { $rate }: delay grows with the backlog, up to { $queued } ({ $size }) above the empty path's { $base }.
-bottleneck-bandwidth_despite-losses = The transfer runs at { $rate }, hardly less at any time, in spite of { $episodes } episodes of losses: they do not slow this sender, so the rate is the path's.
+bottleneck-bandwidth_despite-losses = The transfer runs at { $rate }, hardly less at any time, in spite of { $episodes ->
+    [one] { $episodes } episode
+   *[other] { $episodes } episodes
+} of losses: they do not slow this sender, so the rate is the path's.
 bottleneck-bandwidth_varying = The transfer fills a link whose rate varies, between { $low } and { $high }: the lower the rate, the longer the delay of its queue, up to { $queued } above the empty path's { $base }.
 link_own-queue = about { $flight } of this flow were under way at each of { $losses } losses, though round trips took { $least } to { $most }: the queue is its own, and the link's rate varies
 link_slower-later = round trips took up to { $longest }, and { $full } where a queue overflowed: the link was slower then
@@ -107,10 +131,19 @@ shared-bottleneck_not_queue = losses do not come with the delay at its highest, 
 
 ## Queues and buckets: policed, bottlenecks, random-loss
 
-queue_seen_fit = virtual queue of { $size } at { $rate }: error { $error } over { $losses } losses
+queue_seen_fit = virtual queue of { $size } at { $rate }: error { $error } over { $losses ->
+    [one] { $losses } loss
+   *[other] { $losses } losses
+}
 queue_seen_step = delay at full backlog: { $step } of what a queue would add
 queue_seen_explained = a queue of { $rate } explains { $explained } of the delay
-loss_seen = { $lost } segments lost in { $episodes } episodes ({ $fraction })
+loss_seen = { $lost ->
+    [one] { $lost } segment
+   *[other] { $lost } segments
+} lost in { $episodes ->
+    [one] { $episodes } episode
+   *[other] { $episodes } episodes
+} ({ $fraction })
 rtt_seen = round trip { $least } at best, { $median } in the median, { $high } at the 95th percentile
 policing_seen_found = the published detector (SIGCOMM 2016) finds a policer of { $rate }, { $burst } before the first loss
 policing_seen_few = the published detector (SIGCOMM 2016) finds no policer: too few losses
@@ -126,7 +159,10 @@ policing_seen_delay = the published detector (SIGCOMM 2016) finds no policer: th
 policed = A policer at { $rate } with a bucket of { $bucket } drops what exceeds it: { $empty } of { $losses } losses come when the bucket is empty, and the delay does not grow with the load (no queue).
 policed_at-least = A policer at no less than { $rate } with a bucket of { $bucket } drops what exceeds it: { $empty } of { $losses } losses come when the bucket is empty, and the delay does not grow with the load (no queue).
 policed_shared = { $flows } flows between the same hosts share it.
-policed_not_few = { $losses } losses are too few for a pattern
+policed_not_few = { $losses ->
+    [one] { $losses } loss is
+   *[other] { $losses } losses are
+} too few for a pattern
 policed_not_unexplained = no rate and bucket explain the losses (error { $error }, spread { $spread })
 policed_not_small = a bucket of { $bucket } with { $samples } delays beside it is too little to tell
 policed_not_spaced = data arrive no faster than { $rate }, as behind a link
@@ -135,44 +171,125 @@ policed_not_full = { $share } of the losses come with the delay at its longest, 
 
 ## random-loss
 
-random-loss = Losses that the load does not explain hold the congestion window down: { $lost } of { $segments } segments lost in { $episodes } episodes, no queue before them, window and program not in the way.
+random-loss = Losses that the load does not explain hold the congestion window down: { $lost } of { $segments } segments lost in { $episodes ->
+    [one] { $episodes } episode
+   *[other] { $episodes } episodes
+}, no queue before them, window and program not in the way.
 random-loss_not_backlog = losses come at one backlog ({ $size })
-random-loss_not_bursts = { $lost } segments were lost in only { $episodes } bursts
-random-loss_not_unslowed = { $lost } lost segments do not slow the sender
-random-loss_not_idle = { $episodes } episodes of losses, and nothing in flight { $idle } of the time
-random-loss_not_few = { $lost } lost segments would allow { $rate }
-random-loss_not_round-trips = { $episodes } episodes of losses with { $samples } round trips beside them are too few
+random-loss_not_bursts = { $lost ->
+    [one] { $lost } segment was
+   *[other] { $lost } segments were
+} lost in only { $episodes ->
+    [one] { $episodes } burst
+   *[other] { $episodes } bursts
+}
+random-loss_not_unslowed = { $lost ->
+    [one] { $lost } lost segment does
+   *[other] { $lost } lost segments do
+} not slow the sender
+random-loss_not_idle = { $episodes ->
+    [one] { $episodes } episode
+   *[other] { $episodes } episodes
+} of losses, and nothing in flight { $idle } of the time
+random-loss_not_few = { $lost ->
+    [one] { $lost } lost segment
+   *[other] { $lost } lost segments
+} would allow { $rate }
+random-loss_not_round-trips = { $episodes ->
+    [one] { $episodes } episode
+   *[other] { $episodes } episodes
+} of losses with { $samples ->
+    [one] { $samples } round trip
+   *[other] { $samples } round trips
+} beside them are too few
 
 ## ecn-congestion
 
 ecn-congestion = Congestion marks hold the sender back: marks were reported in { $marked } of { $rounds } round trips, losses came in { $episodes }.
-ecn-congestion_not_marks = marks were reported in { $marked } round trips
-ecn-congestion_not_losses = losses came in { $episodes } episodes, marks in { $marked } round trips
-ecn-congestion_seen_rounds = marks reported in { $marked } round trips
-ecn-congestion_seen_marks = { $marks } marks reported
+ecn-congestion_not_marks = marks were reported in { $marked ->
+    [one] { $marked } round trip
+   *[other] { $marked } round trips
+}
+ecn-congestion_not_losses = losses came in { $episodes ->
+    [one] { $episodes } episode
+   *[other] { $episodes } episodes
+}, marks in { $marked ->
+    [one] { $marked } round trip
+   *[other] { $marked } round trips
+}
+ecn-congestion_seen_rounds = marks reported in { $marked ->
+    [one] { $marked } round trip
+   *[other] { $marked } round trips
+}
+ecn-congestion_seen_marks = { $marks ->
+    [one] { $marks } mark
+   *[other] { $marks } marks
+} reported
 
 ## mtu-black-hole
 
-mtu-black-hole = Full-size segments ({ $segment } bytes of payload) were sent { $times } times and never acknowledged, while segments up to { $passed } bytes got through: a smaller MTU on the path, and nobody heeds or sends the message about it.
+mtu-black-hole = Full-size segments ({ $segment } bytes of payload) were sent { $times ->
+    [one] { $times } time
+   *[other] { $times } times
+} and never acknowledged, while segments up to { $passed } bytes got through: a smaller MTU on the path, and nobody heeds or sends the message about it.
 mtu-black-hole_not_pass = segments of { $passed } bytes were acknowledged
 
 ## reordering
 
-reordering = Packets overtake each other: { $late } segments came late, the sender took that for loss and sent { $again } again, of which only { $lost } had been lost.
-reordering_not_late = { $late } of { $segments } segments came late
-reordering_not_misled = { $late } segments came late, and the sender was misled only { $times } times
-reordering_not_held = the window or the program held the sender while { $late } segments came late
-reordering_not_full = { $late } segments came late, but the link stayed full
-reordering_seen_late = { $late } segments came late
-reordering_seen_needless = { $again } retransmissions were not needed
+reordering = Packets overtake each other: { $late ->
+    [one] { $late } segment
+   *[other] { $late } segments
+} came late, the sender took that for loss and sent { $again } again, of which only { $lost } had been lost.
+reordering_not_late = { $late } of { $segments ->
+    [one] { $segments } segment
+   *[other] { $segments } segments
+} came late
+reordering_not_misled = { $late ->
+    [one] { $late } segment
+   *[other] { $late } segments
+} came late, and the sender was misled only { $times ->
+    [one] { $times } time
+   *[other] { $times } times
+}
+reordering_not_held = the window or the program held the sender while { $late ->
+    [one] { $late } segment
+   *[other] { $late } segments
+} came late
+reordering_not_full = { $late ->
+    [one] { $late } segment
+   *[other] { $late } segments
+} came late, but the link stayed full
+reordering_seen_late = { $late ->
+    [one] { $late } segment
+   *[other] { $late } segments
+} came late
+reordering_seen_needless = { $again ->
+    [one] { $again } retransmission was
+   *[other] { $again } retransmissions were
+} not needed
 
 ## slow-start
 
-slow-start = The transfer ended after { $rounds } round trips of { $rtt }, while the congestion window was still growing: the path was never used.
-slow-start_grew = The congestion window was still growing when the transfer ended: what was in flight rose from { $from } to { $to } in { $rounds } round trips of { $rtt }, without a loss or a queue. The path was never full.
-slow-start_early = Slow start ended at { $segments } segments in flight, before the path was full and without a loss; from there the window grew slowly.
-slow-start_not_short = the transfer took { $rounds } round trips
-slow-start_not_quiet = losses in { $episodes } episodes and a round trip of { $rtt } show a path in use
+slow-start = The transfer ended after { $rounds ->
+    [one] { $rounds } round trip
+   *[other] { $rounds } round trips
+} of { $rtt }, while the congestion window was still growing: the path was never used.
+slow-start_grew = The congestion window was still growing when the transfer ended: what was in flight rose from { $from } to { $to } in { $rounds ->
+    [one] { $rounds } round trip
+   *[other] { $rounds } round trips
+} of { $rtt }, without a loss or a queue. The path was never full.
+slow-start_early = Slow start ended at { $segments ->
+    [one] { $segments } segment
+   *[other] { $segments } segments
+} in flight, before the path was full and without a loss; from there the window grew slowly.
+slow-start_not_short = the transfer took { $rounds ->
+    [one] { $rounds } round trip
+   *[other] { $rounds } round trips
+}
+slow-start_not_quiet = losses in { $episodes ->
+    [one] { $episodes } episode
+   *[other] { $episodes } episodes
+} and a round trip of { $rtt } show a path in use
 
 ## capture-loss
 
@@ -193,12 +310,27 @@ unknown_short-afar = Too little was transferred ({ $size }) to tell a limit, as 
 unknown_not_short = { $size } are enough
 unknown_queue-or-bucket = Losses come at a backlog of { $size } over { $rate }, so a queue or a policer drops, but the delays do not tell which.
 unknown_not_backlog = losses come at no one backlog
-unknown_few-bursts = { $lost } segments were lost in only { $episodes } bursts: an overflowing queue, a policer or an outage, which so few bursts do not tell apart.
-unknown_not_bursts = { $episodes } episodes of losses have a pattern
+unknown_few-bursts = { $lost ->
+    [one] { $lost } segment was
+   *[other] { $lost } segments were
+} lost in only { $episodes ->
+    [one] { $episodes } burst
+   *[other] { $episodes } bursts
+}: an overflowing queue, a policer or an outage, which so few bursts do not tell apart.
+unknown_not_bursts = { $episodes ->
+    [one] { $episodes } episode of losses has
+   *[other] { $episodes } episodes of losses have
+} a pattern
 unknown_crowded-afar = { $lost } of the segments were lost and the delay varies by { $spread }, of which the transfer's own load explains next to nothing: a queue that others fill, or a path that loses and delays by itself; from here these look alike.
 unknown_not_wavers = the delay does not waver
 unknown_held-by-sender = Something at the sender holds the transfer: the flight stays at { $flight } for { $run } of { $rounds } round trips, below the window of { $window }; from here a full send buffer and a program that provides data at a constant rate look alike.
-unknown = Cannot be told from here: the window has room, { $lost } segments were lost in { $episodes } episodes, the round trip is { $rtt } (empty path { $base }), and the flight is not constant.
+unknown = Cannot be told from here: the window has room, { $lost ->
+    [one] { $lost } segment was
+   *[other] { $lost } segments were
+} lost in { $episodes ->
+    [one] { $episodes } episode
+   *[other] { $episodes } episodes
+}, the round trip is { $rtt } (empty path { $base }), and the flight is not constant.
 next_time-stamps = take a capture with time stamps
 next_both-directions = take both directions at one point
 next_longer = capture a longer transfer
@@ -219,7 +351,10 @@ counted_flow-at = { $flow } loses { $lost } ({ $places }).
 counted_place = { $share } at { $element }
 counted_all-arrived = The sender's own rate is the limit: everything that was sent arrived, { $rate }. What the path could carry beyond that is not tested.
 counted_most-arrived = The sender's own rate is the limit: all but { $lost } of what was sent arrived, { $rate }. What the path could carry beyond that is not tested.
-counted_seen = { $element } dropped { $packets } packets: { $cause }
+counted_seen = { $element } dropped { $packets ->
+    [one] { $packets } packet
+   *[other] { $packets } packets
+}: { $cause }
 counted_not = { $share } of the dropped packets, at { $element }
 dropped_queue-full = its queue was full
 dropped_threshold = the queue's room for this drop precedence was used up
@@ -274,7 +409,10 @@ ledger_part = { $time } { $words }
 ledger_link-itself = are the link itself
 ledger_start = the handshake and slow start that every transfer needs
 ledger_measurement = the machine of the measurement held packets up
-ledger_early-exit = the window grew after slow start had ended at { $segments } segments
+ledger_early-exit = the window grew after slow start had ended at { $segments ->
+    [one] { $segments } segment
+   *[other] { $segments } segments
+}
 ledger_slow-start = slow start took longer than it need
 ledger_random-loss-once = made good 1 random loss
 ledger_random-loss = made good { $events } random losses

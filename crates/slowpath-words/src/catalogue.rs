@@ -62,8 +62,10 @@ impl Catalogue {
         for source in sources {
             let resource = FluentResource::try_new((*source).to_owned())
                 .unwrap_or_else(|(_, faults)| panic!("the catalogue of {code} cannot be read: {faults:?}"));
-            for (id, pieces) in messages(&resource) {
-                if let Some(text) = constant(&pieces) {
+            for (id, forms) in messages(&resource) {
+                if let [pieces] = forms.as_slice()
+                    && let Some(text) = constant(pieces)
+                {
                     words.insert(id, text);
                 }
             }
@@ -87,7 +89,12 @@ impl Catalogue {
         };
         let mut of = FluentArgs::with_capacity(arguments.len());
         for (name, value) in arguments {
-            of.set(*name, value.as_str());
+            // Of numbers only this one has another form; the others stay as they were written, with their commas and digits.
+            if value == "1" {
+                of.set(*name, 1);
+            } else {
+                of.set(*name, value.as_str());
+            }
         }
         let mut faults = Vec::new();
         let said = self.bundle.format_pattern(pattern, Some(&of), &mut faults);
@@ -110,8 +117,21 @@ pub enum Piece {
     Argument(String),
 }
 
-/// The messages of every file of a language, in order: their names and their words.
+/// The messages of every file of a language, in order: their names and their words, for numbers in the plural.
 pub fn entries(language: Language) -> Vec<(String, Vec<Piece>)> {
+    let first = |(key, forms): (String, Vec<Vec<Piece>>)| Some((key, forms.into_iter().next()?));
+    all(language).into_iter().filter_map(first).collect()
+}
+
+/// The same with each form that numbers may give a message: first the one of [`entries`].
+pub fn forms(language: Language) -> Vec<(String, Vec<Piece>)> {
+    all(language)
+        .into_iter()
+        .flat_map(|(key, forms)| forms.into_iter().map(move |form| (key.clone(), form)))
+        .collect()
+}
+
+fn all(language: Language) -> Vec<(String, Vec<Vec<Piece>>)> {
     sources(language)
         .iter()
         .flat_map(|source| {
@@ -122,7 +142,7 @@ pub fn entries(language: Language) -> Vec<(String, Vec<Piece>)> {
         .collect()
 }
 
-fn messages(resource: &FluentResource) -> Vec<(String, Vec<Piece>)> {
+fn messages(resource: &FluentResource) -> Vec<(String, Vec<Vec<Piece>>)> {
     resource
         .entries()
         .filter_map(|entry| match entry {
@@ -135,27 +155,48 @@ fn messages(resource: &FluentResource) -> Vec<(String, Vec<Piece>)> {
         .collect()
 }
 
-fn pieces(pattern: &ast::Pattern<&str>) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
+/// What a pattern may read, by the forms of its numbers; the default of all of them first.
+fn pieces(pattern: &ast::Pattern<&str>) -> Vec<Vec<Piece>> {
+    let mut forms: Vec<Vec<Piece>> = vec![Vec::new()];
     for element in &pattern.elements {
-        let piece = match element {
-            ast::PatternElement::TextElement { value } => Piece::Text((*value).to_owned()),
+        let ways: Vec<Vec<Piece>> = match element {
+            ast::PatternElement::TextElement { value } => vec![vec![Piece::Text((*value).to_owned())]],
             ast::PatternElement::Placeable {
                 expression: ast::Expression::Inline(ast::InlineExpression::StringLiteral { value }),
-            } => Piece::Text(unescape_unicode_to_string(value).into_owned()),
+            } => vec![vec![Piece::Text(unescape_unicode_to_string(value).into_owned())]],
             ast::PatternElement::Placeable {
                 expression: ast::Expression::Inline(ast::InlineExpression::VariableReference { id }),
-            } => Piece::Argument(id.name.to_owned()),
+            } => vec![vec![Piece::Argument(id.name.to_owned())]],
+            ast::PatternElement::Placeable {
+                expression: ast::Expression::Select { variants, .. },
+            } => {
+                let (default, others): (Vec<_>, Vec<_>) =
+                    variants.iter().partition(|variant| variant.default);
+                let variants = default.into_iter().chain(others);
+                variants.flat_map(|variant| pieces(&variant.value)).collect()
+            }
             other @ ast::PatternElement::Placeable { .. } => {
-                panic!("a message may hold words and arguments alone: {other:?}")
+                panic!("a message may hold words, arguments and forms of numbers alone: {other:?}")
             }
         };
-        match (pieces.last_mut(), piece) {
-            (Some(Piece::Text(before)), Piece::Text(more)) => before.push_str(&more),
-            (_, piece) => pieces.push(piece),
+        forms = forms
+            .iter()
+            .flat_map(|form| ways.iter().map(|way| joined(form, way)))
+            .collect();
+    }
+    forms
+}
+
+/// One row of pieces behind another.
+fn joined(form: &[Piece], way: &[Piece]) -> Vec<Piece> {
+    let mut out = form.to_vec();
+    for piece in way {
+        match (out.last_mut(), piece) {
+            (Some(Piece::Text(before)), Piece::Text(more)) => before.push_str(more),
+            _ => out.push(piece.clone()),
         }
     }
-    pieces
+    out
 }
 
 fn constant(pieces: &[Piece]) -> Option<String> {

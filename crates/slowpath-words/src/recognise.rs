@@ -473,7 +473,7 @@ static RECOGNISER: LazyLock<Recogniser> = LazyLock::new(|| {
     let mut words = Vec::new();
     let mut page = Vec::new();
     let mut patterns = Vec::new();
-    for (key, pieces) in catalogue::entries(Language::English) {
+    for (key, pieces) in catalogue::forms(Language::English) {
         if let [Piece::Text(text)] = pieces.as_slice()
             && key.starts_with("page-")
         {

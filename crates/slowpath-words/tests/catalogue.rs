@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use slowpath_words::catalogue::{Piece, entries, id};
-use slowpath_words::{Language, speak, told};
+use slowpath_words::catalogue::{Piece, entries, forms, id};
+use slowpath_words::{Language, english, speak, told};
 
 type Messages = BTreeMap<String, Vec<Piece>>;
 
@@ -45,8 +45,12 @@ fn both_languages_have_the_same_messages_with_the_same_arguments() {
         .filter(|key| !english.contains_key(*key))
         .collect();
     assert!(more.is_empty(), "without English: {more:?}");
-    for (key, pieces) in &english {
-        assert_eq!(arguments(pieces), arguments(&japanese[key]), "arguments of {key}");
+    for (key, pieces) in forms(Language::English) {
+        assert_eq!(
+            arguments(&pieces),
+            arguments(&japanese[&key]),
+            "arguments of {key}"
+        );
     }
 }
 
@@ -96,9 +100,8 @@ fn the_code_says_what_the_catalogues_have() {
 #[test]
 fn texts_of_documents_are_recognised() {
     speak(Language::Japanese);
-    let english = messages(Language::English);
     let mut lost = Vec::new();
-    for (key, pieces) in &english {
+    for (key, pieces) in &forms(Language::English) {
         let letters: usize = pieces
             .iter()
             .map(|piece| match piece {
@@ -135,6 +138,19 @@ fn texts_of_documents_are_recognised() {
         lost.len(),
         lost.join("\n")
     );
+}
+
+/// "1 segments were lost in only 1 bursts".
+#[test]
+fn one_of_a_thing_is_no_plural() {
+    let said =
+        |lost: u64, episodes: u64| english!("random-loss_not_bursts", lost = lost, episodes = episodes);
+    assert_eq!(said(1, 1), "1 segment was lost in only 1 burst");
+    assert_eq!(said(11, 2), "11 segments were lost in only 2 bursts");
+    assert_eq!(said(21, 1), "21 segments were lost in only 1 burst");
+    speak(Language::Japanese);
+    assert_eq!(told(&said(1, 1)), "1セグメントのロスは1回のバーストだけ");
+    assert_eq!(told(&said(3, 1)), "3セグメントのロスは1回のバーストだけ");
 }
 
 /// What the system says of a call that failed stands in the middle of our own words.
