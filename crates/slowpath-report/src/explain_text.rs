@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use slowpath_verdict::{Evidence, Limit, Reason, Rejected};
 
 use crate::explain::{ExplainedConnection, Explanation, is_aside};
-use crate::facts::{facts, parameters, tap_words, transfer};
+use crate::facts::{facts, label, parameters, tap_words, transfer, value};
 use crate::quantity::{bit_rate, bytes, grouped, percent, seconds};
 use crate::text::{Style, Tone, Warning, columns, kept, left, wrap};
 use crate::verdict::{flag_name, limit_words};
-use slowpath_words::{lookup, say, told, word};
+use slowpath_words::{say, told, word};
 
 /// How much the text says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -283,23 +283,6 @@ fn answer(
         }
     }
     Ok(())
-}
-
-/// The label of a fact or a figure in the language that is spoken.
-pub(crate) fn label(name: &str) -> String {
-    let key = format!("figure-{}", name.replace(' ', "-"));
-    lookup(&key).map_or_else(|| told(name).into_owned(), str::to_owned)
-}
-
-/// The value of a fact in the language that is spoken: one word for each end, or a text.
-pub(crate) fn value(text: &str) -> String {
-    let one = |text: &str| match text {
-        "none" => word!("figure-none").to_owned(),
-        "yes" => word!("value-yes").to_owned(),
-        "no" => word!("value-no").to_owned(),
-        text => told(text).into_owned(),
-    };
-    text.split(" / ").map(one).collect::<Vec<_>>().join(" / ")
 }
 
 /// Place of the line about the transfer among those of an answer.

@@ -5,7 +5,24 @@ use slowpath_facts::{EcnMode, Handshake, RttSummary};
 use slowpath_verdict::{Connection, Parameters};
 
 use crate::quantity::{bit_rate, byte_rate, bytes, grouped, percent, seconds};
-use slowpath_words::{english, english_word, say};
+use slowpath_words::{english, english_word, lookup, say, told, word};
+
+/// The label of a fact or a figure in the language that is spoken.
+pub(crate) fn label(name: &str) -> String {
+    let key = format!("figure-{}", name.replace(' ', "-"));
+    lookup(&key).map_or_else(|| told(name).into_owned(), str::to_owned)
+}
+
+/// The value of a fact in the language that is spoken: one word for each end, or a text.
+pub(crate) fn value(text: &str) -> String {
+    let one = |text: &str| match text {
+        "none" => word!("figure-none").to_owned(),
+        "yes" => word!("value-yes").to_owned(),
+        "no" => word!("value-no").to_owned(),
+        text => told(text).into_owned(),
+    };
+    text.split(" / ").map(one).collect::<Vec<_>>().join(" / ")
+}
 
 /// Where a capture was taken, in words.
 pub(crate) fn tap_words(tap: Tap) -> &'static str {

@@ -8,8 +8,7 @@ use slowpath_diagnose::situation::Situation;
 use slowpath_verdict::Limit;
 
 use crate::explain::{ExplainedConnection, Explanation};
-use crate::explain_text::{label, value};
-use crate::facts::facts;
+use crate::facts::{facts, label, value};
 use crate::quantity::{bit_rate, byte_rate, bytes, percent, seconds};
 use crate::text::{Style, fold, left, wrap};
 use slowpath_words::{english, english_word, word};

@@ -7,8 +7,8 @@ use slowpath_verdict::Connection;
 
 use super::shared::{SetView, VerdictPart};
 use crate::explain::{ConfigurationText, ExplainedConnection, Explanation, RemedyView};
-use crate::explain_text::{Depth, label, value, write_explanation};
-use crate::facts::{data_s, facts, tap_words};
+use crate::explain_text::{Depth, write_explanation};
+use crate::facts::{data_s, facts, label, tap_words, value};
 use crate::graphs::GraphSet;
 use crate::quantity::{bit_rate, bytes, grouped, percent, seconds};
 use crate::text::Style;
