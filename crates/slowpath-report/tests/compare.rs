@@ -155,6 +155,68 @@ fn a_faster_transfer_is_not_explained_by_what_would_make_it_slower() {
 }
 
 #[test]
+fn what_fell_is_not_said_to_have_grown() {
+    let (mut first, mut second) = (sample::explanation(), sample::explanation());
+    let set = |one: &mut slowpath_report::Explanation, rate: f64, median: f64, segment: u16| {
+        let c = &mut one.connections[0].connection;
+        c.goodput_bit_per_s = rate;
+        (c.rtt_s.min, c.rtt_s.median) = (0.05, median);
+        c.handshake.mss = [Some(segment); 2];
+    };
+    set(&mut first, 4e6, 0.4953, 1400);
+    set(&mut second, 8e6, 0.0923, 1460);
+    let faster = CaptureComparison::of(&first, &second).unwrap().findings;
+    let slower = CaptureComparison::of(&second, &first).unwrap().findings;
+    for (findings, said) in [
+        (
+            &faster,
+            "packets wait only 42.3 ms in a queue instead of 445.3 ms",
+        ),
+        (&faster, "segments carry more, 1,460 B instead of 1,400 B"),
+        (&slower, "packets wait 445.3 ms in a queue instead of 42.3 ms"),
+        (&slower, "segments carry 1,400 B instead of 1,460 B"),
+    ] {
+        assert!(findings.iter().any(|one| one == said), "{said}: {findings:?}");
+    }
+}
+
+#[test]
+fn a_full_link_is_faster_by_its_rate_and_not_by_its_round_trip() {
+    let (mut first, mut second) = (sample::explanation(), sample::explanation());
+    let set = |one: &mut slowpath_report::Explanation, rate: f64, rtt: f64, limit: Limit| {
+        let c = &mut one.connections[0].connection;
+        c.goodput_bit_per_s = rate;
+        c.verdict.limit = limit;
+        (c.rtt_s.min, c.rtt_s.median) = (rtt, rtt);
+        c.ledger.capacity_bit_per_s = Some(rate * 1.02);
+        c.ledger.capacity_is = slowpath_verdict::ledger::CapacityIs::Measured;
+    };
+    let link = Limit::BottleneckBandwidth;
+    set(&mut first, 5.6e6, 0.082, link);
+    set(&mut second, 7.5e6, 0.041, link);
+    let said = CaptureComparison::of(&first, &second).unwrap();
+    assert_eq!(
+        said.findings[0],
+        "the link itself is faster, 7.65 Mbit/s of payload instead of 5.712 Mbit/s"
+    );
+    assert!(!format!("{said:?}").contains("path itself"), "{said:?}");
+    let back = CaptureComparison::of(&second, &first).unwrap();
+    assert!(
+        back.findings[0].starts_with("the link itself is slower, 5.712 Mbit/s"),
+        "{back:?}"
+    );
+    // A rate that is only a lower bound is not compared, and losses make round trips count.
+    first.connections[0].connection.ledger.capacity_is = slowpath_verdict::ledger::CapacityIs::AtLeast;
+    first.connections[0].connection.verdict.limit = Limit::RandomLoss;
+    let lossy = CaptureComparison::of(&first, &second).unwrap();
+    assert!(
+        lossy.findings[0].contains("the path itself is shorter"),
+        "{lossy:?}"
+    );
+    assert!(!format!("{lossy:?}").contains("link itself is"), "{lossy:?}");
+}
+
+#[test]
 fn one_run_each_side_is_said_once_and_equal_rates_are_no_difference() {
     let (mut a, mut b) = (sample::results(), sample::results());
     for results in [&mut a, &mut b] {

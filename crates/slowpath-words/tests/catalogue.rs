@@ -140,6 +140,32 @@ fn texts_of_documents_are_recognised() {
     );
 }
 
+/// A delay that fell was said to have grown.
+#[test]
+fn what_fell_has_not_grown() {
+    speak(Language::Japanese);
+    for (said, told_as) in [
+        (
+            "packets wait only 42.3 ms in a queue instead of 445.3 ms",
+            "キューでの待ちが445.3msから42.3msに減少",
+        ),
+        (
+            "packets wait 445.3 ms in a queue instead of 42.3 ms",
+            "キューでの待ちが42.3msから445.3msに増加",
+        ),
+        (
+            "segments carry more, 1,460 B instead of 1,400 B",
+            "セグメントのデータが1,400Bから1,460Bに増加",
+        ),
+        (
+            "segments carry 1,400 B instead of 1,460 B",
+            "セグメントのデータが1,460Bから1,400Bに減少",
+        ),
+    ] {
+        assert_eq!(told(said), told_as);
+    }
+}
+
 /// "1 segments were lost in only 1 bursts".
 #[test]
 fn one_of_a_thing_is_no_plural() {

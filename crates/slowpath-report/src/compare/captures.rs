@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use slowpath_diagnose::response;
 use slowpath_diagnose::situation::Situation;
 use slowpath_verdict::Limit;
+use slowpath_verdict::ledger::{CapacityIs, Ledger};
 
 use crate::explain::{ExplainedConnection, Explanation};
 use crate::facts::{facts, label, value};
@@ -195,16 +196,6 @@ enum Named {
     SlowFirst,
 }
 
-impl Named {
-    /// Values of the fast and the slow transfer as (of the second, of the first).
-    fn order<T>(self, [fast, slow]: [T; 2]) -> (T, T) {
-        match self {
-            Self::SlowSecond => (slow, fast),
-            Self::SlowFirst => (fast, slow),
-        }
-    }
-}
-
 fn sentence(goodput: [f64; 2], limits: [Limit; 2], [because, although]: [&[String]; 2]) -> String {
     let ratio = goodput[0] / goodput[1];
     let course = Course::of(goodput);
@@ -319,6 +310,17 @@ fn reasons(pair: [&ExplainedConnection; 2], named: Named) -> Vec<String> {
     let [fast, slow] = pair.map(|c| &c.connection);
     let [was, is] = [Situation::of(fast), Situation::of(slow)];
     let mut found = Vec::new();
+    // Where both fill a link, its rate is what makes them as fast as they are.
+    if [fast, slow].iter().all(|c| fills_a_link(c.verdict.limit))
+        && let [Some(more), Some(less)] = [fast, slow].map(|c| measured_capacity(&c.ledger))
+        && less < more * 0.95
+    {
+        let [more, less] = [more, less].map(bit_rate);
+        found.push(match named {
+            Named::SlowSecond => english!("compare-captures-slower-link", now = less, was = more),
+            Named::SlowFirst => english!("compare-captures-faster-link", now = more, was = less),
+        });
+    }
     let receiver = slow.data_from.other().index();
     let scales = [fast, slow].map(|c| c.handshake.window_scale[receiver]);
     if let [Some(shift), None] = scales {
@@ -356,7 +358,12 @@ fn reasons(pair: [&ExplainedConnection; 2], named: Named) -> Vec<String> {
             });
         }
     }
-    if was.rtt_min_s > 0.0 && is.rtt_min_s > was.rtt_min_s * 1.25 {
+    if [fast, slow]
+        .iter()
+        .any(|c| waits_for_round_trips(c.verdict.limit))
+        && was.rtt_min_s > 0.0
+        && is.rtt_min_s > was.rtt_min_s * 1.25
+    {
         let [shorter, longer] = [&was, &is].map(|s| seconds(s.rtt_min_s));
         found.push(match named {
             Named::SlowSecond => english!(
@@ -369,12 +376,15 @@ fn reasons(pair: [&ExplainedConnection; 2], named: Named) -> Vec<String> {
     }
     let queue = [&was, &is].map(|s| (s.rtt_s - s.rtt_min_s).max(0.0));
     if queue[1] > 0.02 && queue[1] > 2.0 * queue[0] {
-        let (second, first) = named.order(queue.map(seconds));
-        found.push(english!(
-            "compare-captures-packets-wait-queue-instead",
-            queue = second,
-            max = first
-        ));
+        let [short, long] = queue.map(seconds);
+        found.push(match named {
+            Named::SlowSecond => english!(
+                "compare-captures-packets-wait-queue-instead",
+                queue = long,
+                max = short
+            ),
+            Named::SlowFirst => english!("compare-captures-shorter-queue", now = short, was = long),
+        });
     }
     let (low, _) = response::loss_interval(is.lost, is.segments);
     let (_, high) = response::loss_interval(was.lost, was.segments);
@@ -415,14 +425,38 @@ fn reasons(pair: [&ExplainedConnection; 2], named: Named) -> Vec<String> {
     }
     let sizes = [&was, &is].map(|s| s.mss);
     if sizes[1] < sizes[0] * 0.97 {
-        let (second, first) = named.order(sizes.map(bytes));
-        found.push(english!(
-            "compare-captures-segments-carry-instead",
-            sizes = second,
-            sizes2 = first
-        ));
+        let [large, small] = sizes.map(bytes);
+        found.push(match named {
+            Named::SlowSecond => english!(
+                "compare-captures-segments-carry-instead",
+                sizes = small,
+                sizes2 = large
+            ),
+            Named::SlowFirst => english!("compare-captures-larger-segments", now = large, was = small),
+        });
     }
     found
+}
+
+/// Whether a link that the transfer fills is what limits it.
+fn fills_a_link(limit: Limit) -> bool {
+    matches!(limit, Limit::BottleneckBandwidth | Limit::SharedBottleneck)
+}
+
+/// Whether a limit may let more through where round trips are shorter: one that is a rate of its own does not.
+fn waits_for_round_trips(limit: Limit) -> bool {
+    let rate_of_its_own = matches!(
+        limit,
+        Limit::SenderApplication | Limit::ReceiverApplication | Limit::DeviceLimit | Limit::HostCpu
+    );
+    !fills_a_link(limit) && !rate_of_its_own
+}
+
+/// What the path carries, in bit/s of payload, where more is known than that it carried what it did.
+fn measured_capacity(ledger: &Ledger) -> Option<f64> {
+    ledger
+        .capacity_bit_per_s
+        .filter(|_| ledger.capacity_is != CapacityIs::AtLeast)
 }
 
 /// What other marks of the data may have done; which of two is the better one, no capture tells.
