@@ -57,7 +57,6 @@ pub fn write_explanation(
     depth: Depth,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let capture = &explanation.capture;
     if explanation.connections.is_empty() {
         writeln!(
             out,
@@ -75,7 +74,7 @@ pub fn write_explanation(
         .connections
         .iter()
         .partition(|e| !is_aside(&e.connection, largest));
-    if !depth.evidence && said.len() > 1 {
+    if said.len() > 1 {
         style.paragraph(&overview(&said), "", "", Tone::Plain, out)?;
         writeln!(out)?;
     }
@@ -83,7 +82,7 @@ pub fn write_explanation(
         if place > 0 {
             writeln!(out)?;
         }
-        if !depth.evidence && said.len() > 1 {
+        if said.len() > 1 {
             let c = &explained.connection;
             writeln!(out, "{}: {} > {}", c.id, c.client, c.server)?;
         }
@@ -120,6 +119,25 @@ pub fn write_explanation(
     if more > 0 {
         writeln!(out, "{}", say!("explain-more", more = more))?;
     }
+    if style.quiet {
+        return Ok(());
+    }
+    about(explanation, style, out)?;
+    if !depth.evidence && !explanation.connections.is_empty() {
+        style.paragraph(
+            word!("explain-v-gives-evidence-what-rejected"),
+            "\n",
+            "",
+            Tone::Plain,
+            out,
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes what was read: which capture, what is in it, and what it lacks.
+fn about(explanation: &Explanation, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let capture = &explanation.capture;
     writeln!(out, "\n{}", style.bold(word!("explain-capture")))?;
     let quality = &capture.quality;
     let name = if capture.file.is_empty() {
@@ -154,15 +172,6 @@ pub fn write_explanation(
     }
     for warning in &quality.warnings {
         style.warn(Warning::Capture, warning, "  ! ", Tone::Care, out)?;
-    }
-    if !depth.evidence && !explanation.connections.is_empty() {
-        style.paragraph(
-            word!("explain-v-gives-evidence-what-rejected"),
-            "\n",
-            "",
-            Tone::Plain,
-            out,
-        )?;
     }
     Ok(())
 }

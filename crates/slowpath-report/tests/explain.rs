@@ -58,6 +58,42 @@ fn many_connections_get_a_line_each() {
 }
 
 #[test]
+fn evidence_adds_to_the_answers_on_several_transfers_and_drops_nothing() {
+    let mut explanation = sample::explanation();
+    let mut next = explanation.connections[0].clone();
+    next.connection.id = 1;
+    explanation.connections.push(next);
+    let (short, long) = (
+        text(&explanation, Depth::answers(false)),
+        text(&explanation, Depth::default()),
+    );
+    let heads = short
+        .lines()
+        .filter(|line| line.starts_with("2 transfers") || line.starts_with("0: ") || line.starts_with("1: "));
+    assert_eq!(heads.clone().count(), 3, "{short}");
+    for head in heads {
+        assert!(long.lines().any(|line| line == head), "{head}: {long}");
+    }
+}
+
+#[test]
+fn quiet_is_the_answer_alone() {
+    let mut out = Vec::new();
+    let style = Style {
+        quiet: true,
+        ..Style::default()
+    };
+    write_explanation(&sample::explanation(), style, Depth::answers(false), &mut out).unwrap();
+    let quiet = String::from_utf8(out).unwrap();
+    let whole = text(&sample::explanation(), Depth::answers(false));
+    assert!(
+        whole.starts_with(&quiet) && quiet.contains("  limit  "),
+        "{quiet}"
+    );
+    assert!(!quiet.contains("Capture") && !quiet.contains("-v "), "{quiet}");
+}
+
+#[test]
 fn a_capture_without_connections_says_so() {
     let mut explanation = sample::explanation();
     explanation.connections.clear();
