@@ -28,7 +28,10 @@ why-words-losses-seen-at-receiver = Losses that this transfer does not cause kee
 why-words-segments-lost-before-here = Segments are lost before they come here: { $gaps } times something was missing, for { $share } of the time; data arrive at { $rate }. Whether chance takes them, a policer or a short queue cannot be told from this end.
 why-words-segments-overtaken-before-here = Segments overtake each other before they come here: { $gaps } times something was missing, for { $share } of the time, and was there sooner than it could be sent again; data arrive at { $rate }. Whether that slows the sender down cannot be told from this end.
 why-words-segments-missing-before-here = Segments are lost or overtaken before they come here: { $gaps } times something was missing, for { $share } of the time; data arrive at { $rate }. Which of the two it is cannot be told from this end.
-why-words-gaps-in-what-arrived = { $all } times segments were missing of what arrived, for { $share } of the time; { $long } of these times for a round trip or longer, as it takes to send them again
+why-words-gaps-in-what-arrived = { $all ->
+    [one] { $all } gap
+   *[other] { $all } gaps
+} in what arrived, open for { $share } of the time; { $long } of them for a round trip or longer, as it takes to send segments again
 why-words-cannot-told-from-samples-get = Cannot be told from samples: { $rate } get through, and nothing that they show explains why not more.
 why-words-time = { $what } for { $share } of the time
 why-words-window-went-through-each-round = { $fill } of a window of { $window } went through each round trip
@@ -66,7 +69,7 @@ why-words-packets-queued-on-path = packets queued on the path
 why-words-data-arrived-evenly-with-no = data arrived evenly, with no queue and no loss to be seen
 why-words-congestion-window-full-on-path = the congestion window was full on a path without a queue
 why-words-marks-congestion-came = marks of congestion came in
-why-words-segments-missing = segments were missing
+why-words-stretches-with-gaps = something was missing at some moment of stretches that make up { $share } of the time
 why-words-losses-being-repaired = losses were being repaired
 why-words-timeout-being-repaired = a timeout was being repaired
 why-words-program-here-not-reading = the program here does not read
@@ -183,7 +186,7 @@ told-iperf3-slowpath-diagnose-iperf-host-watches = `slowpath diagnose iperf3://H
 
 ## why-text
 
-why-text-smaller-connections-left-out-format = { "\u000A" }Smaller connections left out: { $connections }; --format json has them.
+why-text-other-connections-left-out-format = { "\u000A" }Other connections left out: { $connections }; --format json has them.
 why-text-s-no-connection-yet = { $at_s } s  no connection yet
 why-text-connections = { "  " }{ $connections ->
     [one] { $connections } connection

@@ -22,7 +22,7 @@ why-words-losses-seen-at-receiver = この転送が原因ではないロスで�
 why-words-segments-lost-before-here = 届くまでにセグメントが失われています。欠落は{ $gaps }回、{ $share }の時間で、データは{ $rate }で届きます。偶発的なロスか、ポリサーか、短いキューかは、この端からは判定できません。
 why-words-segments-overtaken-before-here = 届くまでにセグメントの順序が入れ替わっています。欠落は{ $gaps }回、{ $share }の時間で、再送が届くより早く埋まりました。データは{ $rate }で届きます。送信側が減速しているかは、この端からは判定できません。
 why-words-segments-missing-before-here = 届くまでにセグメントが失われるか、順序が入れ替わっています。欠落は{ $gaps }回、{ $share }の時間で、データは{ $rate }で届きます。どちらかは、この端からは判定できません。
-why-words-gaps-in-what-arrived = 届いたデータの欠落は{ $all }回、{ $share }の時間。うち{ $long }回は再送に要する1往復以上
+why-words-gaps-in-what-arrived = 届いたデータの欠落は{ $all }回、欠落中は計{ $share }の時間。うち{ $long }回は再送に要する1往復以上
 why-words-cannot-told-from-samples-get = ソケットの状態からは判定できません。{ $rate }が通り、それ以上にならない理由は現れていません。
 why-words-time = { $share }の時間は{ $what }
 why-words-window-went-through-each-round = 1往復ごとにウィンドウ{ $window }の{ $fill }が通過
@@ -54,7 +54,7 @@ why-words-packets-queued-on-path = 経路のキューにパケットが滞留
 why-words-data-arrived-evenly-with-no = データは均等に届き、キューもロスも見えない
 why-words-congestion-window-full-on-path = キューのない経路で輻輳ウィンドウが満杯
 why-words-marks-congestion-came = ECNマークが到着
-why-words-segments-missing = セグメントが欠落
+why-words-stretches-with-gaps = 一瞬でも欠落のあった区間は、合わせて{ $share }の時間
 why-words-losses-being-repaired = ロスを回復中
 why-words-timeout-being-repaired = 再送タイムアウトから回復中
 why-words-program-here-not-reading = ここのプログラムが読まない
@@ -159,7 +159,7 @@ told-iperf3-slowpath-diagnose-iperf-host-watches = `slowpath diagnose iperf3://H
 
 ## why-text
 
-why-text-smaller-connections-left-out-format = { "\u000A" }小さな{ $connections }接続は省きました。--format jsonで表示します。
+why-text-other-connections-left-out-format = { "\u000A" }ほかの{ $connections }接続は省きました。--format jsonで表示します。
 why-text-s-no-connection-yet = { $at_s }秒  接続待ち
 why-text-connections = { "  " }{ $connections }接続
 why-text-s-round-trip = { $at_s }秒  { $rate }  RTT { $rtt }  { $receiving }{ $more }

@@ -128,6 +128,19 @@ mod tests {
     }
 
     #[test]
+    fn gaps_and_the_stretches_with_them_are_not_told_alike() {
+        let verdict = Download::new().saw_tooth(&[20]).verdict();
+        let texts: Vec<&str> = verdict.evidence.iter().map(|one| one.text.as_str()).collect();
+        let about = |begin: &str| texts.iter().filter(|text| text.starts_with(begin)).count();
+        assert_eq!(about("1 gap in what arrived, open for "), 1, "{texts:?}");
+        assert_eq!(
+            about("something was missing at some moment of stretches"),
+            1,
+            "{texts:?}"
+        );
+    }
+
+    #[test]
     fn losses_at_any_rate_are_named_by_the_receiver() {
         let tops = [20, 31, 24, 44, 36, 28, 52, 40, 30, 23];
         let download = Download::new().saw_tooth(&tops);

@@ -35,7 +35,7 @@ pub fn write_answer(answer: &Answer, style: Style, out: &mut dyn Write) -> io::R
             out,
             "{}",
             say!(
-                "why-text-smaller-connections-left-out-format",
+                "why-text-other-connections-left-out-format",
                 connections = answer.connections.len() - count
             )
         )?;

@@ -218,7 +218,10 @@ pub(super) fn state_sentence(state: State, receiving: bool, share: f64) -> Strin
         (State::Growth, true) => english_word!("why-words-data-arrived-evenly-with-no"),
         (State::Growth, false) => english_word!("why-words-congestion-window-full-on-path"),
         (State::Marked, _) => english_word!("why-words-marks-congestion-came"),
-        (State::Recovery, true) => english_word!("why-words-segments-missing"),
+        // Gaps themselves are counted apart.
+        (State::Recovery, true) => {
+            return english!("why-words-stretches-with-gaps", share = percent(share));
+        }
         (State::Recovery, false) => english_word!("why-words-losses-being-repaired"),
         (State::Timeout, _) => english_word!("why-words-timeout-being-repaired"),
     };
