@@ -320,7 +320,8 @@ fn connection(
     for line in wrap(&v.sentence, style.width, "", "") {
         writeln!(out, "{}", style.tone(tone, &style.bold(&line)))?;
     }
-    let words = std::iter::once(limit_words(v.limit).to_owned()).chain(v.flags.iter().map(|f| flag_name(*f)));
+    let words =
+        std::iter::once(limit_words(v.limit).to_owned()).chain(v.flags.iter().map(|f| label(&flag_name(*f))));
     let summary = say!(
         "explain-time-confidence-2",
         limit = v.limit,

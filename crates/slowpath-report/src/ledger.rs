@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use slowpath_verdict::Limit;
 use slowpath_verdict::ledger::{CapacityIs, Entry, Ledger};
 
+use crate::facts::label;
 use crate::quantity::{bit_rate, seconds};
-use crate::text::{Style, Tone, columns, left};
-use slowpath_words::{english, say, word};
+use crate::text::{Style, Tone, columns, kept, left};
+use slowpath_words::{english, say, told, word};
 
 /// One part of a bar.
 #[derive(Debug, Clone, PartialEq)]
@@ -186,12 +187,15 @@ pub fn write(ledger: &Ledger, style: Style, out: &mut dyn Write) -> io::Result<(
                 entries = words(entries),
                 time = seconds(time)
             ),
-            None => format!("{mark} {} {}", left(&seconds(time), 7), words(entries)),
+            None => format!("{mark} {} {}", left(&told(&seconds(time)), 7), words(entries)),
         };
         style.paragraph(&line, INDENT, "                       ", Tone::Plain, out)?;
     }
     if let Some(line) = others(ledger, &marks, &bar) {
-        style.paragraph(&line, INDENT, "                       ", Tone::Plain, out)?;
+        // Its mark is a full stop, and the line is told already.
+        for line in kept(&line, style.width, INDENT, "                       ") {
+            writeln!(out, "{line}")?;
+        }
     }
     for without in ledger.without.iter().take(LINES) {
         let line = say!(
@@ -245,7 +249,7 @@ fn legend(ledger: &Ledger, marks: &[(char, Vec<&Entry>)], bar: &str, width: usiz
     let causes = marks.iter().map(|(mark, entries)| {
         let (time, lost) = sums(entries);
         let cause = entries.first().map_or("", |entry| entry.cause.name());
-        format!("{mark} {} {cause}", seconds(lost.unwrap_or(time)))
+        format!("{mark} {} {cause}", told(&seconds(lost.unwrap_or(time))))
     });
     let mut lines: Vec<String> = Vec::new();
     for name in link.into_iter().chain(causes).chain(others(ledger, marks, bar)) {
@@ -303,11 +307,11 @@ fn words(entries: &[&Entry]) -> String {
     };
     let states: Vec<String> = entries
         .iter()
-        .map(|entry| format!("{} {}", entry.state.name(), seconds(entry.time_s)))
+        .map(|entry| format!("{} {}", label(entry.state.name()), told(&seconds(entry.time_s))))
         .collect();
     let mut flags: Vec<String> = Vec::new();
     for flag in entries.iter().flat_map(|entry| &entry.flags) {
-        let name = crate::verdict::flag_name(*flag);
+        let name = label(&crate::verdict::flag_name(*flag));
         if !flags.contains(&name) {
             flags.push(name);
         }
@@ -315,7 +319,7 @@ fn words(entries: &[&Entry]) -> String {
     let flags = if flags.is_empty() {
         String::new()
     } else {
-        format!(" ({})", flags.join(", "))
+        format!(" ({})", flags.join(word!("config-comma")))
     };
     let events = entries.iter().map(|entry| entry.events).max().unwrap_or(0);
     let when = entries.iter().find_map(|entry| entry.event_at_s);
@@ -324,7 +328,11 @@ fn words(entries: &[&Entry]) -> String {
         (2.., Some(at)) => say!("ledger-events-costliest", events = events, at = seconds(at)),
         _ => String::new(),
     };
-    format!("{}{flags}: {}{events}", first.cause.name(), states.join(", "))
+    format!(
+        "{}{flags}: {}{events}",
+        first.cause.name(),
+        states.join(word!("config-comma"))
+    )
 }
 
 /// One character for each hundredth or so of the duration.

@@ -51,6 +51,31 @@ figure-marked = marked
 figure-SACK = SACK
 figure-ECN = ECN
 figure-DSCP = DSCP
+
+## States and flags of a ledger's entries (`figure-window` is above)
+
+figure-handshake = handshake
+figure-start = start
+figure-growth = growth
+figure-repair = repair
+figure-timeout = timeout
+figure-link = link
+figure-answer = answer
+figure-idle = idle
+figure-pace = pace
+figure-buffer = buffer
+figure-measurement = measurement
+figure-unknown = unknown
+figure-shared-with-other-flows = shared-with-other-flows
+figure-bufferbloat = bufferbloat
+figure-mixed = mixed
+figure-early-exit = early-exit
+figure-short-queue = short-queue
+figure-variable-rate = variable-rate
+figure-own-rate = own-rate
+
+## Values
+
 value-yes = yes
 value-no = no
 figure-none = none

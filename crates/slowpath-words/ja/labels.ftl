@@ -51,6 +51,31 @@ figure-marked = ECNマーク
 figure-SACK = SACK
 figure-ECN = ECN
 figure-DSCP = DSCP
+
+## States and flags of a ledger's entries (`figure-window` is above)
+
+figure-handshake = 接続
+figure-start = 開始
+figure-growth = ウィンドウ増加
+figure-repair = 回復
+figure-timeout = タイムアウト
+figure-link = 回線
+figure-answer = 応答待ち
+figure-idle = 未送信
+figure-pace = 送信周期
+figure-buffer = バッファ
+figure-measurement = 測定環境
+figure-unknown = 不明
+figure-shared-with-other-flows = 他のフローと共有
+figure-bufferbloat = バッファブロート
+figure-mixed = 複合
+figure-early-exit = スロースタートの早期終了
+figure-short-queue = 短いキュー
+figure-variable-rate = 速度の変動
+figure-own-rate = 容量は自身の分
+
+## Values
+
 value-yes = あり
 value-no = なし
 figure-none = なし

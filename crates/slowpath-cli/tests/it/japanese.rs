@@ -281,6 +281,42 @@ fn no_english_about_labelled_captures() {
     }
 }
 
+/// A state's name, a second's unit and a full stop in place of a bar's mark were left as they were.
+#[test]
+fn a_ledgers_lines_are_japanese_to_the_last_word() {
+    let Some(corpus) = std::env::var_os("SLOWPATH_CORPUS").map(PathBuf::from) else {
+        eprintln!(
+            "skipped: a_ledgers_lines_are_japanese_to_the_last_word: SLOWPATH_CORPUS does not name the corpus of captures"
+        );
+        return;
+    };
+    let scratch = Scratch::new("ja-ledger");
+    for name in [
+        "shared-bottleneck-3flows",
+        "receiver-window-42k-sender",
+        "policed-2.5mbit-bucket-40k-2flows",
+    ] {
+        let capture = corpus.join(format!("lab/{name}.pcap.gz")).display().to_string();
+        let short = said(&scratch, &["explain", &capture]);
+        assert!(!short.contains(" s "), "{short}");
+        let long = said(&scratch, &["explain", &capture, "-v"]);
+        for word in [
+            "growth",
+            "repair",
+            "handshake",
+            "shared-with-other-flows",
+            "short-queue",
+            "              。",
+        ] {
+            assert!(!long.contains(word), "{word}: {long}");
+        }
+        assert!(
+            name.starts_with("policed") || long.contains("             . "),
+            "{long}"
+        );
+    }
+}
+
 #[test]
 fn no_english_in_help_and_errors() {
     let scratch = Scratch::new("ja-help");
