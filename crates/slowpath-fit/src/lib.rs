@@ -38,4 +38,4 @@ pub mod what_if;
 pub use fit::{Effort, Fit};
 pub use start::Refused;
 pub use trial::{Outcome, Simulator, Trial};
-pub use what_if::Answer;
+pub use what_if::{Answer, Untold};

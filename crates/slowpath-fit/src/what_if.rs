@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use slowpath_scenario::network::QueueSize;
-use slowpath_scenario::{Intervention, Place, Who};
+use slowpath_scenario::{ApplyError, Intervention, Place, Who};
 use slowpath_units::{BitRate, ByteCount, Ratio};
 use slowpath_verdict::Limit;
 
@@ -10,7 +10,7 @@ use crate::fit::Fit;
 use crate::model::{self, Loss, Model, Parameter, Writer};
 use crate::posterior::{Member, plausible_rate, radical_inverse};
 use crate::start::Refused;
-use crate::trial::{Outcome, Simulator, Trial};
+use crate::trial::{Outcome, Simulator, Trial, TrialError};
 
 /// What a change would make of a transfer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -31,6 +31,34 @@ pub struct Answer {
     pub identifiable: bool,
     /// Why not, or what else to know.
     pub reason: Option<String>,
+    /// Which kind of reason that is; `None` where it can be told.
+    pub untold: Option<Untold>,
+}
+
+/// Why an answer has no duration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Untold {
+    /// The path has nothing of what is to be changed, or is so already.
+    NothingToChange,
+    /// The change is not one that a model can take.
+    NotSimulated,
+    /// The changed transfer is given up before its end.
+    NoEnd,
+    /// What the capture leaves open decides.
+    NotIdentifiable,
+}
+
+impl Untold {
+    /// The stable name, as in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NothingToChange => "nothing-to-change",
+            Self::NotSimulated => "not-simulated",
+            Self::NoEnd => "no-end",
+            Self::NotIdentifiable => "not-identifiable",
+        }
+    }
 }
 
 /// The changes that make sense for what limits the transfer, and by how much the fitted model has it now.
@@ -103,7 +131,7 @@ fn rounded(value: f64) -> f64 {
 pub fn what_if(fit: &Fit, changes: &[Intervention], simulator: &dyn Simulator) -> Result<Answer, Refused> {
     let words: Vec<String> = changes.iter().map(ToString::to_string).collect();
     let before_s = fit.captured.duration_s;
-    let refused = |reason: String| Answer {
+    let refused = |untold: Untold, reason: String| Answer {
         change: words.join(", "),
         before_s,
         duration_s: None,
@@ -112,14 +140,17 @@ pub fn what_if(fit: &Fit, changes: &[Intervention], simulator: &dyn Simulator) -
         next_limit: None,
         identifiable: false,
         reason: Some(reason),
+        untold: Some(untold),
     };
     if !fit.explains {
         return Ok(refused(
+            Untold::NotIdentifiable,
             "no model explains this transfer well enough to change anything in it".to_owned(),
         ));
     }
     if fit.shared {
         return Ok(refused(
+            Untold::NotIdentifiable,
             "other flows share the path, and what they would do is not simulated".to_owned(),
         ));
     }
@@ -138,7 +169,8 @@ pub fn what_if(fit: &Fit, changes: &[Intervention], simulator: &dyn Simulator) -
         })
         .collect();
     if let Some(Err(error)) = trials.first().map(Trial::plan) {
-        return Ok(refused(error.to_string()));
+        let (untold, reason) = unapplied(&error);
+        return Ok(refused(untold, reason));
     }
     let trials: Vec<Trial> = trials.into_iter().map(Trial::with_what_applies).collect();
     let outcomes = simulator.simulate(&trials).ok_or(Refused::Stopped)?;
@@ -156,6 +188,7 @@ pub fn what_if(fit: &Fit, changes: &[Intervention], simulator: &dyn Simulator) -
     }
     if done.len() * 10 < members.len() * 9 {
         return Ok(refused(
+            Untold::NoEnd,
             "the changed transfer does not come to an end within ten times its duration".to_owned(),
         ));
     }
@@ -167,6 +200,7 @@ pub fn what_if(fit: &Fit, changes: &[Intervention], simulator: &dyn Simulator) -
         .collect();
     if among.is_empty() {
         return Ok(refused(
+            Untold::NotIdentifiable,
             "no model explains this transfer well enough to change anything in it".to_owned(),
         ));
     }
@@ -182,10 +216,13 @@ pub fn what_if(fit: &Fit, changes: &[Intervention], simulator: &dyn Simulator) -
     );
     let vague = if drawn { VAGUE_BY_CHANCE } else { VAGUE };
     if most > least * vague {
-        return Ok(refused(format!(
-            "it depends on what the capture does not tell ({}): {least:.1} to {most:.1} s",
-            depends_on(&done).as_deref().unwrap_or("its losses"),
-        )));
+        return Ok(refused(
+            Untold::NotIdentifiable,
+            format!(
+                "it depends on what the capture does not tell ({}): {least:.1} to {most:.1} s",
+                depends_on(&done).as_deref().unwrap_or("its losses"),
+            ),
+        ));
     }
     // A model that is as far off as several good ones explains less of what comes.
     let doubt = DOUBT * fit.difference.total().sqrt().max(1.0);
@@ -200,7 +237,24 @@ pub fn what_if(fit: &Fit, changes: &[Intervention], simulator: &dyn Simulator) -
         next_limit: next_limit(&outcomes),
         identifiable: true,
         reason: None,
+        untold: None,
     })
+}
+
+/// Why a change cannot be made in a model, without the change, which the answer names.
+fn unapplied(error: &TrialError) -> (Untold, String) {
+    match error {
+        TrialError::Change(ApplyError::NothingToChange { what, .. }) => {
+            (Untold::NothingToChange, format!("there is no {what}"))
+        }
+        TrialError::Change(ApplyError::NoEffect { .. }) => {
+            (Untold::NothingToChange, "it is so already".to_owned())
+        }
+        TrialError::Change(ApplyError::Impossible { reason, .. }) => {
+            (Untold::NotSimulated, (*reason).to_owned())
+        }
+        other => (Untold::NotSimulated, other.to_string()),
+    }
 }
 
 /// The models that are asked about a change, with losses by chance, the best first; as many as `runs` at least, by asking some

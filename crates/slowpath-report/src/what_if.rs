@@ -25,6 +25,9 @@ pub struct AnswerRow {
     pub next_limit: Option<String>,
     /// Why it cannot be told.
     pub reason: Option<String>,
+    /// Which kind of reason that is, as in JSON.
+    #[serde(default)]
+    pub untold: Option<String>,
 }
 
 /// A fitted transfer as the page's own simulator takes it, and what can be changed.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use serde::Serialize;
 pub use slowpath_fit::fit::{Congestion, Fit, Interval};
 pub use slowpath_fit::model::{Loss, Model, Parameter};
-pub use slowpath_fit::what_if::{Answer, sensible};
+pub use slowpath_fit::what_if::{Answer, Untold, sensible};
 pub use slowpath_fit::{Effort, Refused};
 use slowpath_fit::{Outcome, Simulator, Trial};
 use slowpath_report::Style;
@@ -368,15 +368,22 @@ pub fn write_answers(fit: &Fit, answers: &[Answer], style: Style, out: &mut dyn 
                     next = next
                 )
             }
-            _ => say!(
-                "errors-not-identifiable",
-                a = answer.change,
-                b = answer.reason.as_deref().unwrap_or("unknown")
-            ),
+            _ => without_duration(answer),
         };
         style.paragraph(&words, "  ", "    ", Tone::Plain, out)?;
     }
     Ok(())
+}
+
+/// An answer that has no duration, with the reason.
+fn without_duration(answer: &Answer) -> String {
+    let (change, reason) = (&answer.change, answer.reason.as_deref().unwrap_or("unknown"));
+    match answer.untold {
+        Some(Untold::NothingToChange) => say!("errors-nothing-to-change", a = change, b = reason),
+        Some(Untold::NotSimulated) => say!("errors-not-simulated", a = change, b = reason),
+        Some(Untold::NoEnd) => say!("errors-no-end", a = change, b = reason),
+        Some(Untold::NotIdentifiable) | None => say!("errors-not-identifiable", a = change, b = reason),
+    }
 }
 
 /// Writes an explanation as JSON (`slowpath/explain/1`) with what changes would give beside the connection that was fitted.

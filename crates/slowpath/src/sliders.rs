@@ -60,6 +60,7 @@ fn row(answer: &Answer) -> AnswerRow {
         duration_s: all.map(|((middle, low), high)| (middle, low, high)),
         next_limit: answer.next_limit.map(|limit| limit.name().to_owned()),
         reason: answer.reason.clone(),
+        untold: answer.untold.map(|untold| untold.name().to_owned()),
     }
 }
 

@@ -111,6 +111,43 @@ fn what_if_is_answered_or_refused_and_wrong_words_are_explained() {
     );
 }
 
+/// A change of what is not there, one that no model takes and one after which the transfer hardly moves were all "not identifiable".
+#[test]
+fn a_change_without_an_answer_says_which_kind_of_reason_there_is() {
+    let scratch = Scratch::new("what-if-untold");
+    let capture = captured(&scratch);
+    let asked = [
+        "explain",
+        capture.to_str().unwrap(),
+        "--what-if",
+        "policer=none",
+        "--what-if",
+        "congestion-control=vegas",
+        "--what-if",
+        "window=1 kB",
+        "-q",
+    ];
+    let output = run(&asked);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let said = text(&output.stdout).replace("\n    ", " ");
+    for answer in [
+        "remove the policer in both directions: nothing to change: there is no policer",
+        "use vegas on the sender: not simulated: the model endpoint does not have it",
+        "too slow to tell: the changed transfer does not come to an end",
+    ] {
+        assert!(said.contains(answer), "{answer}: {said}");
+    }
+    let output = run(&[&asked[..], &["--format", "json"]].concat());
+    let explained: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let answers = explained["connections"][0]["what_if"].as_array().unwrap();
+    let untold: Vec<_> = answers
+        .iter()
+        .map(|answer| answer["untold"].as_str().unwrap())
+        .collect();
+    assert_eq!(untold, ["nothing-to-change", "not-simulated", "no-end"]);
+    assert!(answers.iter().all(|answer| answer["identifiable"] == false));
+}
+
 #[test]
 fn what_a_capture_says_is_there_also_without_an_answer_to_what_if() {
     let scratch = Scratch::new("what-if-short");

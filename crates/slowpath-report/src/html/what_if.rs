@@ -29,6 +29,7 @@ struct Row {
     interval: String,
     next_limit: Option<String>,
     reason: Option<String>,
+    untold: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -78,6 +79,7 @@ pub(super) fn view(part: WhatIfPart<'_>) -> Option<WhatIfView> {
                     .unwrap_or_default(),
                 next_limit: answer.next_limit.clone(),
                 reason: answer.reason.clone(),
+                untold: answer.untold.clone(),
             })
             .collect(),
         sliders: sliders.map(|(sliders, program)| SlidersView::of(sliders, program)),
