@@ -316,7 +316,7 @@ pub(crate) struct FitArgs {
     /// The connection with this number; without, the one that moved the most data
     #[arg(long, value_name = "N", value_parser = whole::<u32>(0, u64::from(u32::MAX)))]
     pub(crate) flow: Option<u32>,
-    /// Simulations at most
+    /// Simulations of the search at most; telling how far each number may be off takes up to some hundred more
     #[arg(long, default_value_t = 360, value_parser = whole::<u32>(40, 100_000))]
     pub(crate) simulations: u32,
     /// Form of the answer

@@ -101,7 +101,7 @@ pub struct Congestion {
 /// How much a fit may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effort {
-    /// Simulations at most.
+    /// Simulations of the search at most; the intervals and the models drawn around the best come on top.
     pub simulations: usize,
     /// Payload at most of what is replayed: of a longer transfer the beginning.
     pub bytes: u64,
