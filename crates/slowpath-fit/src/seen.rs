@@ -9,6 +9,7 @@ pub fn of(connection: &Connection, most: u64) -> Option<Seen> {
     let graphs = &connection.graphs;
     let first = graphs.segments.first()?;
     let (start, base) = (first.at_s, first.from as f64);
+    let payload = connection.facts.bytes as f64;
     let mut seen = Seen {
         complete: true,
         ..Seen::default()
@@ -18,7 +19,14 @@ pub fn of(connection: &Connection, most: u64) -> Option<Seen> {
     let mut next_step = 0.0;
     // The points of a graph are thinned by value: order matters only between equal times.
     for point in &graphs.acks {
-        let (at, value) = (point.at_s - start, point.value - base);
+        let at = point.at_s - start;
+        // A FIN takes a sequence number and carries nothing (RFC 9293, section 3.4).
+        let value = point.value - base;
+        let value = if (value - payload - 1.0).abs() < 0.5 {
+            payload
+        } else {
+            value
+        };
         if at < 0.0 || value <= highest {
             continue;
         }

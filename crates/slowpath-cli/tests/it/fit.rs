@@ -46,6 +46,13 @@ fn a_capture_becomes_an_experiment_that_runs_alike() {
     let rate = fit["model"]["rate"].as_f64().unwrap();
     assert!((rate / 10e6 - 1.0).abs() < 0.15, "{rate}");
     let captured_s = fit["captured"]["duration_s"].as_f64().unwrap();
+    // A FIN takes a sequence number, and was counted as a byte.
+    let output = run(&["explain", capture.to_str().unwrap(), "--format", "json", "-q"]);
+    let explained: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        fit["captured"]["bytes"],
+        explained["connections"][0]["bytes_delivered"]
+    );
 
     let written = fs::read_to_string(&path).unwrap();
     assert!(written.starts_with("# Fitted to "), "{written}");
