@@ -352,7 +352,10 @@ pub(crate) fn quantity_error<T: Quantity>(path: &str, span: Span, error: &ParseE
         ParseErrorKind::NotANumber => format!("\"{}\" does not start with a number", error.text),
         ParseErrorKind::MissingUnit => format!("\"{}\" has no unit", error.text),
         ParseErrorKind::UnknownUnit { unit, .. } => format!("\"{unit}\" is not a unit of this quantity"),
-        ParseErrorKind::OutOfRange => format!("\"{}\" is out of range", error.text),
+        ParseErrorKind::Negative => format!("\"{}\" must not be negative", error.text),
+        ParseErrorKind::OutOfRange | ParseErrorKind::AboveWhole => {
+            format!("\"{}\" is out of range", error.text)
+        }
     };
     Diagnostic::error(span, format!("`{path}`: {what}")).help(help)
 }

@@ -18,6 +18,10 @@ pub struct ParseError {
 pub enum ParseErrorKind {
     /// There is no number at the start.
     NotANumber,
+    /// There is a minus before the number.
+    Negative,
+    /// More than the whole, of a share.
+    AboveWhole,
     /// A bare number: units are mandatory.
     MissingUnit,
     /// The unit is not one of this quantity's; a likely correction may be known.
@@ -35,6 +39,8 @@ impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             ParseErrorKind::NotANumber => write!(f, "\"{}\" does not start with a number", self.text)?,
+            ParseErrorKind::Negative => write!(f, "\"{}\" must not be negative", self.text)?,
+            ParseErrorKind::AboveWhole => write!(f, "\"{}\" is above 100 %", self.text)?,
             ParseErrorKind::MissingUnit => write!(f, "\"{}\" has no unit", self.text)?,
             ParseErrorKind::UnknownUnit { unit, hint } => {
                 write!(f, "\"{unit}\" in \"{}\" is not a unit known here", self.text)?;
@@ -68,6 +74,10 @@ impl<'a> Number<'a> {
             expected,
         };
         let trimmed = text.trim();
+        let positive = trimmed.trim_start_matches(['-', '−', '－']);
+        if positive != trimmed && positive.trim_start().starts_with(|c| digit(c).is_some()) {
+            return Err(error(ParseErrorKind::Negative));
+        }
         let end = trimmed
             .find(|c: char| digit(c).is_none() && !matches!(c, '.' | '．' | '_'))
             .unwrap_or(trimmed.len());

@@ -77,7 +77,10 @@ impl FromStr for Ratio {
         u32::try_from(ppb)
             .ok()
             .and_then(Self::from_ppb)
-            .ok_or_else(out_of_range)
+            .ok_or_else(|| ParseError {
+                kind: parse::ParseErrorKind::AboveWhole,
+                ..out_of_range()
+            })
     }
 }
 
@@ -98,7 +101,13 @@ mod tests {
             assert_eq!(text.parse::<Ratio>().unwrap().ppb(), 100_000, "{text}");
         }
         assert_eq!("0.01 %".parse::<Ratio>().unwrap().to_string(), "0.01 %");
-        assert!("101 %".parse::<Ratio>().is_err());
+        let error = "101 %".parse::<Ratio>().unwrap_err().to_string();
+        assert!(error.starts_with("\"101 %\" is above 100 %; expected"), "{error}");
+        let error = "-1 %".parse::<Ratio>().unwrap_err().to_string();
+        assert!(
+            error.starts_with("\"-1 %\" must not be negative; expected"),
+            "{error}"
+        );
         assert!("0.01".parse::<Ratio>().is_err());
         assert!("1 in 0".parse::<Ratio>().is_err());
     }

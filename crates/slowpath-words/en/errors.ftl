@@ -107,6 +107,7 @@ errors-waiting-program-failed = waiting for the program failed: { $a }
 errors-sweeps-have-combinations-most-computed-take = the sweeps have { $count } combinations; at most { $most_combinations } are computed, take larger steps
 errors-sweep-there-no-such-setting-known = --sweep { $key }=...: there is no such setting{ $hint }; known are { $a }, and dotted keys of the experiment file such as network.both[0].rate
 errors-failed = { $place } failed: { $error }
+errors-sweep-add-to-path = add one to its path in the experiment file, such as { $example }, and sweep again
 errors-interrupted-sweep-runs-kept = interrupted; { $kept } of { $all } runs are kept, and the same command goes on with the others
 errors-reading-part-sweep = reading a part of a sweep, { $path }: { $what }; delete it, and the same command computes it again
 errors-opening-sweep = opening the sweep in { $path }: { $what }; `slowpath sweep EXPERIMENT KEY=RANGE --out { $path }` makes one
@@ -412,6 +413,8 @@ errors-again-examples = write ipqos=VALUE, cipher=NAME or compression=yes for ss
 errors-no-dscp = "{ $text }" is no DSCP
 errors-expected = expected { $what }
 errors-no-unit-known-here = "{ $unit }" in "{ $text }" is not a unit known here
+errors-must-not-be-negative = "{ $text }" must not be negative
+errors-above-100 = "{ $text }" is above 100 %
 errors-too-large-or-too-fine = "{ $text }" is too large or too fine to hold exactly
 errors-expected-dscp = a name such as "cs1", "af21", "ef" or a number from 0 to 63
 errors-expected-rate = a rate such as "50 Mbit/s", "1.5 Gbit/s" or "64 kbit/s"

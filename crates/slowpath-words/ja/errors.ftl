@@ -107,6 +107,7 @@ errors-waiting-program-failed = アプリケーションの終了を待てませ
 errors-sweeps-have-combinations-most-computed-take = 範囲の組み合わせが{ $count }通りあります。計算できるのは{ $most_combinations }通りまでなので、刻みを大きくしてください
 errors-sweep-there-no-such-setting-known = --sweep { $key }=...: その設定はありません{ $hint }。指定できるのは{ $a }と、network.both[0].rateのような実験ファイルのキーです
 errors-failed = { $place }が失敗しました: { $error }
+errors-sweep-add-to-path = 実験ファイルの経路に{ $example }のように加えてから実行してください
 errors-interrupted-sweep-runs-kept = 中断しました。{ $all }回中{ $kept }回の実行は残っています。同じコマンドで続きから計算します
 errors-reading-part-sweep = スイープの部分{ $path }の読み込み: { $what }。削除すれば同じコマンドで計算し直します
 errors-opening-sweep = { $path }のスイープを開く: { $what }。`slowpath sweep EXPERIMENT KEY=RANGE --out { $path }`で作れます
@@ -412,6 +413,8 @@ errors-again-examples = ssh系のプログラムにはipqos=VALUE、cipher=NAME�
 errors-no-dscp = "{ $text }"というDSCPはありません
 errors-expected = 指定できるもの: { $what }
 errors-no-unit-known-here = "{ $text }"の単位"{ $unit }"は使えません
+errors-must-not-be-negative = "{ $text }"は負の値です
+errors-above-100 = "{ $text }"は100 %を超えています
 errors-too-large-or-too-fine = "{ $text }"は大きすぎるか細かすぎて、正確に扱えません
 errors-expected-dscp = "cs1"、"af21"、"ef"のような名前か0から63の数
 errors-expected-rate = "50 Mbit/s"、"1.5 Gbit/s"、"64 kbit/s"のような速度

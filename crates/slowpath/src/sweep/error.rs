@@ -43,7 +43,7 @@ pub enum Error {
     #[error("--sweep {0}")]
     Value(#[from] SpellingError),
     /// A change does not fit the experiment.
-    #[error(transparent)]
+    #[error("{0}{added}", added = how_to_add(.0))]
     Change(#[from] ApplyError),
     /// A run failed.
     #[error("{place} failed: {error}")]
@@ -134,4 +134,19 @@ pub enum Error {
         /// The largest.
         last: usize,
     },
+}
+
+/// How to add what a path lacks, where that is one element.
+fn how_to_add(error: &ApplyError) -> String {
+    let ApplyError::NothingToChange { what, .. } = error else {
+        return String::new();
+    };
+    let example = match *what {
+        "link" => "{ rate = \"50 Mbit/s\", queue = \"100 packets\" }",
+        "delay" => "{ delay = \"10 ms\" }",
+        "loss" => "{ loss = \"0 %\" }",
+        _ => return String::new(),
+    };
+    let added = format!("add one to its path in the experiment file, such as {example}, and sweep again");
+    format!("; {added}")
 }
