@@ -115,6 +115,7 @@ head-goodput = goodput
 head-interval = 95 % CI
 head-limit = limit
 head-runs = runs
+sweep-runs = runs { $range }
 wireshark-segments = segments
 wireshark-says = Wireshark says
 wireshark-slowpath = slowpath says

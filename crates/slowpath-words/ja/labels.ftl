@@ -115,6 +115,7 @@ head-goodput = 転送速度
 head-interval = 95%CI
 head-limit = 制限要因
 head-runs = 回数
+sweep-runs = 各回{ $range }
 wireshark-segments = 個数
 wireshark-says = Wiresharkの表示
 wireshark-slowpath = slowpathの判定

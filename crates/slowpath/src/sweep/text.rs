@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use slowpath_diagnose::stats::{Beside, Summary};
 use slowpath_report::quantity::RateUnit;
 use slowpath_report::text::{Style, columns, left, right};
-use slowpath_words::{told, word};
+use slowpath_words::{say, told, word};
 
 use super::found::Swept;
 
@@ -61,8 +61,12 @@ pub fn write_text(swept: &Swept, style: Style, out: &mut dyn Write) -> io::Resul
     let widths: Vec<usize> = (0..name + 5)
         .map(|i| rows.iter().map(|row| columns(&row[i])).max().unwrap_or(0))
         .collect();
+    let wide = |columns: usize, gap: usize| widths[..columns].iter().sum::<usize>() + gap * (columns - 1);
+    let gap = if wide(name + 5, 2) <= style.rows { 2 } else { 1 };
+    // Where a terminal has no room for them, limits stand below.
+    let beside = wide(name + 5, gap) <= style.rows;
     for (number, row) in rows.iter().enumerate() {
-        let cells: Vec<String> = row
+        let cells: Vec<String> = row[..name + 4 + usize::from(beside)]
             .iter()
             .enumerate()
             .map(|(i, cell)| {
@@ -73,11 +77,16 @@ pub fn write_text(swept: &Swept, style: Style, out: &mut dyn Write) -> io::Resul
                 }
             })
             .collect();
-        let line = cells.join("  ").trim_end().to_owned();
-        if number == 0 {
-            writeln!(out, "{}", style.bold(&line))?;
-        } else {
-            writeln!(out, "{line}")?;
+        let mut lines = vec![cells.join(&" ".repeat(gap)).trim_end().to_owned()];
+        if !beside {
+            lines.push(format!("    {}", row[name + 4]));
+        }
+        for line in lines {
+            if number == 0 {
+                writeln!(out, "{}", style.bold(&line))?;
+            } else {
+                writeln!(out, "{line}")?;
+            }
         }
     }
     Ok(())
@@ -88,22 +97,72 @@ pub fn write_text(swept: &Swept, style: Style, out: &mut dyn Write) -> io::Resul
 fn interval(goodput: &Summary, unit: RateUnit) -> String {
     match goodput.beside() {
         Some(Beside::Half(half)) => format!("± {}", unit.show(half)),
-        Some(Beside::Interval(low, high)) => format!("{} to {}", unit.show(low), unit.show(high)),
-        Some(Beside::Runs(low, high)) => format!("runs {} to {}", unit.show(low), unit.show(high)),
+        Some(Beside::Interval(low, high)) => range(unit.show(low), &unit.show(high)),
+        Some(Beside::Runs(low, high)) => {
+            say!("sweep-runs", range = range(unit.show(low), &unit.show(high)))
+        }
         None => "-".to_owned(),
     }
+}
+
+/// Two ends of a range, their unit once where both have the same.
+fn range(low: String, high: &str) -> String {
+    let unit = |text: &str| text.rsplit_once(' ').map(|(_, unit)| unit.to_owned());
+    let low = match low.rsplit_once(' ') {
+        Some((number, own)) if Some(own) == unit(high).as_deref() => number.to_owned(),
+        _ => low,
+    };
+    format!("{low} to {high}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sweep::found::Point;
+
+    #[test]
+    fn a_table_is_no_wider_than_the_terminal() {
+        let goodput = Summary::of_rates(&[1_500_000.0, 3_480_000.0]);
+        let swept = Swept {
+            schema: String::new(),
+            model: 1,
+            experiment: String::new(),
+            seed: 1,
+            keys: vec!["delay".to_owned(), "rate".to_owned()],
+            rate_unit: RateUnit::Bytes,
+            points: vec![Point {
+                values: vec!["100 ms".to_owned(), "20 Mbit/s".to_owned()],
+                variant: "narrow".to_owned(),
+                goodput_byte_per_s: goodput,
+                limit: Some("bottleneck-bandwidth".to_owned()),
+                runs: Vec::new(),
+            }],
+        };
+        let written = |rows: usize| {
+            let style = Style {
+                rows,
+                ..Style::default()
+            };
+            let mut out = Vec::new();
+            write_text(&swept, style, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        for rows in [usize::MAX, 83, 79, 64] {
+            let text = written(rows);
+            let widest = text.lines().map(columns).max().unwrap();
+            assert!(widest <= rows, "{widest} of {rows} columns:\n{text}");
+            assert!(text.contains("bottleneck-bandwidth"), "{text}");
+        }
+        assert_eq!(written(83).lines().count(), 2);
+        assert_eq!(written(64).lines().count(), 4);
+    }
 
     #[test]
     fn no_interval_of_a_rate_reaches_below_zero() {
         let goodput = Summary::of_rates(&[1_500_000.0, 3_480_000.0]).unwrap();
         let text = interval(&goodput, RateUnit::Bytes);
         assert!(text.contains(" to ") && !text.contains('-'), "{text}");
-        assert!(text.starts_with("runs 1.5"), "{text}");
+        assert_eq!(text, "runs 1.5 to 3.48 MB/s");
         let even = Summary::of_rates(&[1_000_000.0, 1_001_000.0]).unwrap();
         assert!(interval(&even, RateUnit::Bytes).starts_with("± "));
     }
