@@ -272,7 +272,7 @@ pub(crate) struct ExplainArgs {
     /// One table whatever is named, with every file for itself: two are not compared, and none are joined
     #[arg(long)]
     pub(crate) each: bool,
-    /// Form of the answer
+    /// Form of the answer; `--json` is `--format json`
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
     /// Only connections with this number, or with this in an address and port, such as 10.0.0.1: or :443

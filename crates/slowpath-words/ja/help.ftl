@@ -74,6 +74,7 @@ help-shell-far = 遠端のホストのシェルコマンド(先に開始)
 help-shell-congestion_control = 両ホストのカーネルの輻輳制御
 help-shell-capture = 両ホストのキャプチャをこのフォルダに書く
 help-shell-command = 近端のホストのアプリケーション。アドレスはSLOWPATH_NEARとSLOWPATH_FARにある
+help-explain-format = 出力の形式(`--json`は`--format json`と同じ)
 help-explain-captures = pcapまたはpcapngファイル(圧縮も可)、-で標準入力、1回の実行を含む結果フォルダ、または`iperf3 -J`やndt7の結果。2つ指定すると、同じ転送の両端、または正常な転送と遅い転送を比較。3つ以上またはフォルダでは、すべての転送を1つの表に示す。dumpcap -bやtcpdump -Cの続きのファイルは1つのキャプチャとして読む
 help-explain-anonymize = 社外に出す答えのために、アドレスを置き換える(プレフィックスは保つ)。ポートとファイル名も置き換える
 help-explain-keep = --anonymizeで、これはそのまま残す。複数回指定可
