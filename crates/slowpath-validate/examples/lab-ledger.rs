@@ -136,8 +136,9 @@ fn detail(one: &chronographs::Scored) {
     println!("{}: {}", one.drawn.number, one.drawn.describe());
     match &one.found {
         Ok(found) => println!(
-            "kernel {:?} samples {:?} states {:?} causes {:?}\n{}\n{:?}\n{}",
+            "kernel {:?} counted {:?} samples {:?} states {:?} causes {:?}\n{}\n{:?}\n{}",
             found.kernel,
+            found.counted,
             found.sampled,
             found.states,
             found.causes,

@@ -35,6 +35,7 @@ crate::messages! {
     "receiver-window.seen.full" WindowFullFor { held: Share };
     "receiver-window.seen.size" WindowWhileFull { window: Size };
     "receiver-window.seen.eaten" EdgeLags { share: Share };
+    "receiver-window.seen.bbr" CountedWithBbr { share: Share };
 
     // receiver-application
     "receiver-application" ReaderTakes { rate: PayloadRate, from: Size, to: Size, closed: Share };

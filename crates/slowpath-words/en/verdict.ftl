@@ -30,6 +30,7 @@ receiver-window_not_queue = the window is full because a queue is: more window m
 receiver-window_seen_full = window full { $held } of the time
 receiver-window_seen_size = window while full { $window }
 receiver-window_seen_eaten = right edge lags acknowledgements by { $share }
+receiver-window_seen_bbr = if the sender uses BBR, `ss -i` shows rwnd_limited for only { $share } of the time: BBR's pacing is asked before the window
 
 ## receiver-application
 

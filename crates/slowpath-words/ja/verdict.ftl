@@ -30,6 +30,7 @@ receiver-window_not_queue = ウィンドウが満杯なのはキューのため�
 receiver-window_seen_full = { $held }の時間でウィンドウが満杯
 receiver-window_seen_size = 満杯時のウィンドウは{ $window }
 receiver-window_seen_eaten = ウィンドウの右端が確認応答より{ $share }遅れる
+receiver-window_seen_bbr = 送信側がBBRの場合、`ss -i`のrwnd_limitedは{ $share }の時間だけ(BBRのペーシングがウィンドウより先に判定されるため)
 
 ## receiver-application
 

@@ -43,6 +43,18 @@ fn connections_of(
     rtt_ms: f64,
     path: &str,
 ) -> BTreeMap<String, Connection> {
+    connections_to("", name, control, transfer, rtt_ms, path)
+}
+
+/// The same to a host with these settings.
+fn connections_to(
+    server: &str,
+    name: &str,
+    control: &str,
+    transfer: &str,
+    rtt_ms: f64,
+    path: &str,
+) -> BTreeMap<String, Connection> {
     let half = rtt_ms / 2.0;
     let text = format!(
         r#"title = "t"
@@ -59,6 +71,7 @@ congestion_control = "{control}"
 [hosts.server]
 system = "linux"
 congestion_control = "{control}"
+{server}
 "#
     );
     let experiment = Experiment::read("x.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
@@ -257,5 +270,39 @@ fn a_short_transfer_that_ends_in_an_overrun_is_a_start() {
             "{name}: {}",
             at_sender.sentence
         );
+    }
+}
+
+#[test]
+fn the_kernel_counts_half_of_a_full_window_where_bbr_paces_and_all_of_it_else() {
+    let sender = |name, control| {
+        let path = "{ rate = \"50 Mbit/s\", queue = \"400 kB\" }";
+        connections_to(
+            "window = \"64 KiB\"",
+            name,
+            control,
+            "size = \"20 MB\"",
+            40.0,
+            path,
+        )
+        .remove("Sender")
+        .expect("a capture beside the sender")
+    };
+    for (name, control, shares) in [
+        ("counts-bbr", "bbr", 0.4..0.65),
+        ("counts-cubic", "cubic", 0.9..1.0),
+    ] {
+        let connection = sender(name, control);
+        let ledger = &connection.ledger;
+        assert!(
+            ledger.time_of(Limit::ReceiverWindow) > 0.9 * ledger.duration_s,
+            "{control}"
+        );
+        let with_bbr = connection.facts.with_bbr.expect("every packet is there");
+        let with_bbr = (control == "bbr").then_some(with_bbr);
+        let counted = ledger.chronographs(with_bbr);
+        let share = counted.window_s / ledger.duration_s;
+        assert!(shares.contains(&share), "{control}: {share}");
+        assert!(counted.buffer_s < 0.01 * ledger.duration_s, "{control}");
     }
 }

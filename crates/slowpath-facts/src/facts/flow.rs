@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::chronographs::Chronographs;
 use super::distribution::Distribution;
 use super::queue::QueueFit;
 use super::timeline::Timeline;
@@ -78,6 +79,9 @@ pub struct FlowFacts {
     /// where that cannot be told.
     #[serde(skip)]
     pub own_load_explains: f64,
+    /// Beside the sender, what Linux would count were its congestion control BBR; `None` where the capture has not every packet.
+    #[serde(skip)]
+    pub with_bbr: Option<Chronographs>,
 }
 
 /// How the time from the first data to the last acknowledgement was spent, in seconds.

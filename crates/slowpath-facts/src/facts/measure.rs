@@ -1,5 +1,6 @@
 //! Making facts of one flow from its logs.
 
+use super::chronographs;
 use super::distribution::{Distribution, quantile};
 use super::flow::{EcnFacts, FlightFacts, FlowFacts, LossFacts, Round};
 use super::one_way;
@@ -96,6 +97,9 @@ pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -
         arrival(&items, facts.time.total_s - facts.time.idle_s);
     facts.arrival_local_bit_per_s = local_rate(&items);
     facts.rounds = walked.rounds;
+    facts.with_bbr = (split.tap == Tap::Sender)
+        .then(|| chronographs::with_bbr(half, shift, handshake_rtt))
+        .flatten();
     // Beside the receiver the sender's own clock tells the delay of each segment.
     let one_way = (split.tap == Tap::Receiver)
         .then(|| one_way::delays(half))

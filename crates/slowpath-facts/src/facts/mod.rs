@@ -4,8 +4,11 @@
 //! * [`queue`]: the virtual-queue fit.
 //! * [`timeline`]: the flow over time, in steps of the least round trip.
 //! * [`policing`]: what the published detector of policers says.
+//! * [`Chronographs`]: what the sender's kernel would count, were its congestion control BBR.
 //! * [`Distribution`] holds quantiles.
 
+mod bbr;
+mod chronographs;
 pub mod distribution;
 pub mod flow;
 mod measure;
@@ -17,6 +20,7 @@ mod tap;
 pub mod timeline;
 mod walk;
 
+pub use chronographs::Chronographs;
 pub use distribution::Distribution;
 pub use flow::{Clocking, EcnFacts, FlightFacts, FlowFacts, LossFacts, Round, TimeUse, WindowFacts};
 pub(crate) use measure::{Measured, Queues, measure, split_of, window_shift};

@@ -208,6 +208,11 @@ impl TxLog {
         self.entries.last_mut()
     }
 
+    /// Whether every transmission is an entry of its own.
+    pub(crate) const fn is_whole(&self) -> bool {
+        self.floor == 0
+    }
+
     /// The entries in order of time.
     pub(crate) fn entries(&self) -> &[Tx] {
         &self.entries
@@ -278,6 +283,8 @@ pub(crate) struct AckLog {
     entries: Vec<Ack>,
     /// Fewest bytes between entries that say nothing else.
     step: u64,
+    /// How often it has been thinned.
+    thinned: u32,
 }
 
 impl Default for AckLog {
@@ -285,6 +292,7 @@ impl Default for AckLog {
         Self {
             entries: Vec::new(),
             step: 4096,
+            thinned: 0,
         }
     }
 }
@@ -300,6 +308,7 @@ impl AckLog {
 
     /// Frees at least an eighth of the log.
     fn thin(&mut self) {
+        self.thinned = self.thinned.saturating_add(1);
         while self.step < 1 << 40 {
             let mut last: Option<Ack> = None;
             let step = self.step;
@@ -327,6 +336,11 @@ impl AckLog {
             // Every one says something: forget the oldest rather than grow.
             self.entries.drain(..CAPACITY / 4);
         }
+    }
+
+    /// Whether every acknowledgement is an entry.
+    pub(crate) const fn is_whole(&self) -> bool {
+        self.thinned == 0
     }
 
     /// The entries in order of time.

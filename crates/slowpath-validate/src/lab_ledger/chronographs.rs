@@ -16,9 +16,10 @@
 //! the kernel's counts, which mean the same ([`Shares::by_state`]), and its causes beside them.
 
 use slowpath::folder::{Folder, FolderError};
+use slowpath_facts::Chronographs;
 use slowpath_record::HealthState;
 use slowpath_verdict::Limit;
-use slowpath_verdict::ledger::{Ledger, State};
+use slowpath_verdict::ledger::Ledger;
 
 use super::{Drawn, Ran, Settings, ran};
 use crate::bulk::{Sent, Writes};
@@ -48,9 +49,15 @@ impl Shares {
 
     /// What the sender did by the ledger, whatever the cause.
     fn by_state(ledger: &Ledger) -> Self {
+        Self::of(ledger, None)
+    }
+
+    /// The ledger in the terms of the kernel's counts.
+    fn of(ledger: &Ledger, with_bbr: Option<Chronographs>) -> Self {
+        let counted = ledger.chronographs(with_bbr);
         Self {
-            window: sum(ledger, |state, _| state == State::Window),
-            buffer: sum(ledger, |state, _| state == State::Buffer),
+            window: counted.window_s / ledger.duration_s.max(1e-9),
+            buffer: counted.buffer_s / ledger.duration_s.max(1e-9),
         }
     }
 
@@ -58,8 +65,8 @@ impl Shares {
     fn by_cause(ledger: &Ledger) -> Self {
         let window = [Limit::ReceiverWindow, Limit::ReceiverApplication];
         Self {
-            window: sum(ledger, |_, cause| window.contains(&cause)),
-            buffer: sum(ledger, |_, cause| cause == Limit::SendBuffer),
+            window: sum(ledger, |cause| window.contains(&cause)),
+            buffer: sum(ledger, |cause| cause == Limit::SendBuffer),
         }
     }
 
@@ -69,11 +76,8 @@ impl Shares {
     }
 }
 
-fn sum(ledger: &Ledger, wanted: impl Fn(State, Limit) -> bool) -> f64 {
-    let of = ledger
-        .entries
-        .iter()
-        .filter(|entry| wanted(entry.state, entry.cause));
+fn sum(ledger: &Ledger, wanted: impl Fn(Limit) -> bool) -> f64 {
+    let of = ledger.entries.iter().filter(|entry| wanted(entry.cause));
     of.map(|entry| entry.time_s).fold(0.0, |sum, time| sum + time) / ledger.duration_s.max(1e-9)
 }
 
@@ -95,6 +99,8 @@ pub struct Found {
     pub kernel: Shares,
     /// The ledger's states.
     pub states: Shares,
+    /// The ledger in the terms of the kernel's counts, for the control that the socket names.
+    pub counted: Shares,
     /// The ledger's causes.
     pub causes: Shares,
     /// The same by samples of the socket's state, to which pacing and Nagle's algorithm are no exceptions; without the buffers
@@ -109,8 +115,13 @@ pub struct Found {
 }
 
 impl Found {
-    /// Whether the ledger's states are near the kernel's counts.
+    /// Whether what the ledger says in the kernel's terms is near the kernel's counts.
     pub fn is_near(&self) -> bool {
+        self.counted.is_near(&self.kernel)
+    }
+
+    /// Whether the ledger's states are, which is another thing where the sender paces.
+    pub fn is_near_by_state(&self) -> bool {
         self.states.is_near(&self.kernel)
     }
 
@@ -158,6 +169,8 @@ fn compare(drawn: &Drawn, ran: &Ran) -> Result<Found, String> {
         ));
     }
     let kernel = Shares::counted(sent, ledger).ok_or("the socket was never looked at")?;
+    let paces = sent.log.facts.congestion_control == "bbr";
+    let with_bbr = ran.connection.facts.with_bbr.filter(|_| paces);
     let mut parts: Vec<(String, f64)> = ledger
         .entries
         .iter()
@@ -171,6 +184,7 @@ fn compare(drawn: &Drawn, ran: &Ran) -> Result<Found, String> {
         health: ran.health,
         kernel,
         states: Shares::by_state(ledger),
+        counted: Shares::of(ledger, with_bbr),
         causes: Shares::by_cause(ledger),
         sampled: sampled(drawn, sent),
         sentence: ledger.sentence.clone(),
@@ -213,7 +227,7 @@ fn series(ran: &Ran) -> Vec<String> {
     let stood = line.opened_s + line.least_rtt_s;
     let at = |place: usize| stood + sent.log.samples[place].at.since(sent.start).seconds();
     let mut out = vec![
-        format!("{:?}", connection.basis),
+        format!("{:?} with BBR {:?}", connection.basis, connection.facts.with_bbr),
         format!(
             "capacity {:?} {:?}",
             ledger.capacity_bit_per_s, ledger.capacity_is

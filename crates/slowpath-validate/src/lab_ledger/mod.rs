@@ -46,11 +46,13 @@ pub enum Numbers {
     HeldOut,
     /// Numbers behind these, half as many: scored once, when rules had been improved on both.
     Afresh,
+    /// As many behind these: scored once, when the counts of a sender with BBR were followed.
+    Further,
 }
 
 impl Numbers {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Development, Self::HeldOut, Self::Afresh];
+    pub const ALL: [Self; 4] = [Self::Development, Self::HeldOut, Self::Afresh, Self::Further];
 
     /// The name in arguments and folders.
     pub const fn name(self) -> &'static str {
@@ -58,6 +60,7 @@ impl Numbers {
             Self::Development => "development",
             Self::HeldOut => "held-out",
             Self::Afresh => "afresh",
+            Self::Further => "further",
         }
     }
 }
@@ -97,6 +100,7 @@ impl Settings {
             Numbers::Development => (0..count, 2),
             Numbers::HeldOut => (1..count, 2),
             Numbers::Afresh => (count..count + count / 2, 1),
+            Numbers::Further => (count + count / 2..2 * count, 1),
         };
         numbers
             .step_by(step)

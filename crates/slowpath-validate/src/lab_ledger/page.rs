@@ -27,13 +27,19 @@ pub struct Part {
 /// The document, what was scored last first.
 pub fn page(parts: &[Part]) -> String {
     let mut text = HEAD.to_owned();
-    for numbers in [Numbers::Afresh, Numbers::HeldOut, Numbers::Development] {
+    for numbers in [
+        Numbers::Further,
+        Numbers::Afresh,
+        Numbers::HeldOut,
+        Numbers::Development,
+    ] {
         for part in parts.iter().filter(|part| part.numbers == numbers) {
             let _ = writeln!(
                 text,
                 "## {}\n",
                 match numbers {
                     Numbers::HeldOut => "Held out (odd numbers)",
+                    Numbers::Further => "Further (numbers behind those)",
                     Numbers::Afresh => "Afresh (numbers behind these)",
                     Numbers::Development => "Development (even numbers)",
                 }
@@ -68,21 +74,23 @@ pub fn summary(scored: &[chronographs::Scored], health: HealthState) -> Option<S
     let near = found.iter().filter(|one| one.is_near()).count();
     let window = found
         .iter()
-        .filter(|one| (one.states.window - one.kernel.window).abs() <= chronographs::WITHIN);
+        .filter(|one| (one.counted.window - one.kernel.window).abs() <= chronographs::WITHIN);
     let buffer = found
         .iter()
-        .filter(|one| (one.states.buffer - one.kernel.buffer).abs() <= chronographs::WITHIN);
+        .filter(|one| (one.counted.buffer - one.kernel.buffer).abs() <= chronographs::WITHIN);
+    let states = found.iter().filter(|one| one.is_near_by_state()).count();
     let definition = found.iter().filter(|one| one.is_by_definition()).count();
     let samples = found.iter().filter(|one| one.is_near_samples()).count();
     let causes = found.iter().filter(|one| one.is_near_by_cause()).count();
     Some(format!(
-        "{} of {} {} runs within 5 points of both counts ({}); window {}, buffer {}; {definition} of the others differ by definition, {} with them; within 5 points of the samples {}; by cause {}",
+        "{} of {} {} runs within 5 points of both counts ({}); window {}, buffer {}; by state alone {}; {definition} of the others differ by definition, {} with them; within 5 points of the samples {}; by cause {}",
         near,
         found.len(),
         health.name(),
         percent(near, found.len()),
         percent(window.count(), found.len()),
         percent(buffer.count(), found.len()),
+        percent(states, found.len()),
         percent(near + definition, found.len()),
         percent(samples, found.len()),
         percent(causes, found.len()),
@@ -172,8 +180,8 @@ fn compared(text: &mut String, scored: &[chronographs::Scored]) {
             "| {name} | {} | {} | {} | {} | {} |",
             found.len(),
             count(&Found::is_near),
-            count(&|one| within(one.states.window, one.kernel.window)),
-            count(&|one| within(one.states.buffer, one.kernel.buffer)),
+            count(&|one| within(one.counted.window, one.kernel.window)),
+            count(&|one| within(one.counted.buffer, one.kernel.buffer)),
             count(&Found::is_near_by_cause),
         );
     }
@@ -190,7 +198,7 @@ fn compared(text: &mut String, scored: &[chronographs::Scored]) {
     if !missed.is_empty() {
         let _ = writeln!(
             text,
-            "| transfer | kernel | samples | ledger's states | its causes | where its time went |\n|---|---|---|---|---|---|"
+            "| transfer | kernel | ledger, in the kernel's terms | samples | its states | its causes | where its time went |\n|---|---|---|---|---|---|---|"
         );
     }
     let shares = |shares: &Shares| format!("{:.0}, {:.0}", shares.window * 100.0, shares.buffer * 100.0);
@@ -203,11 +211,12 @@ fn compared(text: &mut String, scored: &[chronographs::Scored]) {
             .collect();
         let _ = writeln!(
             text,
-            "| {} {}: {} | {} | {} | {}{} | {} | {} |",
+            "| {} {}: {} | {} | {} | {} | {}{} | {} | {} |",
             one.drawn.number,
             found.health.name(),
             one.drawn.describe(),
             shares(&found.kernel),
+            shares(&found.counted),
             shares(&found.sampled),
             shares(&found.states),
             if found.is_by_definition() {

@@ -6,6 +6,7 @@
 //!
 //! * [`book`]: from a timeline to a [`Ledger`]. Start here.
 //! * [`capacity`]: what the path carries, and how that is known.
+//! * `chronographs`: the ledger in the terms of the sending kernel's own counts.
 //! * `course`: how long a transfer takes whose limits are known.
 //! * `deficits`: which event made the congestion window small, and what regrowth has paid back of it.
 //! * `events`: what caused a loss.
@@ -16,6 +17,7 @@
 mod account;
 mod booking;
 pub mod capacity;
+mod chronographs;
 mod course;
 mod deficits;
 mod events;

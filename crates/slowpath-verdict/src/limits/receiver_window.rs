@@ -84,6 +84,11 @@ fn evidence(case: &Case) -> Vec<Evidence> {
         observed("window.size", &size, window.full_median as f64, "byte", &[]),
         observed("window.eaten", &eaten, window.eaten_fraction, "", &[]),
     ];
+    if let Some(counted) = case.facts.with_bbr.filter(|counted| counted.sooner < PACES) {
+        let share = counted.window_s / case.facts.time.total_s.max(1e-9);
+        let message = Message::CountedWithBbr { share: Share(share) };
+        out.push(observed("window.counted-with-bbr", &message, share, "", &[]));
+    }
     out.extend(seen::usual(case));
     out
 }
@@ -92,5 +97,8 @@ fn evidence(case: &Case) -> Vec<Evidence> {
 const DOUBTFUL: f64 = 0.6;
 /// How much it rises to where it always does.
 const RISES: f64 = 0.38;
+/// Share of what was sent that left sooner than BBR would let it, below which the sender may have BBR: at most 0.37 in 29 lab
+/// transfers with BBR that their window held for three tenths of the time, and so little in 27 of 89 with another control.
+const PACES: f64 = 0.4;
 /// What an inferred scale leaves of the confidence; chosen.
 const INFERRED: f64 = 0.8;
