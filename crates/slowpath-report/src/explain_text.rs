@@ -294,6 +294,34 @@ fn answer(
     Ok(())
 }
 
+/// Writes why each other limit is not the one, and which of them cannot be ruled out.
+fn ruled_out(rejected: &[Rejected], style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let beyond = |r: &&Rejected| matches!(r.reason, Reason::NotInPackets | Reason::NeedsComparison);
+    // Of what shows nothing the same is said of every limit.
+    let unseen = |r: &&Rejected| {
+        let short = matches!(r.reason, Reason::TooShort | Reason::CaptureIncomplete);
+        short && rejected.iter().filter(|other| other.text == r.text).count() > 1
+    };
+    for one in rejected.iter().filter(|r| !beyond(r) && !unseen(r)) {
+        let text = format!("{}: {}", one.limit, one.text);
+        style.paragraph(&text, word!("explain-not"), "             ", Tone::Plain, out)?;
+    }
+    let names = |wanted: &dyn Fn(&&Rejected) -> bool| {
+        let of = rejected.iter().filter(wanted).map(|r| r.limit.name());
+        of.collect::<Vec<_>>().join(", ")
+    };
+    if let Some(first) = rejected.iter().find(unseen) {
+        let text = format!("{}: {}", names(&unseen), first.text);
+        style.paragraph(&text, word!("explain-untold"), "             ", Tone::Plain, out)?;
+    }
+    let untold = names(&beyond);
+    if !untold.is_empty() {
+        let text = say!("explain-one-capture-cannot-show-them", untold = untold);
+        style.paragraph(&text, word!("explain-untold"), "             ", Tone::Plain, out)?;
+    }
+    Ok(())
+}
+
 /// Place of the line about the transfer among those of an answer.
 const TRANSFER: usize = 1;
 
@@ -322,13 +350,18 @@ fn connection(
     }
     let words =
         std::iter::once(limit_words(v.limit).to_owned()).chain(v.flags.iter().map(|f| label(&flag_name(*f))));
-    let summary = say!(
-        "explain-time-confidence-2",
-        limit = v.limit,
-        value = words.collect::<Vec<_>>().join(", "),
-        share = percent(v.share),
-        confidence = percent(v.confidence)
-    );
+    let words = words.collect::<Vec<_>>().join(", ");
+    let summary = if v.limit.is_undecided() {
+        say!("explain-undecided", limit = v.limit, value = words)
+    } else {
+        say!(
+            "explain-time-confidence-2",
+            limit = v.limit,
+            value = words,
+            share = percent(v.share),
+            confidence = percent(v.confidence)
+        )
+    };
     style.paragraph(
         &summary,
         word!("explain-limit"),
@@ -426,16 +459,7 @@ fn connection(
         };
         style.paragraph(&shown, label, "             ", Tone::Plain, out)?;
     }
-    let beyond = |r: &&Rejected| matches!(r.reason, Reason::NotInPackets | Reason::NeedsComparison);
-    for rejected in v.rejected.iter().filter(|r| !beyond(r)) {
-        let text = format!("{}: {}", rejected.limit, rejected.text);
-        style.paragraph(&text, word!("explain-not"), "             ", Tone::Plain, out)?;
-    }
-    let untold: Vec<&str> = v.rejected.iter().filter(beyond).map(|r| r.limit.name()).collect();
-    if !untold.is_empty() {
-        let text = say!("explain-one-capture-cannot-show-them", untold = untold.join(", "));
-        style.paragraph(&text, word!("explain-untold"), "             ", Tone::Plain, out)?;
-    }
+    ruled_out(&v.rejected, style, out)?;
     if c.intervals.len() > 1 {
         for i in c.intervals.iter().take(12) {
             let text = say!(

@@ -4,7 +4,7 @@ mod sample;
 
 use slowpath_report::explain_text::{Depth, write_explanation};
 use slowpath_report::text::{Style, columns};
-use slowpath_verdict::Limit;
+use slowpath_verdict::{Limit, Reason, Rejected};
 
 fn text(explanation: &slowpath_report::Explanation, depth: Depth) -> String {
     let mut out = Vec::new();
@@ -74,6 +74,28 @@ fn evidence_adds_to_the_answers_on_several_transfers_and_drops_nothing() {
     for head in heads {
         assert!(long.lines().any(|line| line == head), "{head}: {long}");
     }
+}
+
+#[test]
+fn what_cannot_be_told_has_no_confidence_and_rules_nothing_out() {
+    let mut explanation = sample::explanation();
+    let verdict = &mut explanation.connections[0].connection.verdict;
+    verdict.limit = Limit::Unknown;
+    let short = |limit| Rejected {
+        limit,
+        reason: Reason::TooShort,
+        text: "too little was transferred".to_owned(),
+    };
+    verdict.rejected = vec![short(Limit::SlowStart), short(Limit::Policed)];
+    let evidence = Depth {
+        evidence: true,
+        ..Depth::default()
+    };
+    let text = text(&explanation, evidence);
+    assert!(text.contains("limit      unknown (cannot be told)\n"), "{text}");
+    assert!(!text.contains("confidence") && !text.contains("  not "), "{text}");
+    let together = "untold     slow-start, policed: too little was transferred\n";
+    assert!(text.contains(together), "{text}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::message::{
 crate::messages! {
     // What may be said of any limit.
     "not.seen" NotSeen {};
+    "not.short" TooLittleToRuleOut {};
     "not.in-a-part" NotInAPart {};
     "not.plainer" Plainer { chosen: Name };
     "not.needs-comparison" NeedsAnotherMark {};

@@ -90,16 +90,12 @@ fn evidence(case: &Case, look: Option<&Look>) -> Vec<Evidence> {
 
 /// Why each limit other than `chosen` was not.
 fn rejected(case: &Case, chosen: Limit) -> Vec<Rejected> {
-    let unseen = !case.facts.acknowledged || case.around.untimed;
+    let nothing = unknown::nothing_to_judge_by(case).filter(|_| chosen.is_undecided());
     Limit::ALL
         .into_iter()
         .filter(|limit| *limit != chosen && !limit.is_undecided())
         .map(|limit| {
-            let No { reason, message } = if unseen {
-                No::new(Reason::CaptureIncomplete, Message::NotSeen {})
-            } else {
-                not(case, limit, chosen)
-            };
+            let No { reason, message } = nothing.clone().unwrap_or_else(|| not(case, limit, chosen));
             Rejected {
                 limit,
                 reason,

@@ -14,6 +14,7 @@ explain-in-open = ; the connection was there for { $duration_s }
 explain-then = , then { $l }
 explain-gives = { $change } gives { $outcome }{ $then }
 explain-time-confidence-2 = { $limit } ({ $value }), { $share } of the time, confidence { $confidence }
+explain-undecided = { $limit } ({ $value })
 explain-gives-2 = { $change } gives { $outcome }{ $then }{ $because }
 explain-packets = { $text } (packets { $packets })
 explain-one-capture-cannot-show-them = { $untold }: one capture cannot show them

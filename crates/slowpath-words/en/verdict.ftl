@@ -4,6 +4,7 @@
 ## What may be said of any limit.
 
 not_seen = the capture does not hold what is needed
+not_short = too little was transferred to rule this out
 not_in-a-part = a part of a transfer does not show it
 not_plainer = would fit too, but { $chosen } shows more plainly
 not_needs-comparison = needs a transfer with another mark to compare with

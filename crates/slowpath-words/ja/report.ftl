@@ -11,6 +11,7 @@ explain-in-open = (接続は{ $duration_s })
 explain-then = 、次は`{ $l }`
 explain-gives = { $change }で{ $outcome }{ $then }
 explain-time-confidence-2 = { $limit }({ $value })、時間の{ $share }、確信度{ $confidence }
+explain-undecided = { $limit }({ $value })
 explain-gives-2 = { $change }で{ $outcome }{ $then }{ $because }
 explain-packets = { $text }(パケット{ $packets })
 explain-one-capture-cannot-show-them = { $untold }: 1つのキャプチャでは分からない

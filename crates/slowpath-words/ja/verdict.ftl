@@ -4,6 +4,7 @@
 ## What may be said of any limit.
 
 not_seen = 判定に必要なものがキャプチャにない
+not_short = 転送量が少なすぎるため除外できません
 not_in-a-part = 転送の一部だけでは分からない
 not_plainer = 当てはまるが、{ $chosen }の方が明確
 not_needs-comparison = DSCP値の異なる転送との比較が必要

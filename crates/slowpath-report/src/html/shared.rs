@@ -58,6 +58,7 @@ impl SetView {
 pub(super) struct VerdictPart {
     limit: &'static str,
     flags: Vec<String>,
+    decided: bool,
     share: String,
     confidence_percent: String,
     parameters: Vec<(&'static str, String)>,
@@ -99,6 +100,7 @@ impl VerdictPart {
         Self {
             limit: verdict.limit.name(),
             flags: verdict.flags.iter().map(|f| flag_name(*f)).collect(),
+            decided: !verdict.limit.is_undecided(),
             share: percent(verdict.share),
             confidence_percent: format!("{:.0}", verdict.confidence * 100.0),
             parameters: parameters(&verdict.parameters),

@@ -64,6 +64,17 @@ fn unusable(case: &Case) -> Result<Finding, No> {
     Ok(out)
 }
 
+/// Why no limit can be ruled out: the capture shows nothing to judge by, or next to nothing was transferred.
+pub(crate) fn nothing_to_judge_by(case: &Case) -> Option<No> {
+    if unusable(case).is_ok() {
+        Some(No::new(Reason::CaptureIncomplete, Message::NotSeen {}))
+    } else if too_short(case).is_ok() {
+        Some(No::new(Reason::TooShort, Message::TooLittleToRuleOut {}))
+    } else {
+        None
+    }
+}
+
 /// Looks for a transfer of next to nothing.
 fn too_short(case: &Case) -> Result<Finding, No> {
     let facts = case.facts;
@@ -228,7 +239,11 @@ const OPEN: f64 = 0.5;
 
 #[cfg(test)]
 mod tests {
+    use slowpath_facts::{FlowFacts, Surroundings};
+
     use super::*;
+    use crate::judge::judge;
+    use crate::ledger::Ledger;
     use crate::limits::sample::{lossy, quiet, said, spread};
 
     #[test]
@@ -260,5 +275,25 @@ mod tests {
             assert_eq!(limit, Limit::Unknown, "{text}");
             assert_eq!(text.contains("capture at the sender"), sender, "{text}");
         }
+    }
+
+    #[test]
+    fn what_shows_nothing_rules_nothing_out() {
+        let rejected = |facts: &FlowFacts| {
+            let (verdict, _) = judge(facts, &Surroundings::default(), &Ledger::default());
+            let reasons = verdict.rejected.iter().map(|rejected| rejected.reason);
+            (verdict.limit, reasons.collect::<std::collections::BTreeSet<_>>())
+        };
+        let mut short = quiet();
+        (short.bytes, short.segments) = (200, 1);
+        assert_eq!(rejected(&short), (Limit::Unknown, [Reason::TooShort].into()));
+        let mut acknowledgements = quiet();
+        acknowledgements.capture_missed_bytes = acknowledgements.bytes;
+        assert_eq!(
+            rejected(&acknowledgements),
+            (Limit::Unknown, [Reason::CaptureIncomplete].into())
+        );
+        // Of what can be judged each rule says why it is not.
+        assert!(rejected(&quiet()).1.len() > 2);
     }
 }
