@@ -101,6 +101,13 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         tells_repeats: facts.loss.told_twice > 0,
         shared: crowded && !answered && crowds(&facts.timeline) || others_seen,
         others_seen,
+        link_of_all: around
+            .shared
+            .filter(|all| {
+                let (explained, samples) = (all.delay.explained, all.delay.samples);
+                others_seen && case.reaches(EXPLAINED, explained) && case.reaches(RTT_SAMPLES, samples)
+            })
+            .map(|all| payload(facts, all.delay.rate_bit_per_s)),
         delay_rate: (case.reaches(EXPLAINED, own.delay.explained)
             && case.reaches(RTT_SAMPLES, own.delay.samples))
         .then_some(payload(facts, own.delay.rate_bit_per_s)),

@@ -85,6 +85,10 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
             None => constant(highest, CapacityIs::AtLeast),
         };
     }
+    // What the flows of these hosts put into a queue together tells the link's rate, however little one of them has of it.
+    if let Some(rate) = hints.link_of_all.filter(|rate| highest <= rate * BEYOND) {
+        return constant(rate, CapacityIs::Measured);
+    }
     let samples = full_link_rates(line, &queued, grain);
     let mut sorted: Vec<f64> = samples.iter().map(|(_, rate)| *rate).collect();
     sorted.sort_by(f64::total_cmp);

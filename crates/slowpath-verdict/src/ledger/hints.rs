@@ -55,6 +55,8 @@ pub struct Hints {
     pub shared: bool,
     /// Other flows of these hosts are in the capture for most of the time.
     pub others_seen: bool,
+    /// Payload rate of the link that explains the delays of all flows of these hosts together, bytes per second.
+    pub link_of_all: Option<f64>,
     /// Payload rate of the queue that explains the delays, bytes per second.
     pub delay_rate: Option<f64>,
     /// The flow's own load explains its losses.
