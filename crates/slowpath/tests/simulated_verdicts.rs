@@ -55,6 +55,19 @@ fn connections_to(
     rtt_ms: f64,
     path: &str,
 ) -> BTreeMap<String, Connection> {
+    let all = all_connections(server, name, control, transfer, rtt_ms, path);
+    all.into_iter().map(|(tap, (main, _))| (tap, main)).collect()
+}
+
+/// The same, and all connections of each capture.
+fn all_connections(
+    server: &str,
+    name: &str,
+    control: &str,
+    transfer: &str,
+    rtt_ms: f64,
+    path: &str,
+) -> BTreeMap<String, (Connection, Vec<Connection>)> {
     let half = rtt_ms / 2.0;
     let text = format!(
         r#"title = "t"
@@ -86,7 +99,7 @@ congestion_control = "{control}"
         let analysis = import::analyze_file(&place.join(&capture.file)).unwrap();
         let main = analysis.main_connection().expect("there is a transfer");
         println!("{}: {}", capture.file, main.verdict.sentence);
-        out.insert(format!("{:?}", main.tap), main.clone());
+        out.insert(format!("{:?}", main.tap), (main.clone(), analysis.connections));
     }
     drop(scratch);
     assert!(!out.is_empty(), "{name}: no capture");
@@ -304,5 +317,26 @@ fn the_kernel_counts_half_of_a_full_window_where_bbr_paces_and_all_of_it_else() 
         let share = counted.window_s / ledger.duration_s;
         assert!(shares.contains(&share), "{control}: {share}");
         assert!(counted.buffer_s < 0.01 * ledger.duration_s, "{control}");
+    }
+}
+
+/// What connections put into one queue together tells the link's rate, however little one of them has of it.
+#[test]
+fn connections_that_share_a_link_are_told_the_same_capacity() {
+    let transfer = "size = \"8 MB\"\nstreams = 4";
+    let path = "{ rate = \"9 Mbit/s\", queue = \"80 kB\" }";
+    let all = all_connections("", "siblings", "cubic", transfer, 40.0, path);
+    let (_, connections) = &all["Sender"];
+    let bulk: Vec<&Connection> = connections
+        .iter()
+        .filter(|one| one.facts.bytes > 100_000)
+        .collect();
+    assert_eq!(bulk.len(), 4);
+    let carries = 9e6 * 1_448.0 / 1_538.0;
+    for one in bulk {
+        let ledger = &one.ledger;
+        assert_eq!(ledger.capacity_is, CapacityIs::Measured, "{}", ledger.sentence);
+        let ratio = ledger.capacity_bit_per_s.expect("a capacity") / carries;
+        assert!((0.95..1.05).contains(&ratio), "{ratio}: {}", ledger.sentence);
     }
 }

@@ -430,3 +430,46 @@ const STAYS_S: f64 = 1.0;
 const STAYS_STEPS: usize = 8;
 /// How much faster than a link three round trips may seem.
 const BEYOND: f64 = 1.25;
+
+#[cfg(test)]
+mod tests {
+    use slowpath_facts::Step;
+
+    use super::*;
+
+    #[test]
+    fn what_all_flows_of_these_hosts_show_is_what_the_path_carries() {
+        // A tenth of a second each, in which 25 kB arrive behind a queue that others fill as well.
+        let step = Step {
+            delivered: 25_000,
+            fresh: 25_000,
+            flight: 30_000,
+            rtt_s: 0.14,
+            rtt_max_s: 0.15,
+            ..Step::default()
+        };
+        let line = Timeline {
+            to_s: 3.0,
+            step_s: 0.1,
+            least_rtt_s: 0.1,
+            steps: vec![step; 30],
+            ..Timeline::default()
+        };
+        let told = |link_of_all| {
+            let hints = Hints {
+                segment: 1_448,
+                shared: true,
+                others_seen: true,
+                link_of_all,
+                ..Hints::default()
+            };
+            capacity(&line, &hints, None)
+        };
+        let alone = told(None);
+        assert!(alone.byte_per_s < 300e3, "{alone:?}");
+        let together = told(Some(1e6));
+        assert_eq!((together.byte_per_s, together.is), (1e6, CapacityIs::Measured));
+        // One that had more than that shows another link.
+        assert!(told(Some(100e3)).byte_per_s > 200e3);
+    }
+}
