@@ -20,6 +20,7 @@ slowpath_verdict::messages! {
     "change.streams" Streams { count: Count };
     "change.control" Control { control: Name };
     "change.rate" BottleneckRate { percent: Count };
+    "change.queue" Queue { queue: Bytes };
     "change.no-mark" NoMark {};
     "change.remark" Remark {};
     "change.other" OtherChange { words: Name };
@@ -43,6 +44,8 @@ slowpath_verdict::messages! {
     "because.given-back" GivenBack { share: Share };
     "because.waits-shared" WaitsShared { share: Share };
     "because.link-shrinks" LinkShrinks { share: Share };
+    "because.overflows" OverflowsTake { share: Share };
+    "because.drops-bursts" DropsBursts { rate: MegabyteRate };
     "because.offered" Offered { rate: MegabyteRate };
     "because.arrives" Arrives { rate: MegabyteRate };
     "because.queue" LongerQueue { because: Name };

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use slowpath_packet::Dscp;
+use slowpath_scenario::network::QueueSize;
 use slowpath_scenario::{Intervention, Place, Who};
 use slowpath_units::{ByteCount, Ratio};
 use slowpath_verdict::message::{Bytes, Count, named};
@@ -84,6 +85,14 @@ pub const fn bottleneck(percent: u32) -> Intervention {
     Intervention::ScaleRate {
         place: Place::Bottleneck(Who::Receiver),
         percent,
+    }
+}
+
+/// A queue of so many bytes before the bottleneck.
+pub const fn queue(bytes: u64) -> Intervention {
+    Intervention::ResizeQueue {
+        place: Place::Bottleneck(Who::Receiver),
+        queue: QueueSize::Bytes(ByteCount::new(bytes)),
     }
 }
 
@@ -179,6 +188,12 @@ pub fn words(change: &Intervention) -> String {
         Intervention::ScaleRate { percent, .. } => Message::BottleneckRate {
             percent: Count((*percent).into()),
         },
+        Intervention::ResizeQueue {
+            queue: QueueSize::Bytes(queue),
+            ..
+        } => Message::Queue {
+            queue: Bytes(queue.bytes()),
+        },
         Intervention::SetIpQos {
             interactive: None,
             bulk: None,
@@ -210,6 +225,10 @@ mod tests {
                 "CUBIC as the sender's congestion control",
             ),
             (bottleneck(200), "a bottleneck of 200 % of its rate"),
+            (
+                queue(400_000),
+                "a queue of 400,000 bytes or more before the bottleneck",
+            ),
             (ssh_without_mark(), "no mark from OpenSSH (IPQoS none)"),
             (marks_rewritten(), "every mark taken off by the first router"),
         ] {

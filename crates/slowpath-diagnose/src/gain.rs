@@ -130,6 +130,8 @@ const LEAST_SAVED: f64 = 0.05;
 const MOST_SAVED: f64 = 0.9;
 /// Share of the duration from which a cause is a limit (as in the ledger's own verdict).
 const AVOIDABLE: f64 = 0.2;
+/// Share of the duration that is most of it.
+const MOSTLY: f64 = 0.5;
 /// How far the duration may be off that a ledger predicts: both sides together a little less than a quarter, the most that
 /// a proof may leave open.
 const DOUBT: f64 = 0.12;
@@ -144,6 +146,7 @@ const FAR: f64 = 5.0;
 /// the lowest of all ceilings.
 pub fn predict(situation: &Situation, evidence: &PathEvidence, change: &Intervention) -> Prediction {
     let by_account = by_ledger(situation, change)
+        .or_else(|| of_longer_queue(situation, change))
         .or_else(|| of_faster_link(situation, change))
         .or_else(|| of_more_connections(situation, change));
     if let Some(prediction) = by_account {
@@ -221,6 +224,7 @@ fn by_ledger(s: &Situation, change: &Intervention) -> Option<Prediction> {
             cost.limit == Limit::RandomLoss || cost.early_exit || cost.is_link()
         }
         Intervention::RemovePolicer { .. } => cost.limit == Limit::Policed,
+        Intervention::ResizeQueue { .. } => cost.is_link(),
         Intervention::SetWindow { window, .. } => {
             cost.limit == Limit::ReceiverWindow && s.window.is_none_or(|now| window.bytes() as f64 > now)
         }
@@ -264,6 +268,30 @@ fn by_ledger(s: &Situation, change: &Intervention) -> Option<Prediction> {
         possible_limits,
         &because,
     ))
+}
+
+/// What a queue gives back that is no longer too short, where the ledger knows no capacity: its overflows are away, and what the
+/// link carries holds the transfer then, which was not seen.
+///
+/// `None` where the ledger knows one, or for another change.
+fn of_longer_queue(s: &Situation, change: &Intervention) -> Option<Prediction> {
+    let is_longer = matches!(change, Intervention::ResizeQueue { .. });
+    if !is_longer || s.link.is_some() || s.short_queue < LEAST_SAVED {
+        return None;
+    }
+    let because = Message::OverflowsTake {
+        share: Share(s.short_queue),
+    };
+    Some(Prediction {
+        change: change.clone(),
+        before: s.goodput,
+        low: s.goodput,
+        expected: s.peak.unwrap_or(s.goodput).max(s.goodput),
+        high: None,
+        next_limit: None,
+        possible_limits: vec![Limit::BottleneckBandwidth],
+        because: because.to_string(),
+    })
 }
 
 /// What the ledger says of a faster link, for a transfer that fills it: what the link takes shrinks, the rest stays.
@@ -394,6 +422,12 @@ pub fn remedies(situation: &Situation, evidence: &PathEvidence, flags: &[Flag]) 
             change::streams(4),
             window,
         ],
+        Limit::BottleneckBandwidth | Limit::SharedBottleneck if situation.short_queue >= AVOIDABLE => {
+            let queue = change::queue(useful_queue(situation, evidence));
+            // How a faster link with the same queue would be used is not known where the link's own rate is not.
+            let link = situation.link.map(|_| change::bottleneck(200));
+            [Some(queue), link, Some(window)].into_iter().flatten().collect()
+        }
         Limit::BottleneckBandwidth | Limit::SharedBottleneck => vec![change::bottleneck(200), window],
         Limit::Policed => vec![change::no_policer(), window],
         Limit::ProtocolWindow => vec![change::streams(4), window],
@@ -433,6 +467,23 @@ pub fn useful_window(situation: &Situation, evidence: &PathEvidence) -> u64 {
     )]
     let bytes = wanted.clamp(2_500_000.0, 1e9) as u64;
     bytes
+}
+
+/// A queue that keeps a link busy when a sender halves its window: what the path holds.
+fn useful_queue(situation: &Situation, evidence: &PathEvidence) -> u64 {
+    let rate = evidence
+        .bottleneck
+        .or_else(|| situation.carries())
+        .or(situation.peak)
+        .unwrap_or(situation.goodput);
+    let holds = rate * situation.rtt_min_s.max(0.001);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "bounded and positive"
+    )]
+    let kilobytes = (holds / 1e3).clamp(15.0, 1e6).ceil() as u64;
+    kilobytes * 1_000
 }
 
 fn ceilings(s: &Situation, evidence: &PathEvidence, change: &Intervention) -> Vec<Ceiling> {
@@ -672,14 +723,21 @@ fn bottleneck_ceiling(s: &Situation, evidence: &PathEvidence, change: &Intervent
     if filled {
         // What the transfer made of the bottleneck is known better than what could be made of its rate.
         let rate = s.goodput * factor;
+        let because = if s.short_queue >= MOSTLY {
+            Message::DropsBursts {
+                rate: MegabyteRate(rate),
+            }
+        } else {
+            Message::FillsBottleneck {
+                rate: MegabyteRate(rate),
+            }
+        };
         return Some(Ceiling {
             limit,
             low: rate * 0.9,
             expected: rate,
             high: rate * 1.1,
-            because: Message::FillsBottleneck {
-                rate: MegabyteRate(rate),
-            },
+            because,
         });
     }
     let known = evidence

@@ -434,7 +434,7 @@ fn hypothesis(situation: &Situation, change: &Intervention) -> String {
             )
             | (
                 Limit::BottleneckBandwidth | Limit::SharedBottleneck,
-                Intervention::ScaleRate { .. }
+                Intervention::ScaleRate { .. } | Intervention::ResizeQueue { .. }
             )
             | (Limit::Policed, Intervention::RemovePolicer { .. })
             | (Limit::DeviceLimit, Intervention::LiftDeviceLimit { .. })

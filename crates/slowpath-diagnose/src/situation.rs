@@ -1,7 +1,7 @@
 //! What is known about a transfer and its path, as far as a prediction needs it.
 
 use serde::{Deserialize, Serialize};
-use slowpath_verdict::ledger::Entry;
+use slowpath_verdict::ledger::{Entry, State};
 use slowpath_verdict::{Connection, Flag, Ledger, Limit};
 
 use crate::{response, stats};
@@ -66,6 +66,9 @@ pub struct Situation {
     /// What the link itself takes for the bytes, as a share of the duration; absent where the path's capacity is only bounded.
     #[serde(default)]
     pub link: Option<f64>,
+    /// Share of the duration in which overflows of a queue were made good that is short for the path.
+    #[serde(default)]
+    pub short_queue: f64,
 }
 
 /// What one cause costs.
@@ -158,6 +161,7 @@ impl Situation {
             elsewhere: 0.0,
             costs: costs(&[connection]),
             link: link(&[connection]),
+            short_queue: short_queue(&[connection]),
             lasts_s: None,
         }
     }
@@ -186,6 +190,7 @@ impl Situation {
             at_once: open_together(&own),
             costs: costs(&own),
             link: link(&own),
+            short_queue: short_queue(&own),
             lasts_s: None,
             peak: None,
             ..first
@@ -262,6 +267,7 @@ impl Situation {
             elsewhere,
             costs: Vec::new(),
             link: None,
+            short_queue: 0.0,
             lasts_s: None,
         }
     }
@@ -329,6 +335,22 @@ fn link(connections: &[&Connection]) -> Option<f64> {
     let taken = |connection: &&Connection| seconds_of(connection.bytes_delivered as f64, &connection.ledger);
     let link_s: f64 = connections.iter().map(taken).sum::<Option<f64>>()?;
     (seconds > 0.0).then(|| (link_s / seconds).min(1.0))
+}
+
+/// For how long these connections made good what a short queue of a link dropped, as a share of their durations.
+fn short_queue(connections: &[&Connection]) -> f64 {
+    let seconds: f64 = connections.iter().map(|c| c.ledger.duration_s).sum();
+    let entries = connections.iter().flat_map(|c| &c.ledger.entries);
+    let after = |entry: &&Entry| {
+        entry.flags.contains(&Flag::ShortQueue)
+            && matches!(entry.state, State::Growth | State::Repair | State::Timeout)
+    };
+    let time: f64 = entries.filter(after).map(|entry| entry.time_s).sum();
+    if seconds > 0.0 {
+        (time / seconds).min(1.0)
+    } else {
+        0.0
+    }
 }
 
 /// How many of these connections were open together for at least a tenth of the time that any was; at least 1.

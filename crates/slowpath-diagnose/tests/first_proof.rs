@@ -1,7 +1,7 @@
 //! The first proofs, with canned records: a window that helps, and one that cannot.
 
 use slowpath_diagnose::change::{self, Control};
-use slowpath_diagnose::gain::{Prediction, predict};
+use slowpath_diagnose::gain::{Prediction, predict, remedies};
 use slowpath_diagnose::investigation::{Conclusion, Investigation, Outcome, Settings, Step};
 use slowpath_diagnose::situation::{Cost, Filled, PathEvidence, Situation};
 use slowpath_facts::{Counters, FlowFacts, Graphs};
@@ -480,4 +480,69 @@ fn a_range_that_nothing_could_refute_decides_nothing() {
         ..narrow
     };
     assert!(wide.is_vague());
+}
+
+#[test]
+fn a_queue_that_is_too_short_is_to_be_longer() {
+    let held = Situation {
+        goodput: 0.33e6,
+        bytes: 10e6,
+        rtt_min_s: 0.1,
+        rtt_s: 0.102,
+        mss: 1_448.0,
+        headers: 52.0,
+        peak: Some(0.5e6),
+        short_queue: 0.9,
+        ..Situation::of_flows(Limit::BottleneckBandwidth, 1.0, 0.0, 0.33e6)
+    };
+    let evidence = PathEvidence::default();
+    // What the link carries was not seen: a gain is there, and cannot be told; of a faster link nothing can.
+    let unseen = remedies(&held, &evidence, &[]);
+    assert_eq!(unseen[0].change, change::queue(50_000));
+    assert!(
+        unseen[0].next_limit.is_none() && unseen[0].low >= held.goodput,
+        "{unseen:?}"
+    );
+    assert!(
+        unseen
+            .iter()
+            .all(|remedy| remedy.change != change::bottleneck(200)),
+        "{unseen:?}"
+    );
+    let window = unseen
+        .iter()
+        .find(|remedy| remedy.change != change::queue(50_000))
+        .unwrap();
+    assert!(!window.because.contains("it fills the bottleneck"), "{window:?}");
+    // Where it was seen, what the overflows cost is given back.
+    let seen = Situation {
+        costs: vec![Cost {
+            limit: Limit::BottleneckBandwidth,
+            early_exit: false,
+            share: 0.4,
+        }],
+        link: Some(0.5),
+        ..held.clone()
+    };
+    let told = remedies(&seen, &evidence, &[]);
+    let longer = told
+        .iter()
+        .find(|remedy| remedy.change == change::queue(66_000))
+        .unwrap();
+    assert!((longer.expected - held.goodput / 0.6).abs() < 1.0, "{longer:?}");
+    assert!(
+        told.iter().any(|remedy| remedy.change == change::bottleneck(200)),
+        "{told:?}"
+    );
+    // A queue that costs little is no matter.
+    let little = Situation {
+        short_queue: 0.1,
+        ..seen
+    };
+    let others = remedies(&little, &evidence, &[]);
+    assert!(
+        others
+            .iter()
+            .all(|remedy| !matches!(remedy.change, Intervention::ResizeQueue { .. }))
+    );
 }

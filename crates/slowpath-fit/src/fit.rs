@@ -486,6 +486,9 @@ fn intervals(
 /// What the capture does not tell, in sentences.
 fn untold(model: &Model, parameters: &[Interval], connection: &Connection) -> Vec<String> {
     let mut out = Vec::new();
+    if shared(connection) {
+        out.push("the link's own rate: other flows share the path and are not simulated, and each figure is what they left this one".to_owned());
+    }
     for interval in parameters.iter().filter(|interval| !interval.identifiable) {
         let words = interval.parameter.words();
         out.push(match (interval.low, interval.high) {

@@ -126,6 +126,13 @@ pub(crate) fn finding(case: &Case, limit: Limit, ledger: &Ledger) -> Finding {
         .entries
         .iter()
         .find(|entry| entry.cause == limit && entry.flags.contains(&Flag::EarlyExit));
+    let after = ledger.entries.iter().filter(|entry| {
+        entry.cause == limit
+            && entry.flags.contains(&Flag::ShortQueue)
+            && matches!(entry.state, State::Growth | State::Repair | State::Timeout)
+    });
+    let made_good = after.clone().map(|entry| entry.time_s).sum::<f64>();
+    let events = after.map(|entry| entry.events).max().unwrap_or(0);
     let stop = window::one_stop(case);
     let sentence = match (limit, early, stop) {
         (Limit::ReceiverApplication, _, Some((at, length))) => Message::ReaderStopped {
@@ -140,6 +147,10 @@ pub(crate) fn finding(case: &Case, limit: Limit, ledger: &Ledger) -> Finding {
                 time: Span(of(State::Handshake)),
             }
         }
+        (Limit::BottleneckBandwidth, _, _) if made_good >= HALF * time => Message::ShortQueueOverran {
+            events: Count(events),
+            time: Span(made_good),
+        },
         (Limit::SlowStart, Some(early), _) => Message::EndedEarly {
             segments: Count(early.segments),
         },
@@ -180,8 +191,11 @@ const BOOKED: f64 = 0.75;
 
 #[cfg(test)]
 mod tests {
+    use slowpath_facts::Surroundings;
+
     use super::*;
     use crate::ledger::{CapacityIs, Entry};
+    use crate::limits::sample::quiet;
 
     fn ledger(parts: &[(Limit, State, f64)]) -> Ledger {
         Ledger {
@@ -220,5 +234,19 @@ mod tests {
             (Limit::ReceiverWindow, State::Window, 4.0),
         ]);
         assert_eq!(key(Limit::ReceiverWindow, &near), None);
+    }
+
+    #[test]
+    fn what_a_short_queue_costs_is_no_full_link() {
+        let link = Limit::BottleneckBandwidth;
+        let facts = quiet();
+        let around = Surroundings::default();
+        let said = |growth: f64| {
+            let mut account = ledger(&[(link, State::Growth, growth), (link, State::Link, 10.0 - growth)]);
+            (account.entries[0].flags, account.entries[0].events) = (vec![Flag::ShortQueue], 6);
+            finding(&Case::of(&facts, &around), link, &account).text()
+        };
+        assert!(said(9.0).contains("overflowed (6 times)"), "{}", said(9.0));
+        assert!(!said(2.0).contains("overflowed"), "{}", said(2.0));
     }
 }

@@ -22,6 +22,7 @@ crate::messages! {
     // What the ledger alone says of a limit.
     "ledger.handshake" OpenedLate { time: Span };
     "ledger.time" TimeWentTo { cause: Name, time: Span };
+    "ledger.short-queue" ShortQueueOverran { events: Count, time: Span };
     "ledger.but" LedgerDiffers { cause: Name, time: Span };
     "ledger.but.marks" FullLinkMarks { time: Span };
     "ledger.but.bursts" FullInBursts { time: Span };

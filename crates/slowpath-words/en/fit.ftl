@@ -9,6 +9,7 @@ fit-least-what-given-because-transfer-never = { $words }: at least what is given
 fit-most-what-given-because-smaller-one = { $words }: at most what is given, because a smaller one would look the same
 fit-any-value-would-look-same = { $words }: any value would look the same
 fit-only-lies-between-two-values-given = { $words }: only that it lies between the two values given
+fit-links-own-rate-others-share = the link's own rate: other flows share the path and are not simulated, and each figure is what they left this one
 fit-how-far-receivers-window-would-grow = how far the receiver's window would grow: the transfer never met its end
 fit-how-much-round-trip-ms-queue = how much of the round trip of { $a } ms is a queue
 fit-delay-over-time-capture-sender-shows = delay over time: a capture at the sender shows it

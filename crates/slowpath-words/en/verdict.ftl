@@ -15,6 +15,10 @@ not_window-scale = the window's scale is not known: the handshake was not record
 ## What the ledger alone says of a limit.
 
 ledger_handshake = Opening the connection took { $time }: a first packet that is lost is sent again only after a second.
+ledger_short-queue = A queue too short for this path overflowed ({ $events ->
+    [one] { $events } time
+   *[other] { $events } times
+}): making good what it dropped took { $time }.
 ledger_time = For { $time } the { $cause } held the transfer.
 ledger_but = Moment by moment, { $cause } holds longest ({ $time }); this capture cannot say better which of the two counts.
 ledger_but_marks = The link is full for { $time } of it: the marks are how its queue says so.

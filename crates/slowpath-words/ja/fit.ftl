@@ -9,6 +9,7 @@ fit-least-what-given-because-transfer-never = { $words }: 上端に達してい�
 fit-most-what-given-because-smaller-one = { $words }: 小さくても同じに見えるため、この値以下
 fit-any-value-would-look-same = { $words }: どの値でも同じ
 fit-only-lies-between-two-values-given = { $words }: 2つの値の間
+fit-links-own-rate-others-share = 回線自体の速度: 経路を共有する他のフローはシミュレーションされず、各値はそれらの残り
 fit-how-far-receivers-window-would-grow = 受信ウィンドウがどこまで増えるか(上端に達していない)
 fit-how-much-round-trip-ms-queue = RTT { $a }msのうちキューの分
 fit-delay-over-time-capture-sender-shows = 遅延の推移(送信側のキャプチャで分かる)

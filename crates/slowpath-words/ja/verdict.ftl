@@ -15,6 +15,7 @@ not_window-scale = ウィンドウスケールが不明(3ウェイハンドシ�
 ## What the ledger alone says of a limit.
 
 ledger_handshake = 接続の確立に{ $time }かかりました。最初のパケットが失われると、再送まで1秒待ちます。
+ledger_short-queue = この経路には短すぎるキューが{ $events }回溢れ、失われた分の回復に{ $time }かかりました。
 ledger_time = { $time }は{ $cause }が制限要因でした。
 ledger_but = 一瞬ごとに見ると{ $cause }が最長({ $time })です。どちらが主因かは、このキャプチャではこれ以上判断できません。
 ledger_but_marks = そのうち{ $time }はリンクが埋まっています。ECNマークはそのキューが付けたものです。

@@ -38,7 +38,7 @@ pub(crate) fn loss(at_s: f64, queue_s: f64) -> Event {
 }
 
 /// Ten seconds over an empty path of 40 ms at 500 kB/s, with room in the window, and nothing remarkable.
-pub(super) fn quiet() -> FlowFacts {
+pub(crate) fn quiet() -> FlowFacts {
     let mut facts = FlowFacts {
         bytes: 5_000_000,
         segments: 3_453,
