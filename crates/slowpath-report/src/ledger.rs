@@ -184,10 +184,16 @@ pub fn write(ledger: &Ledger, style: Style, out: &mut dyn Write) -> io::Result<(
                 "ledger-held",
                 mark = mark,
                 lost = left(&seconds(lost), 7),
-                entries = words(entries),
-                time = seconds(time)
+                cause = cause(entries),
+                time = seconds(time),
+                states = states(entries)
             ),
-            None => format!("{mark} {} {}", left(&told(&seconds(time)), 7), words(entries)),
+            None => format!(
+                "{mark} {} {}: {}",
+                left(&told(&seconds(time)), 7),
+                cause(entries),
+                states(entries)
+            ),
         };
         style.paragraph(&line, INDENT, "                       ", Tone::Plain, out)?;
     }
@@ -300,15 +306,25 @@ fn sums(entries: &[&Entry]) -> (f64, Option<f64>) {
     (time, lost)
 }
 
-/// A cause with its states: `random-loss: growth 1.2 s, repair 0.4 s; 3 events, the costliest at 7.8 s`.
-fn words(entries: &[&Entry]) -> String {
-    let Some(first) = entries.first() else {
-        return String::new();
-    };
+/// How long a cause held in each state: `growth 1.2 s, repair 0.4 s; 3 events, the costliest at 7.8 s`.
+fn states(entries: &[&Entry]) -> String {
     let states: Vec<String> = entries
         .iter()
         .map(|entry| format!("{} {}", label(entry.state.name()), told(&seconds(entry.time_s))))
         .collect();
+    let events = entries.iter().map(|entry| entry.events).max().unwrap_or(0);
+    let when = entries.iter().find_map(|entry| entry.event_at_s);
+    let events = match (events, when) {
+        (1, Some(at)) => say!("ledger-at", at = seconds(at)),
+        (2.., Some(at)) => say!("ledger-events-costliest", events = events, at = seconds(at)),
+        _ => String::new(),
+    };
+    format!("{}{events}", states.join(word!("config-comma")))
+}
+
+/// A cause with what is remarkable about it: `bottleneck-bandwidth (short-queue)`.
+fn cause(entries: &[&Entry]) -> String {
+    let cause = entries.first().map_or("", |entry| entry.cause.name());
     let mut flags: Vec<String> = Vec::new();
     for flag in entries.iter().flat_map(|entry| &entry.flags) {
         let name = label(&crate::verdict::flag_name(*flag));
@@ -321,18 +337,7 @@ fn words(entries: &[&Entry]) -> String {
     } else {
         format!(" ({})", flags.join(word!("config-comma")))
     };
-    let events = entries.iter().map(|entry| entry.events).max().unwrap_or(0);
-    let when = entries.iter().find_map(|entry| entry.event_at_s);
-    let events = match (events, when) {
-        (1, Some(at)) => say!("ledger-at", at = seconds(at)),
-        (2.., Some(at)) => say!("ledger-events-costliest", events = events, at = seconds(at)),
-        _ => String::new(),
-    };
-    format!(
-        "{}{flags}: {}{events}",
-        first.cause.name(),
-        states.join(word!("config-comma"))
-    )
+    format!("{cause}{flags}")
 }
 
 /// One character for each hundredth or so of the duration.

@@ -57,7 +57,7 @@ ledger-link-instead = ledger: the link itself takes { $takes } instead of { $ins
 ledger-start-instead = ledger: handshake and slow start take { $takes } instead of { $instead } for as many bytes
 ledger-payload = { $rate } of payload, { $how }
 ledger-link-itself = = { $floor } the link itself ({ $capacity })
-ledger-held = { $mark } { $lost } { $entries } (held { $time })
+ledger-held = { $mark } { $lost } { $cause }, of { $time } that it held: { $states }
 ledger-without = without { $cause }: { $duration } (90 %: { $low } to { $high })
 ledger-link-itself-2 = = { $floor } the link itself
 ledger-link-and-start = = { $floor } the link itself and the start ({ $capacity })

@@ -48,7 +48,7 @@ ledger-link-instead = 時間の内訳: 同じデータ量で、回線自体の�
 ledger-start-instead = 時間の内訳: 同じデータ量で、3ウェイハンドシェイクとスロースタートの時間が{ $instead }から{ $takes }に変化
 ledger-payload = データで{ $rate }、{ $how }
 ledger-link-itself = = { $floor } 回線自体({ $capacity })
-ledger-held = { $mark } { $lost } { $entries }(時間{ $time })
+ledger-held = { $mark } { $lost } { $cause }(制限していた{ $time }のうち): { $states }
 ledger-without = { $cause } がなければ { $duration }(90 %: { $low } 〜 { $high })
 ledger-link-itself-2 = = { $floor } 回線自体
 ledger-link-and-start = = { $floor } 回線自体と開始({ $capacity })

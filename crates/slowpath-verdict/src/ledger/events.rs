@@ -76,8 +76,11 @@ fn of_loss(event: &Event, hints: &Hints, crowd: &Crowd) -> Cause {
         Limit::BottleneckBandwidth
     };
     let overflow = (link, Some(Flag::ShortQueue));
+    // What this flow alone had put into a bucket that others empty as well says nothing of one loss.
+    let of_all = hints.others_seen && hints.policer_took_all;
     let bucket_empty = || {
-        event.backlog >= EMPTY
+        of_all
+            || event.backlog >= EMPTY
             || (event.backlog.is_nan() || crowd.at_once(event)) && !crowd.with_full_queue(event)
     };
     // Where a bucket explains every loss no queue is needed, however long the delay before one happens to be.

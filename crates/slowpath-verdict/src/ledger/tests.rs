@@ -323,6 +323,33 @@ fn the_longest_delay_is_no_overflow_where_a_bucket_explains_every_loss() {
     assert_eq!(cause(false), Some(Limit::BottleneckBandwidth));
 }
 
+/// A bucket that several flows of a capture empty together: what one of them put into it says nothing of a loss.
+#[test]
+fn a_bucket_that_all_flows_empty_took_all_losses() {
+    let mut kilobytes = vec![60; 20];
+    kilobytes.extend((0..40).map(|step| 30 + step / 2));
+    let mut line = flow(&kilobytes, false);
+    line.train_rate = Some(RATE);
+    line.events = vec![Event {
+        backlog: 0.3,
+        longer: 0.5,
+        ..loss(line.start_of(20), 0.0)
+    }];
+    let cause = |others_seen| {
+        let hints = Hints {
+            policed: Some(0.5 * RATE),
+            policer_took_all: true,
+            others_seen,
+            ..hints()
+        };
+        let ledger = book(&line, &hints, None);
+        let causes = [Limit::Policed, Limit::RandomLoss, Limit::BottleneckBandwidth];
+        causes.into_iter().find(|cause| ledger.time_of(*cause) > 0.0)
+    };
+    assert_eq!(cause(true), Some(Limit::Policed));
+    assert_eq!(cause(false), Some(Limit::RandomLoss));
+}
+
 #[test]
 fn idling_and_answers_are_told_apart() {
     let mut line = flow(&[100; 40], false);
