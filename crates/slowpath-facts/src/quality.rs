@@ -46,7 +46,7 @@ pub(crate) fn judge(
     }
     if duplicates > 0 {
         warnings.push(format!(
-            "{duplicates} packets were recorded more than once (several interfaces, a mirror port, or before and after a router); the copies are ignored"
+            "packets that were recorded more than once: {duplicates} (several interfaces, a mirror port, or before and after a router); the copies are ignored"
         ));
     }
     if clock.untimed > 0 {
@@ -69,7 +69,7 @@ pub(crate) fn judge(
     }
     if clock.disorder > 0 {
         warnings.push(format!(
-            "{} packets are slightly out of time order",
+            "packets that are slightly out of time order: {}",
             clock.disorder
         ));
     }
@@ -116,7 +116,7 @@ pub(crate) fn judge(
         }
         if facts.loss.local_segments > 0 && tap == Tap::Sender {
             warnings.push(format!(
-                "{} segments were first seen late although this is the sender: dropped in its own queues, or missed once by the capture",
+                "segments that were first seen late although this is the sender: {}; dropped in its own queues, or missed once by the capture",
                 facts.loss.local_segments
             ));
         }
