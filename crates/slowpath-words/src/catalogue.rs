@@ -62,11 +62,9 @@ impl Catalogue {
         for source in sources {
             let resource = FluentResource::try_new((*source).to_owned())
                 .unwrap_or_else(|(_, faults)| panic!("the catalogue of {code} cannot be read: {faults:?}"));
-            for (id, forms) in messages(&resource) {
-                if let [pieces] = forms.as_slice()
-                    && let Some(text) = constant(pieces)
-                {
-                    words.insert(id, text);
+            for (id, pattern) in patterns(&resource) {
+                if let Some(text) = constant(pattern) {
+                    words.insert(id.to_owned(), text);
                 }
             }
             bundle
@@ -143,16 +141,17 @@ fn all(language: Language) -> Vec<(String, Vec<Vec<Piece>>)> {
 }
 
 fn messages(resource: &FluentResource) -> Vec<(String, Vec<Vec<Piece>>)> {
-    resource
-        .entries()
-        .filter_map(|entry| match entry {
-            ast::Entry::Message(message) => {
-                let pattern = message.value.as_ref()?;
-                Some((message.id.name.to_owned(), pieces(pattern)))
-            }
-            _ => None,
-        })
+    patterns(resource)
+        .map(|(id, pattern)| (id.to_owned(), pieces(pattern)))
         .collect()
+}
+
+/// The messages of a file: their names and their patterns.
+fn patterns(resource: &FluentResource) -> impl Iterator<Item = (&str, &ast::Pattern<&str>)> {
+    resource.entries().filter_map(|entry| match entry {
+        ast::Entry::Message(message) => Some((message.id.name, message.value.as_ref()?)),
+        _ => None,
+    })
 }
 
 /// What a pattern may read, by the forms of its numbers; the default of all of them first.
@@ -199,12 +198,16 @@ fn joined(form: &[Piece], way: &[Piece]) -> Vec<Piece> {
     out
 }
 
-fn constant(pieces: &[Piece]) -> Option<String> {
-    match pieces {
-        [] => Some(String::new()),
-        [Piece::Text(text)] => Some(text.clone()),
-        _ => None,
-    }
+/// The words of a pattern that has nothing else.
+fn constant(pattern: &ast::Pattern<&str>) -> Option<String> {
+    let words = |element: &ast::PatternElement<&str>| match element {
+        ast::PatternElement::TextElement { value } => Some((*value).to_owned()),
+        ast::PatternElement::Placeable {
+            expression: ast::Expression::Inline(ast::InlineExpression::StringLiteral { value }),
+        } => Some(unescape_unicode_to_string(value).into_owned()),
+        ast::PatternElement::Placeable { .. } => None,
+    };
+    pattern.elements.iter().map(words).collect()
 }
 
 const fn sources(language: Language) -> &'static [&'static str] {

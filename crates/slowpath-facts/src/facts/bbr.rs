@@ -60,6 +60,9 @@ pub(super) struct Bbr {
     mode: Mode,
     since: i64,
     pace: f64,
+    /// Segments of a millisecond, and the payload of the largest piece.
+    goal: f64,
+    piece: u64,
     window: f64,
     least_rtt: Option<(i64, i64)>,
     /// Rounds and rates of delivery, the highest first.
@@ -80,11 +83,13 @@ impl Bbr {
     pub(super) fn new(segment: u64, round_trip: i64) -> Self {
         let segment = segment.max(1) as f64;
         let round_trip = round_trip.max(1_000_000) as f64 / 1e9;
-        Self {
+        let mut out = Self {
             segment,
             mode: Mode::Start,
             since: 0,
-            pace: HIGH_GAIN * INITIAL * segment / round_trip,
+            pace: 0.0,
+            goal: 1.0,
+            piece: 0,
             window: INITIAL,
             least_rtt: None,
             rates: VecDeque::new(),
@@ -97,7 +102,9 @@ impl Bbr {
             flying: VecDeque::new(),
             in_flight: 0,
             lost: false,
-        }
+        };
+        out.set_pace(HIGH_GAIN * INITIAL * segment / round_trip);
+        out
     }
 
     /// Bytes per second at which it lets segments go.
@@ -107,15 +114,16 @@ impl Bbr {
 
     /// Payload of the largest piece that is sent at once: a millisecond's (`tcp_tso_autosize`), two segments at least
     /// (`bbr_min_tso_segs`).
-    pub(super) fn piece(&self) -> f64 {
-        let least = if self.pace < SLOW { 1.0 } else { 2.0 };
-        (self.goal() * self.segment).max(least * self.segment)
+    pub(super) const fn piece(&self) -> u64 {
+        self.piece
     }
 
-    fn goal(&self) -> f64 {
-        ((self.pace / 1_024.0).min(LARGEST_PIECE) / self.segment)
-            .floor()
-            .max(1.0)
+    fn set_pace(&mut self, pace: f64) {
+        self.pace = pace;
+        let segments = (pace / 1_024.0).min(LARGEST_PIECE) / self.segment;
+        self.goal = segments.floor().max(1.0);
+        let least = if pace < SLOW { 1.0 } else { 2.0 };
+        self.piece = (self.goal.max(least) * self.segment) as u64;
     }
 
     /// Bytes sent and not known to have arrived.
@@ -224,7 +232,7 @@ impl Bbr {
             let ends = match phase {
                 0 => {
                     let wanted = self.budget(CYCLE[0] * holds, 2.0);
-                    is_full_length && (self.lost || before + self.goal() >= wanted)
+                    is_full_length && (self.lost || before + self.goal >= wanted)
                 }
                 1 => is_full_length || before <= self.budget(holds, 0.0),
                 _ => is_full_length,
@@ -237,7 +245,7 @@ impl Bbr {
         if self.mode == Mode::Start && self.full.1 >= FULL_ROUNDS {
             self.mode = Mode::Drain;
         }
-        if self.mode == Mode::Drain && self.in_flight as f64 <= holds + 3.0 * self.goal() * self.segment {
+        if self.mode == Mode::Drain && self.in_flight as f64 <= holds + 3.0 * self.goal * self.segment {
             (self.mode, self.since) = (Mode::Cycle(FIRST_PHASE), at);
         }
         if matches!(self.mode, Mode::Cycle(_)) && at - seen_at > STALE {
@@ -255,7 +263,7 @@ impl Bbr {
 
     /// Segments in flight that it wants for so many bytes (`bbr_quantization_budget`).
     fn budget(&self, bytes: f64, more: f64) -> f64 {
-        let segments = (bytes / self.segment).ceil() + 3.0 * self.goal();
+        let segments = (bytes / self.segment).ceil() + 3.0 * self.goal;
         segments + segments % 2.0 + more
     }
 
@@ -276,7 +284,7 @@ impl Bbr {
         }
         self.window = self.window.max(SMALLEST);
         if is_full || pace > self.pace {
-            self.pace = pace;
+            self.set_pace(pace);
         }
     }
 
@@ -295,7 +303,7 @@ impl Bbr {
             && let Some(&(_, rate)) = self.rates.front()
         {
             (self.mode, self.since) = (Mode::Cycle(0), at);
-            self.pace = self.gain() * rate * MARGIN;
+            self.set_pace(self.gain() * rate * MARGIN);
         }
     }
 

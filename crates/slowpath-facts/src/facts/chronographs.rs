@@ -35,10 +35,14 @@ const SOONER: i64 = 50_000;
 const SOONER_TIMES: u32 = 3;
 /// How much later than its pacing a piece leaves that the pacing is in step.
 const LATER: i64 = 100_000;
+/// Pieces from which another control shows, and the share of them that leave sooner than BBR lets them.
+const SOME: u32 = 1_000;
+const MOST: f64 = 0.7;
 /// Linux does not pace a connection's first segments.
 const UNPACED: u64 = 10;
 
-/// Counts for a sender with BBR; `None` where the capture has too few of its packets one by one. `round_trip_s` is the
+/// Counts for a sender with BBR; `None` where the capture has too few of its packets one by one, or
+/// shows another control. `round_trip_s` is the
 /// handshake's, `shift` the scale of the advertised window.
 pub(super) fn with_bbr(half: &Half, shift: u8, round_trip_s: f64) -> Option<Chronographs> {
     let (sent, acks) = (half.tx.entries(), half.acks.entries());
@@ -58,12 +62,15 @@ pub(super) fn with_bbr(half: &Half, shift: u8, round_trip_s: f64) -> Option<Chro
         while let Some(next) = sent.get(end).filter(|next| {
             next.at - tx.at < ONE_PIECE
                 && acks.peek().is_none_or(|ack| ack.at > next.at)
-                && (length + u64::from(next.len)) as f64 <= most
+                && length + u64::from(next.len) <= most
         }) {
             length += u64::from(next.len);
             end += 1;
         }
         kernel.transmitted(&sent[place..end]);
+        if kernel.has_another_control() {
+            return None;
+        }
         place = end;
     }
     for ack in acks {
@@ -146,8 +153,16 @@ impl Kernel {
     /// The window has no room for a piece: for a segment, or for as much as is worth waiting for (`tcp_tso_should_defer`).
     fn is_window_full(&self) -> bool {
         let room = self.edge.saturating_sub(self.next);
+        if room >= self.segment.max(self.bbr.piece()) {
+            return false;
+        }
         let third = self.edge.saturating_sub(self.una) / 3;
-        room < self.segment.max((self.bbr.piece() as u64).min(third))
+        room < self.segment.max(self.bbr.piece().min(third))
+    }
+
+    /// Most of what was sent left sooner than BBR lets it.
+    fn has_another_control(&self) -> bool {
+        self.pieces >= SOME && f64::from(self.pieces_sooner) > MOST * f64::from(self.pieces)
     }
 
     fn hold(&mut self, at: i64) {
