@@ -15,13 +15,13 @@ pub(crate) fn out(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
         .iter()
         .skip(1)
         .find_map(|word| word.to_str().filter(|word| !word.starts_with('-')));
-    let (has_a_format, is_sweep) = (command.is_some_and(has_a_format), command == Some("sweep"));
+    let is_sweep = command == Some("sweep");
     let own = words.iter().position(|word| word == "--").unwrap_or(words.len());
-    for word in words[..own]
-        .iter_mut()
-        .filter(|word| has_a_format && *word == "--json")
-    {
-        *word = OsString::from("--format=json");
+    // Which commands have a format takes a while to put together, and is asked only for who wrote the option.
+    if words[..own].iter().any(|word| word == "--json") && command.is_some_and(has_a_format) {
+        for word in words[..own].iter_mut().filter(|word| *word == "--json") {
+            *word = OsString::from("--format=json");
+        }
     }
     if is_sweep {
         words.retain(|word| word != "--sweep");
