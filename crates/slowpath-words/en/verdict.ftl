@@ -58,7 +58,7 @@ sender-application = The sending program pauses: { $idle } of the time nothing i
    *[other] { $pauses } pauses, the longest { $longest }
 }).
 sender-application_rhythm = The sending program provides { $rate } and no more: data leaves at its own rhythm, not when acknowledgements arrive ({ $clocked } of bursts), in pieces smaller than a segment, with the window open.
-sender-application_pace = The sending program gives { $rate } and no more: more had been in flight before, the window has room, and no queue builds.
+sender-application_pace = The sending program gives { $rate } and no more: the window has room, and no queue builds.
 sender-application_schedule = The sending program sends { $bytes } every { $period } ({ $rate }) and no more, and the path carried that. A faster path would only make its pauses longer.
 sender-application_not_idle = nothing was in flight only { $idle } of the time
 sender-application_not_rhythm = { $clocked } of bursts follow an acknowledgement at once, { $short } of packets are smaller than a segment

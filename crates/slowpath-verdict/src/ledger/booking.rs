@@ -1086,7 +1086,16 @@ fn in_blocks(line: &Timeline, hints: &Hints) -> bool {
     let told = dry(line).count().max(line.bursts as usize);
     let whole = whole(line).count();
     let often = whole >= BLOCKS && whole as f64 >= IN_BLOCKS * told as f64;
-    hints.at_sender && (often || writes_alike(line, hints))
+    hints.at_sender && (often || writes_alike(line, hints) || writes_little(line, hints))
+}
+
+/// Less than a segment is in flight: the program writes little at a time, and each piece waits for the one before to be acknowledged
+/// (RFC 896). Who has more to send fills a segment, whatever its buffer holds.
+fn writes_little(line: &Timeline, hints: &Hints) -> bool {
+    let sending = || line.steps.iter().filter(|step| step.fresh > 0);
+    let little = sending().filter(|step| step.flight < u64::from(hints.segment));
+    let count = sending().count();
+    count >= SOME_STEPS && little.count() as f64 >= MOSTLY_LITTLE * count as f64
 }
 
 /// Whenever nothing was left to send, the same bytes or a few times these had been sent since the time before: the program writes
@@ -1267,6 +1276,9 @@ const OFTEN_WHOLE: f64 = 0.25;
 const PAGE: u64 = 4_096;
 /// Share of the time for which a window that is fixed has its size.
 const ALWAYS: f64 = 0.9;
+/// Steps in which something was sent, from which a program shows, and the share of them with little in flight.
+const SOME_STEPS: usize = 20;
+const MOSTLY_LITTLE: f64 = 0.7;
 /// Times at which a program had sent whole blocks when nothing was left, from which that is no accident.
 const BLOCKS: usize = 3;
 /// Share of the bursts that these are at least: of what buffers let go 0.015 at most ended so in drawn transfers, of programs with a

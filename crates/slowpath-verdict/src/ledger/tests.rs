@@ -1098,6 +1098,27 @@ fn a_program_that_writes_the_same_again_and_again_is_no_buffer() {
     }
 }
 
+/// Who has more to send fills a segment: less at a time is a program's that writes little.
+#[test]
+fn less_than_a_segment_in_flight_is_no_buffer() {
+    let of = |flight| {
+        let mut line = flow(&[60; 100], false);
+        (line.bursts, line.let_go, line.burst_bytes) = (100, 95, 2_000_000);
+        // Nothing else tells a program: what was sent since the last time has little in common.
+        line.dry = (1..=100_u32)
+            .map(|burst| (RTT * f64::from(burst) + 0.05, 20_001 * u64::from(burst)))
+            .collect();
+        for step in &mut line.steps {
+            (step.flight, step.fresh) = (flight, flight);
+        }
+        buffer_and_program(line)
+    };
+    let [buffer, program] = of(u64::from(hints().segment) - 300);
+    assert!(buffer < 0.1 && program > 0.9, "{buffer} {program}");
+    let [buffer, program] = of(60_000);
+    assert!(buffer > 0.9 && program < 0.1, "{buffer} {program}");
+}
+
 #[test]
 fn a_start_that_had_the_link_for_a_round_trip_overran_the_queue_by_itself() {
     let of = |most: u64| {
