@@ -239,3 +239,29 @@ fn one_run_each_side_is_said_once_and_equal_rates_are_no_difference() {
     let text = String::from_utf8(out).unwrap();
     assert_eq!(text.matches("--repeats 5").count(), 1, "{text}");
 }
+
+#[test]
+fn what_chance_allows_is_told_of_losses_by_chance_alone() {
+    let said = |limit, rate: f64, lost: u64| {
+        let (mut first, mut second) = (sample::explanation(), sample::explanation());
+        for one in [&mut first, &mut second] {
+            for counters in &mut one.connections[0].connection.counters {
+                counters.data_bytes = 52_428_800;
+            }
+        }
+        let c = &mut second.connections[0].connection;
+        (c.goodput_bit_per_s, c.verdict.limit, c.lost_segments) = (rate, limit, lost);
+        let said = CaptureComparison::of(&first, &second).unwrap();
+        [said.findings, said.although].concat().join("; ")
+    };
+    let by_chance = said(Limit::RandomLoss, 0.3e6, 3_600);
+    assert!(by_chance.contains("for CUBIC"), "{by_chance}");
+    // A policer drops what exceeds its rate, and a sender that is faster than that does not heed losses.
+    for (limit, rate) in [(Limit::Policed, 0.3e6), (Limit::RandomLoss, 8e6)] {
+        let other = said(limit, rate, 3_600);
+        assert!(
+            other.contains("segments are lost, ") && !other.contains("CUBIC"),
+            "{other}"
+        );
+    }
+}

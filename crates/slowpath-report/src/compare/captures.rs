@@ -390,8 +390,21 @@ fn reasons(pair: [&ExplainedConnection; 2], named: Named) -> Vec<String> {
     let (_, high) = response::loss_interval(was.lost, was.segments);
     if low > high {
         let [few, many] = [&was, &is].map(|s| s.lost / s.segments.max(1.0));
-        let most = byte_rate(response::cubic(many, is.mss, is.rtt_min_s.max(1e-6)));
+        let most = response::cubic(many, is.mss, is.rtt_min_s.max(1e-6));
+        // What losses by chance allow says nothing of a policer or an overflow, nor of a control that does not heed them.
+        let by_chance = slow.verdict.limit == Limit::RandomLoss && is.goodput <= HEEDS * most;
+        let most = byte_rate(most);
         found.push(match named {
+            Named::SlowSecond if !by_chance => english!(
+                "compare-captures-more-lost",
+                share = percent(many),
+                max = percent(few)
+            ),
+            Named::SlowFirst if !by_chance => english!(
+                "compare-captures-less-lost",
+                now = percent(few),
+                was = percent(many)
+            ),
             Named::SlowSecond => english!(
                 "compare-captures-segments-lost-instead-about-cubic",
                 share = percent(many),
@@ -437,6 +450,9 @@ fn reasons(pair: [&ExplainedConnection; 2], named: Named) -> Vec<String> {
     }
     found
 }
+
+/// How many times as fast as losses let CUBIC be a sender still heeds them.
+const HEEDS: f64 = 1.5;
 
 /// Whether a link that the transfer fills is what limits it.
 fn fills_a_link(limit: Limit) -> bool {

@@ -448,7 +448,7 @@ pub fn write_text(expected: &Expected, style: Style, out: &mut dyn Write) -> io:
     }
     if expected.advice.is_empty() && !expected.in_vain.is_empty() {
         style.paragraph(
-            "None of the changes above makes these transfers faster in the model.",
+            "None of the changes above, made alone, makes these transfers faster in the model.",
             "  ",
             "  ",
             Tone::Plain,
