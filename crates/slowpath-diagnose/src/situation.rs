@@ -1,7 +1,7 @@
 //! What is known about a transfer and its path, as far as a prediction needs it.
 
 use serde::{Deserialize, Serialize};
-use slowpath_verdict::ledger::{Entry, State};
+use slowpath_verdict::ledger::Entry;
 use slowpath_verdict::{Connection, Flag, Ledger, Limit};
 
 use crate::{response, stats};
@@ -341,11 +341,8 @@ fn link(connections: &[&Connection]) -> Option<f64> {
 fn short_queue(connections: &[&Connection]) -> f64 {
     let seconds: f64 = connections.iter().map(|c| c.ledger.duration_s).sum();
     let entries = connections.iter().flat_map(|c| &c.ledger.entries);
-    let after = |entry: &&Entry| {
-        entry.flags.contains(&Flag::ShortQueue)
-            && matches!(entry.state, State::Growth | State::Repair | State::Timeout)
-    };
-    let time: f64 = entries.filter(after).map(|entry| entry.time_s).sum();
+    let after = entries.filter(|entry| entry.follows_a_short_queue());
+    let time: f64 = after.map(|entry| entry.time_s).sum();
     if seconds > 0.0 {
         (time / seconds).min(1.0)
     } else {

@@ -126,11 +126,7 @@ pub(crate) fn finding(case: &Case, limit: Limit, ledger: &Ledger) -> Finding {
         .entries
         .iter()
         .find(|entry| entry.cause == limit && entry.flags.contains(&Flag::EarlyExit));
-    let after = ledger.entries.iter().filter(|entry| {
-        entry.cause == limit
-            && entry.flags.contains(&Flag::ShortQueue)
-            && matches!(entry.state, State::Growth | State::Repair | State::Timeout)
-    });
+    let after = (ledger.entries.iter()).filter(|entry| entry.cause == limit && entry.follows_a_short_queue());
     let made_good = after.clone().map(|entry| entry.time_s).sum::<f64>();
     let events = after.map(|entry| entry.events).max().unwrap_or(0);
     let stop = window::one_stop(case);

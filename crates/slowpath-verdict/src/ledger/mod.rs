@@ -285,6 +285,12 @@ impl Entry {
 }
 
 impl Entry {
+    /// Whether it made good what a queue dropped that is too short for the path.
+    pub fn follows_a_short_queue(&self) -> bool {
+        self.flags.contains(&Flag::ShortQueue)
+            && matches!(self.state, State::Growth | State::Repair | State::Timeout)
+    }
+
     const fn time(&self) -> f64 {
         self.time_s
     }
