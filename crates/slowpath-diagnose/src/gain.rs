@@ -723,14 +723,11 @@ fn bottleneck_ceiling(s: &Situation, evidence: &PathEvidence, change: &Intervent
     if filled {
         // What the transfer made of the bottleneck is known better than what could be made of its rate.
         let rate = s.goodput * factor;
+        let leaves = MegabyteRate(rate);
         let because = if s.short_queue >= MOSTLY {
-            Message::DropsBursts {
-                rate: MegabyteRate(rate),
-            }
+            Message::DropsBursts { rate: leaves }
         } else {
-            Message::FillsBottleneck {
-                rate: MegabyteRate(rate),
-            }
+            Message::FillsBottleneck { rate: leaves }
         };
         return Some(Ceiling {
             limit,

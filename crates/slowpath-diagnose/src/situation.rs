@@ -287,12 +287,14 @@ impl Situation {
     }
 }
 
+/// How long these connections took, each by itself, seconds.
+fn durations(connections: &[&Connection]) -> f64 {
+    connections.iter().map(|c| c.ledger.duration_s).sum()
+}
+
 /// What each cause costs these connections together, as shares of their durations; nothing unless all capacities are told.
 fn costs(connections: &[&Connection]) -> Vec<Cost> {
-    let seconds: f64 = connections
-        .iter()
-        .map(|connection| connection.ledger.duration_s)
-        .sum();
+    let seconds = durations(connections);
     let told = |connection: &&Connection| connection.ledger.floor_s.is_some();
     if seconds <= 0.0 || !connections.iter().all(told) {
         return Vec::new();
@@ -331,7 +333,7 @@ fn by_cause<'a>(
 /// What the link itself takes for the bytes of these connections, as a share of their durations; nothing unless all capacities
 /// are told.
 fn link(connections: &[&Connection]) -> Option<f64> {
-    let seconds: f64 = connections.iter().map(|c| c.ledger.duration_s).sum();
+    let seconds = durations(connections);
     let taken = |connection: &&Connection| seconds_of(connection.bytes_delivered as f64, &connection.ledger);
     let link_s: f64 = connections.iter().map(taken).sum::<Option<f64>>()?;
     (seconds > 0.0).then(|| (link_s / seconds).min(1.0))
@@ -339,7 +341,7 @@ fn link(connections: &[&Connection]) -> Option<f64> {
 
 /// For how long these connections made good what a short queue of a link dropped, as a share of their durations.
 fn short_queue(connections: &[&Connection]) -> f64 {
-    let seconds: f64 = connections.iter().map(|c| c.ledger.duration_s).sum();
+    let seconds = durations(connections);
     let entries = connections.iter().flat_map(|c| &c.ledger.entries);
     let after = entries.filter(|entry| entry.follows_a_short_queue());
     let time: f64 = after.map(|entry| entry.time_s).sum();

@@ -75,16 +75,14 @@ impl Group {
         // Who comes while a queue stands never sees the empty path: its delays are above the least of all.
         let shortest = |flow: &Measured| Some(flow.facts.rtt.min).filter(|least| *least > 0.0);
         let least = flows().filter_map(shortest).fold(f64::INFINITY, f64::min);
-        let above = |flow: &Measured| shortest(flow).map_or(0.0, |own| own - least) as f32;
-        let delayed = |flow: &'_ Measured| {
-            let above = above(flow);
-            let items = flow.items.clone().into_iter();
-            items.map(move |item| Item {
+        let mut items: Vec<Item> = Vec::new();
+        for flow in flows() {
+            let above = shortest(flow).map_or(0.0, |own| own - least) as f32;
+            items.extend(flow.items.iter().map(|item| Item {
                 delay: item.delay + above,
-                ..item
-            })
-        };
-        let mut items: Vec<Item> = flows().flat_map(delayed).collect();
+                ..*item
+            }));
+        }
         items.sort_by_key(|item| item.at);
         let rtt = flows().map(|flow| flow.facts.rtt.median).fold(0.0, f64::max);
         Shared(queue::fit(&items, rtt), policing::of_flows(&items, flows()))

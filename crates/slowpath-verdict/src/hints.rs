@@ -1,5 +1,6 @@
 //! What the rules say of a transfer as a whole, for the ledger of its parts.
 
+use slowpath_facts::facts::DelayFit;
 use slowpath_facts::{FlowFacts, Happening, Step, Surroundings, Tap, Timeline};
 
 use crate::case::{Case, EXPLAINED, FRAME_OVERHEAD, IDLE_SHARE_ALONE, RTT_SAMPLES};
@@ -51,6 +52,10 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         let some = facts.queue_behind.as_ref().and_then(policed::of_some);
         policer_of_some = some.map(|(rate, bucket)| (payload(facts, rate), bucket));
     }
+    let by_delay = |fit: &DelayFit| {
+        let explains = case.reaches(EXPLAINED, fit.explained) && case.reaches(RTT_SAMPLES, fit.samples);
+        explains.then(|| payload(facts, fit.rate_bit_per_s))
+    };
     let others_seen = around.flows > 1 && around.overlap > IDLE_SHARE_ALONE.value;
     Hints {
         segment: facts.segment_size,
@@ -103,14 +108,9 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         others_seen,
         link_of_all: around
             .shared
-            .filter(|all| {
-                let (explained, samples) = (all.delay.explained, all.delay.samples);
-                others_seen && case.reaches(EXPLAINED, explained) && case.reaches(RTT_SAMPLES, samples)
-            })
-            .map(|all| payload(facts, all.delay.rate_bit_per_s)),
-        delay_rate: (case.reaches(EXPLAINED, own.delay.explained)
-            && case.reaches(RTT_SAMPLES, own.delay.samples))
-        .then_some(payload(facts, own.delay.rate_bit_per_s)),
+            .filter(|_| others_seen)
+            .and_then(|all| by_delay(&all.delay)),
+        delay_rate: by_delay(&own.delay),
         losses_follow_load: fit.is_some_and(|fit| case.losses_follow_load(&fit)),
         losses_ignore_load: fit.is_some_and(|fit| case.losses_ignore_load(&fit)),
         bursts: false,

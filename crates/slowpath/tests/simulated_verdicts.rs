@@ -43,23 +43,11 @@ fn connections_of(
     rtt_ms: f64,
     path: &str,
 ) -> BTreeMap<String, Connection> {
-    connections_to("", name, control, transfer, rtt_ms, path)
-}
-
-/// The same to a host with these settings.
-fn connections_to(
-    server: &str,
-    name: &str,
-    control: &str,
-    transfer: &str,
-    rtt_ms: f64,
-    path: &str,
-) -> BTreeMap<String, Connection> {
-    let all = all_connections(server, name, control, transfer, rtt_ms, path);
+    let all = all_connections("", name, control, transfer, rtt_ms, path);
     all.into_iter().map(|(tap, (main, _))| (tap, main)).collect()
 }
 
-/// The same, and all connections of each capture.
+/// The same to a host with these settings, and all connections of each capture.
 fn all_connections(
     server: &str,
     name: &str,
@@ -290,7 +278,7 @@ fn a_short_transfer_that_ends_in_an_overrun_is_a_start() {
 fn the_kernel_counts_half_of_a_full_window_where_bbr_paces_and_all_of_it_else() {
     let sender = |name, control| {
         let path = "{ rate = \"50 Mbit/s\", queue = \"400 kB\" }";
-        connections_to(
+        let (main, _) = all_connections(
             "window = \"64 KiB\"",
             name,
             control,
@@ -299,7 +287,8 @@ fn the_kernel_counts_half_of_a_full_window_where_bbr_paces_and_all_of_it_else() 
             path,
         )
         .remove("Sender")
-        .expect("a capture beside the sender")
+        .expect("a capture beside the sender");
+        main
     };
     for (name, control, shares) in [
         ("counts-bbr", "bbr", 0.4..0.65),

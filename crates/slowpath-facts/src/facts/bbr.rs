@@ -196,8 +196,9 @@ impl Bbr {
                 (self.full.0, self.full.1 + 1)
             };
         }
-        self.go_on(at, rate * least as f64 / 1e9, before, seen_at);
-        self.let_go(rate, rate * least as f64 / 1e9, segments);
+        let holds = rate * least as f64 / 1e9;
+        self.go_on(at, holds, before, seen_at);
+        self.let_go(rate, holds, segments);
     }
 
     /// Takes a rate of delivery; whether a round began.

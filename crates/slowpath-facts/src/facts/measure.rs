@@ -97,10 +97,9 @@ pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -
         arrival(&items, facts.time.total_s - facts.time.idle_s);
     facts.arrival_local_bit_per_s = local_rate(&items);
     facts.rounds = walked.rounds;
-    // A sender that follows acknowledgements and that neither a window nor a fixed amount in flight held has nothing to count.
+    // Of a sender that neither a window nor a fixed amount in flight held there is nothing to count.
     let held = facts.time.window_full_s > SOME_TIME * active_s || facts.flight.plateau_share > SOME_ROUNDS;
-    let counts = held || facts.clocking.ack_share < FOLLOWS;
-    facts.with_bbr = (split.tap == Tap::Sender && counts)
+    facts.with_bbr = (split.tap == Tap::Sender && held)
         .then(|| chronographs::with_bbr(half, shift, handshake_rtt))
         .flatten();
     // Beside the receiver the sender's own clock tells the delay of each segment.
@@ -138,9 +137,6 @@ pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -
 const SOME_TIME: f64 = 0.02;
 /// Share of the round trips with one amount in flight from which a buffer may hold it.
 const SOME_ROUNDS: f64 = 0.1;
-/// Share of a sender's bursts behind an acknowledgement, below which it may pace: BBR had 0.10 to 0.48 in the lab, Reno and CUBIC
-/// 0.85 and more.
-const FOLLOWS: f64 = 0.65;
 
 /// What queues and buckets explain of a flow's losses.
 #[derive(Debug)]

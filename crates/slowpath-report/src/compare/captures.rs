@@ -311,7 +311,7 @@ fn reasons(pair: [&ExplainedConnection; 2], named: Named) -> Vec<String> {
     let [was, is] = [Situation::of(fast), Situation::of(slow)];
     let mut found = Vec::new();
     // Where both fill a link, its rate is what makes them as fast as they are.
-    if [fast, slow].iter().all(|c| fills_a_link(c.verdict.limit))
+    if [&was, &is].iter().all(|s| s.fills_the_link())
         && let [Some(more), Some(less)] = [fast, slow].map(|c| measured_capacity(&c.ledger))
         && less < more * 0.95
     {
@@ -358,9 +358,7 @@ fn reasons(pair: [&ExplainedConnection; 2], named: Named) -> Vec<String> {
             });
         }
     }
-    if [fast, slow]
-        .iter()
-        .any(|c| waits_for_round_trips(c.verdict.limit))
+    if [&was, &is].iter().any(|s| waits_for_round_trips(s))
         && was.rtt_min_s > 0.0
         && is.rtt_min_s > was.rtt_min_s * 1.25
     {
@@ -393,30 +391,20 @@ fn reasons(pair: [&ExplainedConnection; 2], named: Named) -> Vec<String> {
         let most = response::cubic(many, is.mss, is.rtt_min_s.max(1e-6));
         // What losses by chance allow says nothing of a policer or an overflow, nor of a control that does not heed them.
         let by_chance = slow.verdict.limit == Limit::RandomLoss && is.goodput <= HEEDS * most;
-        let most = byte_rate(most);
-        found.push(match named {
-            Named::SlowSecond if !by_chance => english!(
-                "compare-captures-more-lost",
-                share = percent(many),
-                max = percent(few)
-            ),
-            Named::SlowFirst if !by_chance => english!(
-                "compare-captures-less-lost",
-                now = percent(few),
-                was = percent(many)
-            ),
-            Named::SlowSecond => english!(
+        let allowed = by_chance.then(|| byte_rate(most));
+        let [few, many] = [few, many].map(percent);
+        found.push(match (named, allowed) {
+            (Named::SlowSecond, None) => english!("compare-captures-more-lost", share = many, max = few),
+            (Named::SlowFirst, None) => english!("compare-captures-less-lost", now = few, was = many),
+            (Named::SlowSecond, Some(most)) => english!(
                 "compare-captures-segments-lost-instead-about-cubic",
-                share = percent(many),
-                max = percent(few),
+                share = many,
+                max = few,
                 max2 = most
             ),
-            Named::SlowFirst => english!(
-                "compare-captures-fewer-lost",
-                now = percent(few),
-                was = percent(many),
-                most = most
-            ),
+            (Named::SlowFirst, Some(most)) => {
+                english!("compare-captures-fewer-lost", now = few, was = many, most = most)
+            }
         });
     }
     for (name, of) in [
@@ -454,18 +442,13 @@ fn reasons(pair: [&ExplainedConnection; 2], named: Named) -> Vec<String> {
 /// How many times as fast as losses let CUBIC be a sender still heeds them.
 const HEEDS: f64 = 1.5;
 
-/// Whether a link that the transfer fills is what limits it.
-fn fills_a_link(limit: Limit) -> bool {
-    matches!(limit, Limit::BottleneckBandwidth | Limit::SharedBottleneck)
-}
-
-/// Whether a limit may let more through where round trips are shorter: one that is a rate of its own does not.
-fn waits_for_round_trips(limit: Limit) -> bool {
+/// Whether its limit may let more through where round trips are shorter: one that is a rate of its own does not.
+fn waits_for_round_trips(transfer: &Situation) -> bool {
     let rate_of_its_own = matches!(
-        limit,
+        transfer.limit,
         Limit::SenderApplication | Limit::ReceiverApplication | Limit::DeviceLimit | Limit::HostCpu
     );
-    !fills_a_link(limit) && !rate_of_its_own
+    !transfer.fills_the_link() && !rate_of_its_own
 }
 
 /// What the path carries, in bit/s of payload, where more is known than that it carried what it did.

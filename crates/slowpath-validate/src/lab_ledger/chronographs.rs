@@ -63,22 +63,16 @@ impl Shares {
 
     /// What held it by the ledger.
     fn by_cause(ledger: &Ledger) -> Self {
-        let window = [Limit::ReceiverWindow, Limit::ReceiverApplication];
-        Self {
-            window: sum(ledger, |cause| window.contains(&cause)),
-            buffer: sum(ledger, |cause| cause == Limit::SendBuffer),
-        }
+        let window = ledger.time_of(Limit::ReceiverWindow) + ledger.time_of(Limit::ReceiverApplication);
+        let buffer = ledger.time_of(Limit::SendBuffer);
+        let [window, buffer] = [window, buffer].map(|time_s| time_s / ledger.duration_s.max(1e-9));
+        Self { window, buffer }
     }
 
     /// Whether both shares are near those of `other`.
     pub fn is_near(&self, other: &Self) -> bool {
         (self.window - other.window).abs() <= WITHIN && (self.buffer - other.buffer).abs() <= WITHIN
     }
-}
-
-fn sum(ledger: &Ledger, wanted: impl Fn(Limit) -> bool) -> f64 {
-    let of = ledger.entries.iter().filter(|entry| wanted(entry.cause));
-    of.map(|entry| entry.time_s).fold(0.0, |sum, time| sum + time) / ledger.duration_s.max(1e-9)
 }
 
 /// One transfer.

@@ -2,7 +2,7 @@
 
 use slowpath_facts::Chronographs;
 
-use super::{Entry, Ledger, State};
+use super::{Ledger, State};
 use crate::limit::Limit;
 
 impl Ledger {
@@ -11,10 +11,7 @@ impl Ledger {
     ///
     /// The counts know nothing of the link: a full window counts, whether the link is full as well or not.
     pub fn chronographs(&self, with_bbr: Option<Chronographs>) -> Chronographs {
-        let time_in = |state| {
-            let of = self.entries.iter().filter(|entry| entry.state == state);
-            of.map(Entry::time).fold(0.0, |sum, time| sum + time)
-        };
+        let time_in = |state| self.time_where(|entry| entry.state == state);
         let Some(counted) = with_bbr else {
             return Chronographs {
                 window_s: time_in(State::Window),
@@ -38,6 +35,7 @@ const SEEN: f64 = 0.05;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ledger::Entry;
 
     #[test]
     fn a_full_window_counts_whatever_else_is_full_and_with_bbr_as_far_as_its_pacing_lets_it() {

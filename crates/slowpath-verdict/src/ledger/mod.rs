@@ -179,8 +179,13 @@ impl State {
 impl Ledger {
     /// Time that a cause held, seconds.
     pub fn time_of(&self, cause: Limit) -> f64 {
-        let of = self.entries.iter().filter(|entry| entry.cause == cause);
-        of.map(|entry| entry.time_s).sum()
+        self.time_where(|entry| entry.cause == cause)
+    }
+
+    /// The time of those entries that `wanted` picks, seconds; 0 and not its negative without any, as people read it.
+    fn time_where(&self, wanted: impl Fn(&Entry) -> bool) -> f64 {
+        let of = self.entries.iter().filter(|entry| wanted(entry));
+        of.map(Entry::time).fold(0.0, |sum, time| sum + time)
     }
 
     /// How long a cause held the transfer in one state, seconds.
