@@ -130,11 +130,13 @@ pub(crate) fn diagnose(args: &DiagnoseArgs) -> Result<u8, Failure> {
     session.answer()?;
     session.prove()?;
     let results = session.results()?;
+    // What the folder holds of others beside is in its report.
+    let asked = results.of_variants(&args.of.variants);
     match args.of.format {
-        ResultsFormat::Text => terminal::diagnosis(&results, &session.options.out)?,
+        ResultsFormat::Text => terminal::diagnosis(&asked, &session.options.out)?,
         format => terminal::results(&results, &session.options.out, format)?,
     }
-    let refuted = results
+    let refuted = asked
         .proofs
         .iter()
         .any(|proof| proof.outcome == ProofOutcome::Refuted);

@@ -99,6 +99,16 @@ impl Prediction {
         is_vague(self.low, self.expected, self.high)
     }
 
+    /// Whether another prediction of the same change has the same range, within a hundredth.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let near = |a: f64, b: f64| (a - b).abs() <= A_HUNDREDTH * a.max(b);
+        let high = match (self.high, other.high) {
+            (Some(a), Some(b)) => near(a, b),
+            (a, b) => a == b,
+        };
+        high && near(self.low, other.low) && near(self.expected, other.expected)
+    }
+
     /// Whether one of the limits that were predicted is the one that most runs found; also where no run tells a limit.
     pub fn foresaw(&self, found: &[Limit]) -> bool {
         let predicted =
@@ -698,6 +708,9 @@ fn offered_ceiling(s: &Situation, change: &Intervention) -> Option<Ceiling> {
 
 /// What one more transfer makes of a link that is known to carry `rate`, byte/s: at least, most likely, at most.
 ///
+/// Ranges that differ by less are one.
+const A_HUNDREDTH: f64 = 0.01;
+
 /// As others show that filled it, where there are enough of them; else nearly its rate.
 fn carried(evidence: &PathEvidence, rate: f64) -> (f64, f64, f64) {
     let most = rate * 1.02;

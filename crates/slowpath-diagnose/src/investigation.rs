@@ -27,6 +27,8 @@ pub struct Settings {
     pub changes: Vec<Intervention>,
     /// What other transfers have shown of the path as a change would leave it, where any went over such a one.
     pub after: Vec<(Intervention, PathEvidence)>,
+    /// The transfers that the evidence is from, by the name of their variant; the base's own may be among them.
+    pub others: Vec<(String, Situation)>,
     /// Whether the change that the verdict suggests is tested as well; it is where there are no [`changes`](Self::changes).
     pub suggested: bool,
 }
@@ -38,6 +40,7 @@ impl Default for Settings {
             spare: 2,
             changes: Vec::new(),
             after: Vec::new(),
+            others: Vec::new(),
             suggested: true,
         }
     }
@@ -85,6 +88,8 @@ pub struct Test {
     pub hypothesis: String,
     /// What was predicted, before the re-run.
     pub prediction: Prediction,
+    /// The other variants whose transfers the prediction rests on; none where the base alone gives it.
+    pub others: Vec<String>,
     /// Goodput after the change, byte/s; absent when no valid run came.
     pub measured: Option<Summary>,
     /// The limits found after the change, one for each valid run.
@@ -257,6 +262,38 @@ impl Investigation {
         self.situation = Some(situation);
     }
 
+    /// The other variants without whose transfers a prediction would be another one: each that makes it another by itself,
+    /// else all of them.
+    fn others(&self, situation: &Situation, prediction: &Prediction) -> Vec<String> {
+        let own = PathEvidence::of(&self.base.situations);
+        let alone = predict(situation, &own, &prediction.change);
+        if alone.is_like(prediction) {
+            return Vec::new();
+        }
+        let mut names: Vec<&String> = Vec::new();
+        for (name, _) in &self.settings.others {
+            if *name != self.variant && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let makes_another = |name: &&&String| {
+            let theirs = self.settings.others.iter().filter(|(other, _)| other == **name);
+            let both = self
+                .base
+                .situations
+                .iter()
+                .chain(theirs.map(|(_, situation)| situation));
+            let evidence = PathEvidence {
+                policer: own.policer,
+                ..PathEvidence::of(both)
+            };
+            !predict(situation, &evidence, &prediction.change).is_like(&alone)
+        };
+        let by_themselves: Vec<&String> = names.iter().filter(makes_another).copied().collect();
+        let told = if by_themselves.is_empty() { names } else { by_themselves };
+        told.into_iter().cloned().collect()
+    }
+
     /// What is known of the path as a change leaves it: what others have shown that went over such a one, else what has been
     /// seen of the path as it is.
     fn evidence_after(&self, change: &Intervention) -> &PathEvidence {
@@ -268,7 +305,8 @@ impl Investigation {
         let (Some((prediction, group)), Some(situation)) = (self.current.take(), &self.situation) else {
             return;
         };
-        let test = Test::judge(situation, prediction, &self.base.goodputs, &group);
+        let others = self.others(situation, &prediction);
+        let test = Test::judge(situation, prediction, others, &self.base.goodputs, &group);
         if test.shows_another_limit() {
             // What looks like a link and is none is a device that takes so many packets and no more.
             let change = change::no_device_limit();
@@ -309,22 +347,33 @@ impl Test {
             && gain.is_some_and(|gain| gain < NO_GAIN)
     }
 
-    fn judge(situation: &Situation, prediction: Prediction, base: &[f64], group: &Group) -> Self {
+    fn judge(
+        situation: &Situation,
+        prediction: Prediction,
+        others: Vec<String>,
+        base: &[f64],
+        group: &Group,
+    ) -> Self {
         let measured = Summary::of(&group.goodputs);
         let limits: Vec<Limit> = group.situations.iter().map(|s| s.limit).collect();
         let comparison = Comparison::welch(base, &group.goodputs);
         let outcome = judge(&prediction, measured.as_ref(), &limits);
         let hypothesis = hypothesis(situation, &prediction.change);
-        let sentence = sentence(
+        let mut sentence = sentence(
             &prediction,
             &limits,
             measured.as_ref(),
             comparison.as_ref(),
             outcome,
         );
+        if !others.is_empty() {
+            let names = others.join(", ");
+            sentence = format!("{sentence} {}", english!("investigation-rests-on", names = names));
+        }
         Self {
             hypothesis,
             prediction,
+            others,
             measured,
             limits,
             comparison,

@@ -222,6 +222,43 @@ fn a_window_helps_ios_xe_until_the_next_limit() {
     );
 }
 
+/// What bounds a prediction is another variant's transfer: it is named, and where the base tells it by itself nobody is.
+#[test]
+fn a_prediction_names_the_variants_that_it_rests_on() {
+    let situation = |limit, goodput| {
+        let (_, told) = iosxe(0);
+        Situation::of(&connection(limit, goodput, 4, told.verdict.parameters))
+    };
+    let tuned = Situation {
+        bottleneck: Some(1.8e6),
+        ..situation(Limit::BottleneckBandwidth, 1.79e6)
+    };
+    let own = situation(Limit::ReceiverWindow, 149_330.0);
+    let others = |with_tuned: bool| -> Vec<String> {
+        let mut shown = vec![("iosxe-default".to_owned(), own.clone())];
+        if with_tuned {
+            shown.push(("iosxe-tuned".to_owned(), tuned.clone()));
+        }
+        let evidence = PathEvidence::of(shown.iter().map(|(_, situation)| situation));
+        let settings = Settings {
+            others: shown,
+            ..Settings::default()
+        };
+        let investigation = Investigation::new("iosxe-default", evidence, settings);
+        let (conclusion, _) = drive(investigation, iosxe, |_, repeat| iosxe(repeat));
+        let test = conclusion.tests.into_iter().next().unwrap();
+        assert_eq!(
+            test.sentence.contains("rests on what transfers of iosxe-tuned show"),
+            with_tuned,
+            "{}",
+            test.sentence
+        );
+        test.others
+    };
+    assert_eq!(others(true), ["iosxe-tuned"]);
+    assert_eq!(others(false), [""; 0]);
+}
+
 #[test]
 fn a_window_does_not_help_ios() {
     let investigation = Investigation::new("ios-default", path(), Settings::default());

@@ -88,6 +88,17 @@ pub struct Results {
 }
 
 impl Results {
+    /// The same with the variants of these names alone and what was tested of them; whole if there are none.
+    #[must_use]
+    pub fn of_variants(&self, names: &[String]) -> Self {
+        let mut own = self.clone();
+        if !names.is_empty() {
+            own.variants.retain(|variant| names.contains(&variant.name));
+            own.proofs.retain(|proof| names.contains(&proof.variant));
+        }
+        own
+    }
+
     /// An empty document of the current form.
     pub fn new(experiment: &str, seed: u64) -> Self {
         Self {

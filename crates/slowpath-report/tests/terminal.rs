@@ -147,6 +147,48 @@ fn a_simulated_row_stands_in_for_an_invalid_one() {
     assert!(rows[1].contains("149.3"), "{text}");
 }
 
+/// A rate that a faster link leaves as it is, and that rises with the devices' own limits lifted, is a device's; and what a
+/// prediction has from other variants is said.
+#[test]
+fn what_the_changes_show_stands_above_what_the_captures_say() {
+    use slowpath_diagnose::change;
+    let mut results = sample::results();
+    let told = |results: &slowpath_report::results::Results| {
+        let mut out = Vec::new();
+        slowpath_report::terminal::write_diagnosis(results, WIDE, None, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let before = told(&results);
+    assert!(
+        before.contains("predicted by what iosxe-tuned shows of the path"),
+        "{before}"
+    );
+    let tuned = results
+        .variants
+        .iter()
+        .position(|variant| variant.name == "iosxe-tuned")
+        .unwrap();
+    let rate = results.variants[tuned].goodput_byte_per_s.as_ref().unwrap().mean;
+    let mut link = results.proofs[0].clone();
+    link.variant = "iosxe-tuned".into();
+    link.before_byte_per_s = rate;
+    link.intervention = Some(change::bottleneck(125));
+    link.measured_byte_per_s = Some(1.01 * rate);
+    let mut device = link.clone();
+    device.intervention = Some(change::no_device_limit());
+    device.measured_byte_per_s = Some(2.9 * rate);
+    results.proofs.extend([link, device]);
+    let shown = "limited by device-limit as the changes show (its captures: ";
+    assert!(told(&results).contains(shown), "{}", told(&results));
+    // A link that a faster one outdoes is one.
+    let link = results.proofs.len() - 2;
+    results.proofs[link].measured_byte_per_s = Some(1.25 * rate);
+    assert!(!told(&results).contains(shown), "{}", told(&results));
+    let one = results.of_variants(&["iosxe-tuned".into()]);
+    assert_eq!((one.variants.len(), one.proofs.len()), (1, 2));
+}
+
 /// One of three runs that counts is another thing than a row that does not.
 #[test]
 fn a_row_says_how_many_runs_count() {

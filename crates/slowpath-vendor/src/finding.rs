@@ -204,6 +204,10 @@ impl Trap {
             Self::CeilingAboveSpeed { interface, class } => format!(
                 "The bandwidth of class {class} is above the speed of {interface}: the device refuses it. Lower it."
             ),
+            Self::SmallBucket { burst, .. } if *burst < FULL_PACKET => format!(
+                "A bucket of {burst} bytes holds no full packet: those of a transfer never get through. Give it the rate times the \
+                 round trip at least; 250 ms of the rate suit most paths."
+            ),
             Self::SmallBucket { burst, rate, holds_ms } => format!(
                 "A bucket of {burst} bytes is {holds_ms} ms of {rate} bit/s: it drops what one transfer sends at once long before the \
                  rate is reached. Give it the rate times the round trip at least; 250 ms of the rate suit most paths."
@@ -275,3 +279,6 @@ impl Trap {
         }
     }
 }
+
+/// A full IPv4 packet with the head of its Ethernet frame, bytes, which is what a policer counts there.
+const FULL_PACKET: u64 = 1_514;

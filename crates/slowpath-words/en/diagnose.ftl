@@ -62,6 +62,7 @@ investigation-mb-s = { $value } MB/s
 investigation-kb-s = { $value } kB/s
 investigation-no-valid-run-base-with = No valid run of the base with a readable capture; nothing can be tested.
 investigation-no-difference-shown = , no difference shown
+investigation-rests-on = The prediction rests on what transfers of { $names } show of the path.
 investigation-gave = It gave
 investigation-against-gave = Against this it gave
 investigation-range-too-wide-decide-anything = That range is too wide to decide anything; it gave

@@ -124,6 +124,10 @@ beside-sim-lab-ci = sim/lab, 95 % CI
 ## diagnosis
 
 diagnosis-limited-by = { $rate }, limited by { $limit }
+diagnosis-limited-by-shown = { $rate }, limited by { $shown } as the changes show (its captures: { $limit })
+diagnosis-change-left-limit = { " " }(the change did not take that limit away)
+diagnosis-by-what-one-shows = ; predicted by what { $variant } shows of the path
+diagnosis-by-what-several-show = ; predicted by what { $number } other variants show of the path
 diagnosis-report = Report: { $report }
 diagnosis-least = at least { $low }
 diagnosis-to = { $low } to { $high }

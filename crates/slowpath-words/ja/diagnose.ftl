@@ -62,6 +62,7 @@ investigation-mb-s = { $value }MB/s
 investigation-kb-s = { $value }kB/s
 investigation-no-valid-run-base-with = 読めるキャプチャのある有効な実行がなく、何も検証できません。
 investigation-no-difference-shown = 、差は判定できず
+investigation-rests-on = この予測は、{ $names }の転送が示した経路に基づきます。
 investigation-gave = 結果は
 investigation-against-gave = 予測に反し、結果は
 investigation-range-too-wide-decide-anything = 予測の幅が広すぎて判定できません。結果は

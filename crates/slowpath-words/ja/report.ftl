@@ -109,6 +109,10 @@ beside-sim-lab-ci = シミュレーション/ラボ、95%CI
 ## diagnosis
 
 diagnosis-limited-by = { $rate }、制限要因{ $limit }
+diagnosis-limited-by-shown = { $rate }、制限要因{ $shown }(変更を試した結果。キャプチャでは{ $limit })
+diagnosis-change-left-limit = { "" }(変更してもこの制限はなくならない)
+diagnosis-by-what-one-shows = 。予測は条件{ $variant }が示した経路による
+diagnosis-by-what-several-show = 。予測はほかの条件{ $number }個が示した経路による
 diagnosis-report = レポート: { $report }
 diagnosis-least = { $low }以上
 diagnosis-to = { $low }〜{ $high }

@@ -332,7 +332,7 @@ queue class filter 1 1 ip * * udp * *
         // What is advised was tried, and gains.
         for advice in &new.advice {
             assert!(
-                advice.after_bit_per_s > 1.02 * advice.before_bit_per_s,
+                advice.after_bit_per_s > 1.02 * advice.before_bit_per_s.unwrap(),
                 "{advice:?}"
             );
         }
@@ -359,13 +359,55 @@ policy-map LIMIT
         // What is advised is that bucket, and it was tried.
         let advice = &out.advice[0];
         assert_eq!(
-            (&advice.lines[..], &advice.replaces[..]),
+            (&advice.change.lines[..], &advice.change.replaces[..]),
             (
                 &["police 30000000 937500 conform-action transmit exceed-action drop".to_owned()][..],
                 &[5][..]
             )
         );
         assert!(large.advice.is_empty(), "{large:?}");
+    }
+
+    /// A bucket that holds no full packet lets no transfer end, and a larger one does.
+    #[test]
+    fn a_bucket_below_a_packet_lets_nothing_through_and_its_remedy_does() {
+        let text = LIMIT.replace(" 8000 ", " 1500 ");
+        let given = given(Language::Ios, None, &text);
+        let row = row(&given, "GigabitEthernet1, class-default");
+        assert_eq!(row.goodput_bit_per_s, [None; 3]);
+        let advice = &given.advice[0];
+        assert_eq!((advice.before_bit_per_s, &advice.change.replaces[..]), (None, &[5][..]));
+        assert!((0.8 * 30e6..30e6).contains(&advice.after_bit_per_s), "{advice:?}");
+        let mut out = Vec::new();
+        expected::write_text(&given, Style::default(), &mut out).unwrap();
+        let shown = String::from_utf8(out).unwrap();
+        assert!(
+            shown.contains("-: the transfer does not end.") && shown.contains("does not end, and gets"),
+            "{shown}"
+        );
+    }
+
+    /// Small buffers at both ends and no selective acknowledgement: what each change gives alone is less than what all do.
+    #[test]
+    fn settings_that_hide_each_other_are_changed_together() {
+        let text = "net.ipv4.tcp_rmem = 4096 16384 65536\nnet.ipv4.tcp_wmem = 4096 16384 65536\nnet.ipv4.tcp_sack = 0\n\
+                    net.ipv4.tcp_timestamps = 0\n";
+        let given = given(Language::Sysctl, None, text);
+        let best = &given.advice[0];
+        let lines: Vec<&[usize]> = std::iter::once(&best.change)
+            .chain(&best.with)
+            .map(|change| &change.replaces[..])
+            .collect();
+        // Timestamps add nothing to the others and stay.
+        assert_eq!(lines, [&[1][..], &[2], &[3]], "{given:?}");
+        for alone in given.advice.iter().filter(|advice| advice.with.is_empty()) {
+            let gain = |advice: &expected::Advice| advice.after_bit_per_s / advice.before_bit_per_s.unwrap();
+            assert!(gain(best) > 1.02 * gain(alone), "{given:?}");
+        }
+        let mut out = Vec::new();
+        expected::write_text(&given, Style::default(), &mut out).unwrap();
+        let shown = String::from_utf8(out).unwrap();
+        assert!(shown.contains("+ these 3 changes together: "), "{shown}");
     }
 
     #[test]
@@ -387,7 +429,7 @@ policy-map LIMIT
                 .any(|sentence| sentence.contains("comes in by that port")),
             "{into:?}"
         );
-        assert_eq!(into.advice[0].replaces, [5]);
+        assert_eq!(into.advice[0].change.replaces, [5]);
     }
 
     /// `queue lan2 length` has the lengths of all classes: two that are too long are one change.
@@ -477,7 +519,7 @@ policy-map WITHIN
                 .any(|sentence| sentence.contains("Not in these figures: line 2,")),
             "{blocks:?}"
         );
-        assert_eq!(blocks.advice[0].replaces, [5]);
+        assert_eq!(blocks.advice[0].change.replaces, [5]);
         let server = given(
             Language::Ssh,
             version,
@@ -493,10 +535,10 @@ policy-map WITHIN
         let marked = given(Language::Ssh, Some("OpenSSH_9.2p1"), "Host *\n  IPQoS cs1\n");
         assert_eq!(marked.advice.len(), 1, "{marked:?}");
         assert_eq!(
-            (&marked.advice[0].lines[..], &marked.advice[0].replaces[..]),
+            (&marked.advice[0].change.lines[..], &marked.advice[0].change.replaces[..]),
             (&["IPQoS none".to_owned()][..], &[2][..])
         );
-        assert!(marked.advice[0].after_bit_per_s > 10.0 * marked.advice[0].before_bit_per_s);
+        assert!(marked.advice[0].after_bit_per_s > 10.0 * marked.advice[0].before_bit_per_s.unwrap());
         // Without a mark there is nothing to gain, and nothing is advised.
         let unmarked = given(Language::Ssh, Some("OpenSSH_9.2p1"), "Host *\n  IPQoS none\n");
         assert!(

@@ -78,7 +78,8 @@ pub fn prove(
         let Some((clock, plans, own)) = own else {
             continue;
         };
-        let evidence = evidence(&base, clock, &same_network(plans, &variant.name));
+        let alike = same_network(plans, &variant.name);
+        let (evidence, others) = evidence(&base, clock, &alike);
         let wishes = loaded
             .dossier
             .proofs
@@ -90,6 +91,7 @@ pub fn prove(
                 .min(most_repeats(clock)),
             changes: wishes.map(|wish| wish.change.clone()).collect(),
             after: after(&base, clock, plans, &variant.name),
+            others,
             ..Proving::default()
         };
         let mut investigation = Investigation::new(&variant.name, evidence, settings);

@@ -49,6 +49,9 @@ pub struct Proof {
     pub before_byte_per_s: f64,
     /// Predicted goodput.
     pub predicted_byte_per_s: PredictedRange,
+    /// The other variants whose transfers the prediction rests on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<String>,
     /// The limit predicted to take over.
     pub next_limit: Option<Limit>,
     /// Measured goodput after the change, byte/s.
@@ -78,6 +81,24 @@ impl Proof {
         slowpath_diagnose::gain::is_vague(range.low, range.expected, range.high)
     }
 
+    /// Whether a faster link gave nothing, so that what looks like a full link is none.
+    pub fn shows_no_link(&self) -> bool {
+        matches!(self.intervention, Some(Intervention::ScaleRate { .. }))
+            && self
+                .measured_byte_per_s
+                .is_some_and(|rate| rate < self.before_byte_per_s * LITTLE)
+    }
+
+    /// The limit of a variant as the tests of its changes show it, where they show another one than its captures: a rate
+    /// that a faster link leaves as it is, and that rises with the devices' own limits lifted, is a device's.
+    pub fn shown_limit<'p>(proofs: impl Iterator<Item = &'p Self> + Clone) -> Option<Limit> {
+        let freed = |proof: &Self| {
+            proof.helped() && matches!(proof.intervention, Some(Intervention::LiftDeviceLimit { .. }))
+        };
+        let device = proofs.clone().any(Self::shows_no_link) && proofs.clone().any(freed);
+        device.then_some(Limit::DeviceLimit)
+    }
+
     /// The proofs of an investigation's conclusion, one for each change tested.
     pub fn of(conclusion: &Conclusion) -> Vec<Self> {
         let proof = |test: &Test| Self {
@@ -92,6 +113,7 @@ impl Proof {
                 expected: test.prediction.expected,
                 high: test.prediction.high,
             },
+            others: test.others.clone(),
             next_limit: test.prediction.next_limit,
             measured_byte_per_s: test.measured.as_ref().map(|m| m.mean),
             measured_limit: majority(&test.limits),
@@ -109,6 +131,9 @@ impl Proof {
 
 /// The gain from which a change is said to help.
 const HELPED: f64 = 1.1;
+
+/// A gain that is more than nothing.
+pub(crate) const LITTLE: f64 = 1.02;
 
 /// A predicted rate with its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]

@@ -39,29 +39,32 @@ pub fn write_diagnosis(
             || variant.without_rate().to_owned(),
             |rate| format!("{} {}", unit.show(rate.mean), unit.name),
         );
+        let own = results
+            .proofs
+            .iter()
+            .filter(|proof| proof.variant == variant.name);
         let limit = variant
             .verdict
             .as_ref()
             .map_or(word!("diagnosis-not-told"), |verdict| verdict.limit.name());
+        let first_line = match Proof::shown_limit(own.clone()) {
+            Some(shown) if shown.name() != limit => say!(
+                "diagnosis-limited-by-shown",
+                rate = rate,
+                shown = shown.name(),
+                limit = limit
+            ),
+            _ => say!("diagnosis-limited-by", rate = rate, limit = limit),
+        };
         let first = format!("{}  ", left(label, widest));
         let rest = " ".repeat(columns(&first).min(style.width / 3));
-        for line in wrap(
-            &say!("diagnosis-limited-by", rate = rate, limit = limit),
-            style.width,
-            &first,
-            &rest,
-        ) {
+        for line in wrap(&first_line, style.width, &first, &rest) {
             writeln!(out, "{}", style.bold(&line))?;
         }
-        let own: Vec<&Proof> = results
-            .proofs
-            .iter()
-            .filter(|proof| proof.variant == variant.name)
-            .collect();
-        for proof in &own {
+        for proof in own.clone() {
             write_proof(proof, unit, style, out)?;
         }
-        if own.is_empty() {
+        if own.count() == 0 {
             style.paragraph(nothing_to_test(variant), "  ", "  ", Tone::Plain, out)?;
         }
     }
@@ -72,9 +75,6 @@ pub fn write_diagnosis(
     }
     Ok(())
 }
-
-/// A gain that is more than nothing.
-const LITTLE: f64 = 1.02;
 
 /// Whether this is the clock on which the variant is told: the one of its tests.
 fn is_told(results: &Results, variant: &Variant) -> bool {
@@ -117,7 +117,7 @@ fn write_proof(proof: &Proof, unit: Unit, style: Style, out: &mut dyn Write) -> 
         measured = measured,
         then = then,
         why = why
-    );
+    ) + &resting_on(&proof.others);
     style.paragraph(
         &text,
         &format!("  {}", left(&told(proof.outcome.word()), 10)),
@@ -133,19 +133,33 @@ fn write_proof(proof: &Proof, unit: Unit, style: Style, out: &mut dyn Write) -> 
     Ok(())
 }
 
+/// Of which other variants a prediction knows what it does; nothing where the variant's own transfers tell it.
+fn resting_on(others: &[String]) -> String {
+    match others {
+        [] => String::new(),
+        [one] => say!("diagnosis-by-what-one-shows", variant = one),
+        several => say!("diagnosis-by-what-several-show", number = several.len()),
+    }
+}
+
 /// What a refuted prediction did not know.
 fn refuted(proof: &Proof, rate: f64) -> &'static str {
     let faster = matches!(proof.intervention, Some(Intervention::ScaleRate { .. }));
-    let gained = rate >= proof.before_byte_per_s * LITTLE;
     if rate > proof.predicted_byte_per_s.low {
         return word!("diagnosis-cost-more-than-captures-showed");
     }
-    if proof.measured_limit.is_some() && proof.measured_limit != proof.next_limit {
-        return word!("diagnosis-limit-did-not-show-before");
+    if proof.shows_no_link() {
+        return word!("diagnosis-no-link-full");
     }
-    match (faster, gained) {
-        (true, true) => word!("diagnosis-behind-link-another-one-hardly"),
-        (true, false) => word!("diagnosis-no-link-full"),
+    if proof.measured_limit.is_some() && proof.measured_limit != proof.next_limit {
+        return if proof.measured_limit == proof.limit {
+            word!("diagnosis-change-left-limit")
+        } else {
+            word!("diagnosis-limit-did-not-show-before")
+        };
+    }
+    match faster {
+        true => word!("diagnosis-behind-link-another-one-hardly"),
         _ => word!("diagnosis-cost-less-than-captures-showed"),
     }
 }

@@ -10,7 +10,7 @@ use slowpath_report::results::RunResult;
 use slowpath_report::text::{Style, Tone, columns, left, right, wrap};
 use slowpath_scenario::{Clock, Experiment, Fragments, Plan, PlanOptions};
 use slowpath_units::Duration;
-use slowpath_vendor::remedy::QueueAt;
+use slowpath_vendor::remedy::{QueueAt, Remedy};
 use slowpath_vendor::{LineState, Reading};
 
 use super::cases::{self, Case, VOICE};
@@ -54,27 +54,47 @@ pub struct Row {
     pub voice_loss_fraction: Option<f64>,
 }
 
-/// A change that was tried.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Advice {
+/// Lines to write, and those in whose place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Change {
     /// The lines to write.
     pub lines: Vec<String>,
     /// The numbers of the lines that they replace.
     pub replaces: Vec<usize>,
+}
+
+/// A change that was tried.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Advice {
+    /// The change.
+    #[serde(flatten)]
+    pub change: Change,
+    /// The changes that it was tried with and that it needs; none where it was tried alone.
+    pub with: Vec<Change>,
     /// The use that gains most.
     pub what: String,
     /// At which round trip, in seconds.
     pub round_trip_s: f64,
-    /// Bits per second before.
-    pub before_bit_per_s: f64,
+    /// Bits per second before; nothing where the transfer did not end.
+    pub before_bit_per_s: Option<f64>,
     /// Bits per second with it.
     pub after_bit_per_s: f64,
+}
+
+impl From<Remedy> for Change {
+    fn from(remedy: Remedy) -> Self {
+        Self {
+            lines: remedy.lines,
+            replaces: remedy.replaces,
+        }
+    }
 }
 
 impl Advice {
     /// How many times as fast it makes the transfer.
     fn gain(&self) -> f64 {
-        self.after_bit_per_s / self.before_bit_per_s.max(1.0)
+        self.before_bit_per_s
+            .map_or(f64::INFINITY, |before| self.after_bit_per_s / before.max(1.0))
     }
 }
 
@@ -237,9 +257,28 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// What a change gains at most, and whether it makes anything worse.
-    fn change(&mut self, lines: &[String], replaces: &[usize]) -> (Option<Advice>, bool) {
-        let changed = with(&self.text, lines, replaces);
+    /// What changes made together gain at most, and whether they make anything worse.
+    fn change(&mut self, changes: &[Change]) -> (Option<Advice>, bool) {
+        let after = self.rows_with(changes);
+        let (gains, worse) = gains(self.now, &after);
+        let best = gains
+            .into_iter()
+            .filter(|gain| gain.gain() > 1.0 + NO_CHANGE)
+            .fold(None, |best: Option<Advice>, new| match best {
+                Some(best) if best.gain() >= new.gain() => Some(best),
+                _ => Some(new),
+            });
+        let (Some(mut best), Some((change, with))) = (best, changes.split_first()) else {
+            return (None, worse);
+        };
+        best.change = change.clone();
+        best.with = with.to_vec();
+        (Some(best), worse)
+    }
+
+    /// What the configuration gives with `changes`.
+    fn rows_with(&mut self, changes: &[Change]) -> Vec<Row> {
+        let changed = with(&self.text, changes);
         let after = slowpath_vendor::read_for(
             self.reading.language,
             self.model,
@@ -247,59 +286,82 @@ impl Trial<'_> {
             changed.as_bytes(),
         );
         let (cases, _) = cases::of(&after, changed.as_bytes());
-        let (after, _) = rows(&cases, self.tried);
-        let mut best: Option<Advice> = None;
-        // A use that is gone or cannot be simulated any more is worse.
-        let mut worse = pairs(self.now, &after).count() < self.now.len();
-        for (old, new) in pairs(self.now, &after) {
-            for (place, (before, after)) in old
-                .goodput_bit_per_s
-                .into_iter()
-                .zip(new.goodput_bit_per_s)
-                .enumerate()
-            {
-                worse |= before.is_some() && after.is_none();
-                let (Some(before), Some(after)) = (before, after) else {
-                    continue;
-                };
-                worse |= after < before * (1.0 - NO_CHANGE);
-                let found = Advice {
-                    lines: lines.to_vec(),
-                    replaces: replaces.to_vec(),
-                    what: old.what.clone(),
-                    round_trip_s: ROUND_TRIPS[place].seconds(),
-                    before_bit_per_s: before,
-                    after_bit_per_s: after,
-                };
-                if found.gain() > best.as_ref().map_or(1.0 + NO_CHANGE, Advice::gain) {
-                    best = Some(found);
-                }
-            }
-            let lost = |row: &Row| row.voice_loss_fraction.unwrap_or(0.0);
-            worse |= lost(new) > lost(old) + NO_CHANGE;
-        }
-        (best, worse)
+        rows(&cases, self.tried).0
     }
 }
 
-/// Tries every remedy that is known for this configuration.
+/// What each transfer of `before` becomes in `after`, as advice without a change; and whether anything is worse.
+fn gains(before: &[Row], after: &[Row]) -> (Vec<Advice>, bool) {
+    let mut found = Vec::new();
+    // A use that is gone or cannot be simulated any more is worse.
+    let mut worse = pairs(before, after).count() < before.len();
+    for (old, new) in pairs(before, after) {
+        let transfers = old.goodput_bit_per_s.into_iter().zip(new.goodput_bit_per_s);
+        for (round_trip, (before, after)) in ROUND_TRIPS.iter().zip(transfers) {
+            worse |= match (before, after) {
+                (Some(before), Some(after)) => after < before * (1.0 - NO_CHANGE),
+                (before, None) => before.is_some(),
+                (None, Some(_)) => false,
+            };
+            found.extend(after.map(|after_bit_per_s| Advice {
+                change: Change { lines: Vec::new(), replaces: Vec::new() },
+                with: Vec::new(),
+                what: old.what.clone(),
+                round_trip_s: round_trip.seconds(),
+                before_bit_per_s: before,
+                after_bit_per_s,
+            }));
+        }
+        let lost = |row: &Row| row.voice_loss_fraction.unwrap_or(0.0);
+        worse |= lost(new) > lost(old) + NO_CHANGE;
+    }
+    (found, worse)
+}
+
+/// Tries every remedy that is known for this configuration, each alone and all together.
 fn advice(trial: &mut Trial<'_>) -> (Vec<Advice>, Vec<Vec<String>>) {
     let mut helps: Vec<Advice> = Vec::new();
     let mut in_vain = Vec::new();
-    let remedies = slowpath_vendor::remedies_of(trial.reading).into_iter().flatten();
-    for remedy in remedies
+    let changes: Vec<Change> = slowpath_vendor::remedies_of(trial.reading)
+        .into_iter()
+        .flatten()
         .filter(|remedy| !remedy.lines.is_empty())
         .take(MOST_TRIED)
-    {
-        let (best, worse) = trial.change(&remedy.lines, &remedy.replaces);
+        .map(Change::from)
+        .collect();
+    for change in &changes {
+        let (best, worse) = trial.change(std::slice::from_ref(change));
         match best.filter(|_| !worse) {
             Some(found) => helps.push(found),
-            None => in_vain.push(remedy.lines),
+            None => in_vain.push(change.lines.clone()),
+        }
+    }
+    if let Some(found) = together(trial, changes) {
+        let alone = helps.iter().map(Advice::gain).fold(1.0, f64::max);
+        if found.gain() > alone * (1.0 + NO_CHANGE) {
+            helps.push(found);
         }
     }
     helps.sort_by(|a, b| b.gain().total_cmp(&a.gain()));
     helps.truncate(MOST_ADVICE);
     (helps, in_vain)
+}
+
+/// What all of `changes` give together, without those that add nothing to the others: two settings may each hold back what
+/// the other would give.
+fn together(trial: &mut Trial<'_>, changes: Vec<Change>) -> Option<Advice> {
+    let (best, worse) = trial.change(&changes);
+    best.filter(|_| !worse)?;
+    let all = trial.rows_with(&changes);
+    let mut needed = changes;
+    for change in needed.clone().iter().rev() {
+        let fewer: Vec<Change> = needed.iter().filter(|kept| *kept != change).cloned().collect();
+        let after = trial.rows_with(&fewer);
+        if !gains(&all, &after).1 {
+            needed = fewer;
+        }
+    }
+    trial.change(&needed).0.filter(|found| !found.with.is_empty())
 }
 
 /// Tries another length for each queue that is far from what its rate asks for. Where one line has the lengths of several,
@@ -315,7 +377,8 @@ fn queues(cases: &[Case], trial: &mut Trial<'_>) -> Vec<QueueNote> {
         let Some(remedy) = slowpath_vendor::remedy::queue_length(trial.reading, &at, to.packets) else {
             continue;
         };
-        let (best, worse) = trial.change(&remedy.lines, &remedy.replaces);
+        let change = Change::from(remedy);
+        let (best, worse) = trial.change(std::slice::from_ref(&change));
         // What is too short must gain by more.
         if worse || to.short && best.is_none() {
             continue;
@@ -327,15 +390,16 @@ fn queues(cases: &[Case], trial: &mut Trial<'_>) -> Vec<QueueNote> {
             }
         }
         together.push(at.with_length(to.packets));
-        let gain = best.map(|best| (best.before_bit_per_s, best.after_bit_per_s, best.round_trip_s));
+        let gain =
+            best.and_then(|best| Some((best.before_bit_per_s?, best.after_bit_per_s, best.round_trip_s)));
         notes.push(QueueNote {
             what: case.what.clone(),
             short: to.short,
             packets: own.packets,
             holds_s: own.holds_s(),
             sentence: queues::sentence(own, &case.what, to, gain),
-            lines: remedy.lines,
-            replaces: remedy.replaces,
+            lines: change.lines,
+            replaces: change.replaces,
         });
     }
     notes
@@ -349,23 +413,28 @@ fn pairs<'r>(before: &'r [Row], after: &'r [Row]) -> impl Iterator<Item = (&'r R
 }
 
 /// A configuration with some lines in the place of others, or at its end.
-fn with(text: &str, lines: &[String], replaces: &[usize]) -> String {
+fn with(text: &str, changes: &[Change]) -> String {
     let mut out = String::new();
-    let mut written = false;
+    let mut write = |line: &str| {
+        out.push_str(line);
+        out.push('\n');
+    };
+    let mut written = vec![false; changes.len()];
     for (index, line) in text.lines().enumerate() {
-        if !replaces.contains(&(index + 1)) {
-            out.push_str(line);
-            out.push('\n');
-        } else if !written {
-            written = true;
-            out.push_str(&lines.join("\n"));
-            out.push('\n');
+        let change = changes
+            .iter()
+            .position(|change| change.replaces.contains(&(index + 1)));
+        let Some(change) = change else {
+            write(line);
+            continue;
+        };
+        if !std::mem::replace(&mut written[change], true) {
+            changes[change].lines.iter().for_each(|line| write(line));
         }
     }
-    if !written {
-        out.push_str(&lines.join("\n"));
-        out.push('\n');
-    }
+    let rest = changes.iter().zip(written).filter(|(_, written)| !written);
+    rest.flat_map(|(change, _)| &change.lines)
+        .for_each(|line| write(line));
     out
 }
 
@@ -419,22 +488,19 @@ pub fn write_text(expected: &Expected, style: Style, out: &mut dyn Write) -> io:
             writeln!(out, "{line}")?;
         }
     }
+    if expected
+        .rows
+        .iter()
+        .any(|row| row.goodput_bit_per_s.contains(&None))
+    {
+        let sentence = "-: the transfer does not end.";
+        style.paragraph(sentence, "  ", "  ", Tone::Plain, out)?;
+    }
     for sentence in expected.assumed.iter().chain(&expected.costs) {
         style.paragraph(sentence, "  ", "  ", Tone::Plain, out)?;
     }
     for advice in &expected.advice {
-        let sentence = format!(
-            "{}: {} over {:.0} ms becomes {} ({})",
-            told(&place(&advice.lines, &advice.replaces)),
-            bit_rate(advice.before_bit_per_s),
-            advice.round_trip_s * 1e3,
-            bit_rate(advice.after_bit_per_s),
-            told(&advice.what)
-        );
-        style.paragraph(&sentence, "+ ", "  ", Tone::Good, out)?;
-        for line in &advice.lines {
-            writeln!(out, "      {}", printable(line))?;
-        }
+        write_advice(advice, style, out)?;
     }
     for note in &expected.queues {
         style.paragraph(&note.sentence, "~ ", "  ", Tone::Care, out)?;
@@ -448,12 +514,39 @@ pub fn write_text(expected: &Expected, style: Style, out: &mut dyn Write) -> io:
     }
     if expected.advice.is_empty() && !expected.in_vain.is_empty() {
         style.paragraph(
-            "None of the changes above, made alone, makes these transfers faster in the model.",
+            "None of the changes above makes these transfers faster in the model, alone or together.",
             "  ",
             "  ",
             Tone::Plain,
             out,
         )?;
+    }
+    Ok(())
+}
+
+/// Writes what a change gives, and its lines.
+fn write_advice(advice: &Advice, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let round_trip = format!("{:.0} ms", advice.round_trip_s * 1e3);
+    let after = bit_rate(advice.after_bit_per_s);
+    let gain = match advice.before_bit_per_s {
+        Some(before) => format!("{} over {round_trip} becomes {after}", bit_rate(before)),
+        None => format!("a transfer over {round_trip} does not end, and gets {after} with it"),
+    };
+    let place_of = |change: &Change| told(&place(&change.lines, &change.replaces)).into_owned();
+    let first = &advice.change;
+    let start = match advice.with.len() {
+        0 => place_of(first),
+        others => told(&format!("these {} changes together", others + 1)).into_owned(),
+    };
+    let sentence = format!("{start}: {gain} ({})", told(&advice.what));
+    style.paragraph(&sentence, "+ ", "  ", Tone::Good, out)?;
+    for change in std::iter::once(first).chain(&advice.with) {
+        if !advice.with.is_empty() {
+            writeln!(out, "  {}:", place_of(change))?;
+        }
+        for line in &change.lines {
+            writeln!(out, "      {}", printable(line))?;
+        }
     }
     Ok(())
 }

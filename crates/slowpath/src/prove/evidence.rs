@@ -77,17 +77,25 @@ pub(super) fn is_base(run: &Analyzed, clock: Clock) -> bool {
     run.record.kind == RunKind::Plain && run.record.origin == clock.into()
 }
 
-/// What all transfers over the same network have shown of it on one clock; `variants` are those of them.
+/// What all transfers over the same network have shown of it on one clock, and those transfers with the names of their
+/// variants; `variants` are those of them.
 ///
 /// A policer is no part of it: it may hold one mark and not another.
-pub(super) fn evidence(base: &[Seen], clock: Clock, variants: &[String]) -> PathEvidence {
-    let own = base
+pub(super) fn evidence(
+    base: &[Seen],
+    clock: Clock,
+    variants: &[String],
+) -> (PathEvidence, Vec<(String, Situation)>) {
+    let shown: Vec<(String, Situation)> = base
         .iter()
-        .filter(|seen| is_base(&seen.run, clock) && variants.contains(&seen.run.record.variant));
-    PathEvidence {
+        .filter(|seen| is_base(&seen.run, clock) && variants.contains(&seen.run.record.variant))
+        .filter_map(|seen| Some((seen.run.record.variant.clone(), seen.situation.clone()?)))
+        .collect();
+    let evidence = PathEvidence {
         policer: None,
-        ..PathEvidence::of(own.filter_map(|seen| seen.situation.as_ref()))
-    }
+        ..PathEvidence::of(shown.iter().map(|(_, situation)| situation))
+    };
+    (evidence, shown)
 }
 
 /// What the links of each variant carry, byte/s, as transfers over the same links show that filled them; of variants for which
