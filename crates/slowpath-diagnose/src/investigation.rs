@@ -290,7 +290,11 @@ impl Investigation {
             !predict(situation, &evidence, &prediction.change).is_like(&alone)
         };
         let by_themselves: Vec<&String> = names.iter().filter(makes_another).copied().collect();
-        let told = if by_themselves.is_empty() { names } else { by_themselves };
+        let told = if by_themselves.is_empty() {
+            names
+        } else {
+            by_themselves
+        };
         told.into_iter().cloned().collect()
     }
 

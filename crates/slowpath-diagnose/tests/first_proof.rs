@@ -248,7 +248,8 @@ fn a_prediction_names_the_variants_that_it_rests_on() {
         let (conclusion, _) = drive(investigation, iosxe, |_, repeat| iosxe(repeat));
         let test = conclusion.tests.into_iter().next().unwrap();
         assert_eq!(
-            test.sentence.contains("rests on what transfers of iosxe-tuned show"),
+            test.sentence
+                .contains("rests on what transfers of iosxe-tuned show"),
             with_tuned,
             "{}",
             test.sentence

@@ -376,7 +376,10 @@ policy-map LIMIT
         let row = row(&given, "GigabitEthernet1, class-default");
         assert_eq!(row.goodput_bit_per_s, [None; 3]);
         let advice = &given.advice[0];
-        assert_eq!((advice.before_bit_per_s, &advice.change.replaces[..]), (None, &[5][..]));
+        assert_eq!(
+            (advice.before_bit_per_s, &advice.change.replaces[..]),
+            (None, &[5][..])
+        );
         assert!((0.8 * 30e6..30e6).contains(&advice.after_bit_per_s), "{advice:?}");
         let mut out = Vec::new();
         expected::write_text(&given, Style::default(), &mut out).unwrap();
@@ -535,7 +538,10 @@ policy-map WITHIN
         let marked = given(Language::Ssh, Some("OpenSSH_9.2p1"), "Host *\n  IPQoS cs1\n");
         assert_eq!(marked.advice.len(), 1, "{marked:?}");
         assert_eq!(
-            (&marked.advice[0].change.lines[..], &marked.advice[0].change.replaces[..]),
+            (
+                &marked.advice[0].change.lines[..],
+                &marked.advice[0].change.replaces[..]
+            ),
             (&["IPQoS none".to_owned()][..], &[2][..])
         );
         assert!(marked.advice[0].after_bit_per_s > 10.0 * marked.advice[0].before_bit_per_s.unwrap());

@@ -266,6 +266,23 @@ mod tests {
         assert_eq!(support(Limit::SharedBottleneck, &[four()]), Support::Untested);
     }
 
+    /// A program that is slow is as slow with any congestion control; a processor may have less to do for another.
+    #[test]
+    fn another_congestion_control_does_not_make_a_program_faster() {
+        let reno = || {
+            trial(
+                Change::CongestionControl("reno".to_owned()),
+                &[1e6, 1.02e6, 0.99e6],
+                &[1.9e6, 2.1e6, 2.0e6],
+            )
+        };
+        assert_eq!(
+            support(Limit::SenderApplication, &[reno()]),
+            Support::Contradicted
+        );
+        assert_eq!(support(Limit::HostCpu, &[reno()]), Support::Untested);
+    }
+
     #[test]
     fn a_difference_that_chance_may_make_tells_nothing() {
         let noisy = trial(Change::Streams(4), &[1e6, 3e6, 0.5e6], &[2e6, 4e6, 0.9e6]);

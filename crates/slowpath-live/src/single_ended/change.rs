@@ -79,7 +79,13 @@ impl Change {
             | (Self::Window(_), Limit::ReceiverWindow | Limit::SendBuffer) => Faster,
             (
                 Self::Streams(_),
-                Limit::BottleneckBandwidth | Limit::Policed | Limit::HostCpu | Limit::DeviceLimit,
+                Limit::BottleneckBandwidth | Limit::Policed | Limit::DeviceLimit,
+            )
+            // A program is as slow over any of them. What a processor has to do for each byte differs, and more connections may
+            // have more processors.
+            | (
+                Self::CongestionControl(_),
+                Limit::SenderApplication | Limit::ReceiverApplication | Limit::ProtocolWindow,
             )
             | (
                 Self::Window(_),

@@ -69,33 +69,43 @@ impl Layer {
         found.or_else(|| there.first().copied().filter(|first| *first != self))
     }
 
-    /// Corrects what a watch says of this layer's connection by what is known of the protocol.
+    /// Corrects what a watch says of this layer's connection by what is known of its programs; `server` says that the server is
+    /// OpenSSH.
     ///
     /// From the sockets, a program at the server that reads slowly looks like a small window of the protocol: both let a few bytes
     /// out and wait. OpenSSH's own window is known, and so is what its sftp has in flight: where less than half of that was on its
-    /// way, it is not that which held it. `server` says that the server is OpenSSH too.
+    /// way, it is not that which held it. At this end of raw TCP is our own program, which does nothing but write or read as fast as
+    /// it can: what keeps it from that is a processor.
     pub(super) fn correct(self, connection: &mut ConnectionAnswer, server: bool) {
-        let known = self.is_ssh() && server && connection.direction == "out";
-        let held = connection.verdict.limit == Limit::ProtocolWindow;
+        let out = connection.direction == "out";
         let flight = connection.facts.flight_bytes;
-        if !known || !held || flight <= 0.0 || flight >= OPENSSH_WINDOW / 2.0 {
-            return;
-        }
-        let reader = Limit::ReceiverApplication;
-        connection.verdict.limit = reader;
-        connection.verdict.sentence = english!(
-            "path-server-reads",
-            rate = quantity::byte_rate(connection.goodput_bit_per_s / 8.0),
-            flight = quantity::bytes(flight.round())
-        );
+        let rate = quantity::byte_rate(connection.goodput_bit_per_s / 8.0);
+        let (limit, sentence) = match connection.verdict.limit {
+            Limit::ProtocolWindow
+                if self.is_ssh() && server && out && flight > 0.0 && flight < OPENSSH_WINDOW / 2.0 =>
+            {
+                let flight = quantity::bytes(flight.round());
+                let sentence = english!("path-server-reads", rate = rate, flight = flight);
+                (Limit::ReceiverApplication, sentence)
+            }
+            Limit::SenderApplication if self == Self::Tcp && out => {
+                (Limit::HostCpu, english!("path-processor-sends", rate = rate))
+            }
+            Limit::ReceiverApplication if self == Self::Tcp && !out => {
+                (Limit::HostCpu, english!("path-processor-reads", rate = rate))
+            }
+            _ => return,
+        };
+        let before = std::mem::replace(&mut connection.verdict.limit, limit);
+        connection.verdict.sentence = sentence;
         for entry in &mut connection.ledger.entries {
-            if entry.cause == Limit::ProtocolWindow {
-                entry.cause = reader;
+            if entry.cause == before {
+                entry.cause = limit;
             }
         }
         for interval in &mut connection.intervals {
-            if interval.limit == Limit::ProtocolWindow {
-                interval.limit = reader;
+            if interval.limit == before {
+                interval.limit = limit;
             }
         }
     }
@@ -142,6 +152,62 @@ mod tests {
         assert_eq!(Sftp.below(&[Pipe, Sftp, Scp]), Some(Pipe));
         assert_eq!(Pipe.below(&[Pipe, Sftp, Scp]), None);
         assert_eq!(S3.below(&[Ftp, S3]), Some(Ftp));
+    }
+
+    fn seen(direction: &'static str, limit: Limit, flight_bytes: f64) -> ConnectionAnswer {
+        let facts = crate::why::facts::Facts {
+            flight_bytes,
+            ..crate::why::facts::Facts::default()
+        };
+        ConnectionAnswer {
+            local: String::new(),
+            remote: String::new(),
+            program: None,
+            direction,
+            congestion_control: "reno".to_owned(),
+            bytes: 1,
+            bytes_at_least: false,
+            goodput_bit_per_s: 8e9,
+            ended: true,
+            verdict: slowpath_verdict::Verdict {
+                limit,
+                flags: Vec::new(),
+                share: 1.0,
+                confidence: 1.0,
+                sentence: "before".to_owned(),
+                parameters: slowpath_verdict::Parameters::default(),
+                evidence: Vec::new(),
+                rejected: Vec::new(),
+                next_step: None,
+            },
+            ledger: crate::why::judge::Ledger::default(),
+            intervals: Vec::new(),
+            facts,
+            samples: None,
+        }
+    }
+
+    /// The test's own program is held by nothing but a processor; another's may be slow, and so may the server's.
+    #[test]
+    fn what_is_known_of_a_layers_programs_corrects_its_verdict() {
+        let corrected = |layer: Layer, direction, limit, flight| {
+            let mut connection = seen(direction, limit, flight);
+            layer.correct(&mut connection, true);
+            (connection.verdict.limit, connection.verdict.sentence)
+        };
+        let (limit, sentence) = corrected(Layer::Tcp, "out", Limit::SenderApplication, 0.0);
+        assert_eq!(limit, Limit::HostCpu);
+        assert!(sentence.contains("1 GB/s"), "{sentence}");
+        let limit = |layer, direction, limit, flight| corrected(layer, direction, limit, flight).0;
+        let (sender, reader) = (Limit::SenderApplication, Limit::ReceiverApplication);
+        assert_eq!(limit(Layer::Tcp, "in", reader, 0.0), Limit::HostCpu);
+        assert_eq!(limit(Layer::Tcp, "in", sender, 0.0), sender);
+        assert_eq!(limit(Layer::Tcp, "out", reader, 0.0), reader);
+        assert_eq!(limit(Layer::Pipe, "out", sender, 0.0), sender);
+        let window = Limit::ProtocolWindow;
+        assert_eq!(limit(Layer::Sftp, "out", window, 3e5), reader);
+        assert_eq!(limit(Layer::Sftp, "out", window, 2e6), window);
+        assert_eq!(limit(Layer::Sftp, "in", window, 3e5), window);
     }
 
     #[test]

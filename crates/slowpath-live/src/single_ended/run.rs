@@ -144,6 +144,9 @@ pub fn diagnose(spec: &Spec, guard: &Guard, tell: &mut dyn FnMut(&Stage)) -> Res
     let waterfall = waterfall::waterfall(&answers);
     let mut notes = std::mem::take(&mut bench.notes);
     notes.extend(services.left());
+    if services.address.is_loopback() {
+        notes.push(english!("path-no-network", address = services.address));
+    }
     Ok(Diagnosis {
         schema: SCHEMA,
         server: spec.targets.join(" "),

@@ -36,8 +36,14 @@ pub fn write(diagnosis: &Diagnosis, style: Style, out: &mut dyn Write) -> io::Re
     if let Some(waterfall) = &diagnosis.waterfall {
         style.paragraph(&style.bold(&lost(waterfall)), "", "", Tone::Plain, out)?;
     }
-    let sentence = style.bold(&told(&base.verdict.sentence));
-    style.paragraph(&sentence, "", "", Tone::Plain, out)?;
+    let sentence = told(&base.verdict.sentence);
+    if diagnosis.support == Support::Contradicted {
+        let open = word!("single-ended-text-not-settled");
+        style.paragraph(&style.bold(open), "", "", Tone::Care, out)?;
+        style.paragraph(&sentence, "", "", Tone::Plain, out)?;
+    } else {
+        style.paragraph(&style.bold(&sentence), "", "", Tone::Plain, out)?;
+    }
     style.paragraph(&what_follows(diagnosis), "", "", tone(diagnosis), out)?;
     writeln!(out)?;
     let (to, back) = if diagnosis.direction == "out" {
@@ -326,6 +332,13 @@ fn gave(comparison: &Comparison) -> String {
         (Outcome::TooFew, _) => say!(
             "single-ended-text-times-as-fast-once",
             ratio = format_args!("{:.2}", comparison.ratio)
+        ),
+        // Not at the level that stays right for all looks at it together, which is stricter than the interval's.
+        (Outcome::NotShown, Some((low, high))) if low > 1.0 || high < 1.0 => say!(
+            "single-ended-text-perhaps-times-as-fast",
+            ratio = format_args!("{:.2}", comparison.ratio),
+            low = format_args!("{:.2}", low),
+            high = format_args!("{:.2}", high)
         ),
         (Outcome::NotShown, Some((low, high))) => {
             say!(

@@ -304,7 +304,10 @@ fn gains(before: &[Row], after: &[Row]) -> (Vec<Advice>, bool) {
                 (None, Some(_)) => false,
             };
             found.extend(after.map(|after_bit_per_s| Advice {
-                change: Change { lines: Vec::new(), replaces: Vec::new() },
+                change: Change {
+                    lines: Vec::new(),
+                    replaces: Vec::new(),
+                },
                 with: Vec::new(),
                 what: old.what.clone(),
                 round_trip_s: round_trip.seconds(),
