@@ -143,7 +143,7 @@ pub(crate) fn compute(
     out: Option<&Path>,
     format: SweepFormat,
 ) -> Result<u8, Failure> {
-    let out = out.map_or_else(|| default_folder(&options.experiment), Path::to_owned);
+    let out = out.map_or_else(|| free_folder(options), Path::to_owned);
     let cancel = interrupt::flag();
     let bar = progress::is_shown().then(|| progress::bar(0, progress::computed()));
     let swept = sweep::run_in(options, shard, &out, &cancel, &|done, all| {
@@ -197,6 +197,19 @@ fn failure(error: Error) -> Failure {
 
 /// The variable of the environment that names the interpreter of the Python package.
 const PYTHON: &str = "SLOWPATH_PYTHON";
+
+/// The default folder, or the first of those numbered from 2 behind it that holds no sweep over other settings.
+fn free_folder(options: &SweepOptions) -> PathBuf {
+    let first = default_folder(&options.experiment);
+    let mut folder = first.clone();
+    for number in 2_u32.. {
+        if !sweep::holds_another(options, &folder) {
+            break;
+        }
+        folder = PathBuf::from(format!("{}-{number}", first.display()));
+    }
+    folder
+}
 
 /// `results/NAME-sweep`, by the name of a built-in experiment or of the file.
 fn default_folder(experiment: &str) -> PathBuf {

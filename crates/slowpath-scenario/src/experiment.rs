@@ -339,15 +339,20 @@ fn lay_network(base: &mut Table, overlay: &Table) {
         if above.entry("both").is_some() {
             below.remove("up");
             below.remove("down");
-        } else if (above.entry("up").is_some() || above.entry("down").is_some())
-            && let Some(both) = below.remove("both")
-        {
-            for way in ["up", "down"] {
-                below.push(way, both.key_span, both.node.clone());
-            }
+        } else if above.entry("up").is_some() || above.entry("down").is_some() {
+            part_directions(below);
         }
     }
     base.push("network", entry.key_span, entry.node);
+}
+
+/// Writes `up` and `down` for `both`.
+fn part_directions(network: &mut Table) {
+    if let Some(both) = network.remove("both") {
+        for way in ["up", "down"] {
+            network.push(way, both.key_span, both.node.clone());
+        }
+    }
 }
 
 /// Makes room for a variant's workload of another kind: the keys of the common one mean nothing to it.
@@ -367,6 +372,18 @@ fn lay_workload(base: &mut Table, overlay: &Table) {
 }
 
 fn apply_override(table: &mut Table, key: &str, node: &Node, issues: &Issues) {
+    // One direction of a path that is the same both ways.
+    if ["up", "down"].iter().any(|way| {
+        key.strip_prefix("network.")
+            .and_then(|rest| rest.strip_prefix(way))
+            .is_some_and(|rest| rest.starts_with('['))
+    }) && let Some(mut entry) = table.remove("network")
+    {
+        if let Value::Table(network) = &mut entry.node.value {
+            part_directions(network);
+        }
+        table.push("network", entry.key_span, entry.node);
+    }
     if let Err(part) = table.set(key, node.clone()) {
         issues.push(
             Diagnostic::error(

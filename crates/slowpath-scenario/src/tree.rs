@@ -128,6 +128,10 @@ impl Table {
             .map_or((path, None), |(head, rest)| (head, Some(rest)));
         let (key, indices) = split_indices(head).ok_or_else(|| head.to_owned())?;
         if !self.0.iter().any(|entry| entry.key == key) {
+            // A list that is not there has no places.
+            if !indices.is_empty() {
+                return Err(head.to_owned());
+            }
             let empty = Node {
                 span: node.span,
                 value: Value::Table(Self::default()),

@@ -300,12 +300,25 @@ kind = "ping"
         panic!()
     };
     assert_eq!(*delay, slowpath_path::Delay::fixed(Duration::from_millis(20)));
+    // One direction of a path that is the same both ways.
+    let down = [("network.down[1].delay".to_owned(), "20 ms".to_owned())];
+    let experiment = Experiment::read("x.toml", one, &down).unwrap();
+    let plan = experiment
+        .plan(&options("default", Clock::Lab), &Fragments::new())
+        .unwrap();
+    for (element, millis) in [("up.delay", 5), ("down.delay", 20)] {
+        let ElementKind::Delay(delay) = &plan.network.element(element).unwrap().does else {
+            panic!()
+        };
+        assert_eq!(*delay, slowpath_path::Delay::fixed(Duration::from_millis(millis)));
+    }
     let wrong = [("network.up[7].delay".to_owned(), "20 ms".to_owned())];
     let shown = Experiment::read("x.toml", one, &wrong).unwrap_err().to_string();
     assert!(
         shown.contains("--set network.up[7].delay:1:1: error: `network.up[7].delay` leads nowhere"),
         "{shown}"
     );
+    assert_eq!(shown.matches("error: ").count(), 1, "{shown}");
 }
 
 /// What is wrong (a replacement in the good file), and what the message must contain.

@@ -297,3 +297,28 @@ fn samples_and_intervals() {
         );
     }
 }
+
+/// A sweep over other settings leaves the tables of the first where they are; one with other values goes on there.
+#[test]
+fn another_sweep_has_a_folder_of_its_own() {
+    let scratch = Scratch::new("another-sweep");
+    scratch.file("small.toml", &lossy());
+    let run = |range: &str| {
+        done(&sweep(
+            &scratch,
+            &["sweep", "small.toml", range, "--variant", "auto", "--repeats", "1"],
+        ));
+    };
+    let of = |folder: &str| tables(&scratch.0.join("results").join(folder));
+    run("delay=5 ms,10 ms");
+    let first = of("small-sweep");
+    run("loss=0 %,1 %");
+    assert_eq!(of("small-sweep"), first);
+    let second = text(&of("small-sweep-2")["sweep.csv"]);
+    assert!(second.starts_with("loss [fraction],"), "{second}");
+    run("delay=5 ms,10 ms,20 ms");
+    let longer = text(&of("small-sweep")["sweep.csv"]);
+    assert!(longer.lines().count() > text(&first["sweep.csv"]).lines().count());
+    run("loss=0.1 %");
+    assert!(!scratch.0.join("results/small-sweep-3").exists());
+}

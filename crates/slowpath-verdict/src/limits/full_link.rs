@@ -60,6 +60,8 @@ pub(super) fn look(case: &Case) -> Result<Finding, No> {
     };
     // A link must be used for most of the time to be the limit; one that stands idle after losses which its queue did
     // not make is not.
+    // What got through is no more than it carries, whatever a fit of delays says.
+    let rate = rate.max(case.ethernet_rate());
     let used = fit.mean_bit_per_s / rate.max(1.0);
     let lossy = case.losses_ignore_load(&fit) && !shared;
     // A queue that is too short makes the losses itself after which its link stands idle.

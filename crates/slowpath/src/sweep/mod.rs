@@ -133,6 +133,21 @@ pub fn missing(design: Design, out: &Path) -> Result<Vec<usize>, Error> {
     merge::missing(&units, &kept::read(out)?)
 }
 
+/// Whether a folder holds a sweep over other settings or of other variants, whose tables this one would take the place of; one
+/// with other values of the same settings goes on there.
+pub fn holds_another(options: &SweepOptions, folder: &Path) -> bool {
+    let setting = |range: &String| {
+        let name = range.split_once('=').map_or(range.as_str(), |(name, _)| name);
+        name.trim().to_owned()
+    };
+    let settings = |sweeps: &[String]| sweeps.iter().map(setting).collect::<Vec<_>>();
+    merge::design(folder).is_ok_and(|there| {
+        settings(&there.sweeps) != settings(&options.sweeps)
+            || there.variants != options.variants
+            || there.quick != options.quick
+    })
+}
+
 /// The folder of a sweep, made where it is missing.
 fn open(units: &Units, out: &Path) -> Result<Folder, Error> {
     if let Ok(there) = merge::design(out)
