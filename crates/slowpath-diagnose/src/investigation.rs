@@ -511,55 +511,72 @@ fn sentence(
         Some(high) => english!("investigation-to", low = rate(prediction.low), high = rate(high)),
         None => english!("investigation-least", low = rate(prediction.low)),
     };
-    let next = prediction.next_limit.map_or(String::new(), |l| {
-        english!("investigation-then-limited-by", l = l)
-    });
     let change = change::words(&prediction.change);
-    let head = if prediction.is_no_gain(0.1) {
-        let most = (prediction.expected / prediction.before - 1.0) * 100.0;
-        english!(
-            "investigation-with-no-real-gain-predicted",
+    let because = &prediction.because;
+    let no_gain = prediction.is_no_gain(0.1);
+    let most = format!("{:+.0}", (prediction.expected / prediction.before - 1.0) * 100.0);
+    let head = match (no_gain, prediction.next_limit) {
+        (true, Some(next)) => english!(
+            "investigation-no-gain-then",
             change = change,
-            most = format_args!("{:+.0}", most),
+            most = most,
             range = range,
             next = next,
-            because = prediction.because
-        )
-    } else {
-        english!(
-            "investigation-with-predicted-because",
+            because = because
+        ),
+        (true, None) => english!(
+            "investigation-no-gain",
+            change = change,
+            most = most,
+            range = range,
+            because = because
+        ),
+        (false, Some(next)) => english!(
+            "investigation-predicted-then",
             change = change,
             range = range,
             next = next,
-            because = prediction.because
-        )
+            because = because
+        ),
+        (false, None) => english!(
+            "investigation-predicted",
+            change = change,
+            range = range,
+            because = because
+        ),
     };
     let Some(measured) = measured else {
-        return english!("investigation-no-valid-run-came", head = head);
+        return format!("{head} {}", english_word!("investigation-no-valid-run-came"));
     };
-    let shown = match comparison {
+    let mean = rate(measured.mean);
+    let got = match comparison {
         Some(c) if c.outcome == Difference::NotShown => {
-            english_word!("investigation-no-difference-shown").to_owned()
+            english!("investigation-got-no-difference", rate = mean)
         }
         Some(c) if c.ratio >= 2.0 => english!(
-            "investigation-times-as-fast",
+            "investigation-got-times",
+            rate = mean,
             ratio = format_args!("{:.1}", c.ratio)
         ),
-        Some(c) => format!(", {:+.1} %", c.percent()),
-        None => String::new(),
+        Some(c) => english!(
+            "investigation-got-percent",
+            rate = mean,
+            percent = format_args!("{:+.1}", c.percent())
+        ),
+        None => mean,
     };
-    let verb = match outcome {
-        Outcome::Held => english_word!("investigation-gave"),
-        Outcome::Refuted => english_word!("investigation-against-gave"),
+    let measured = match outcome {
+        Outcome::Held => english!("investigation-gave", got = got),
+        Outcome::Refuted => english!("investigation-against-gave", got = got),
         Outcome::Undecided if prediction.is_vague() => {
-            english_word!("investigation-range-too-wide-decide-anything")
+            english!("investigation-range-too-wide-decide-anything", got = got)
         }
         Outcome::Undecided if !prediction.foresaw(limits) => {
-            english_word!("investigation-then-another-limit-held-than")
+            english!("investigation-then-another-limit-held-than", got = got)
         }
-        Outcome::Undecided => english_word!("investigation-more-runs-needed-gave"),
+        Outcome::Undecided => english!("investigation-more-runs-needed-gave", got = got),
     };
-    format!("{head}. {verb} {}{shown}.", rate(measured.mean))
+    format!("{head} {measured}")
 }
 
 /// A link is tested by one that is a little faster, in per cent: so little that other limits stay away, and more than the

@@ -1,7 +1,8 @@
 ### The page: texts of its templates and its script. The test `catalogue` holds both equal.
 
 page-made = Made by slowpath { $version }
-page-self-contained = { "." } This page holds everything it shows: no part of it is fetched from elsewhere. Graphs are drawn with uPlot 1.6.32 (MIT licence, © Leon Sorokin).
+page-self-contained = This page holds everything it shows: no part of it is fetched from elsewhere. Graphs are drawn with uPlot 1.6.32 (MIT licence, © Leon Sorokin).
+page-connection-of-run = The connection, run 1
 page-parts = Parts of the report
 page-theme = Switch between light and dark
 page-show = Show

@@ -1,7 +1,8 @@
 ### ページの文。英語はassets/にあり、同じであることをテストで確認しています。
 
 page-made = slowpath { $version }で作成
-page-self-contained = 。このページは表示に必要なものをすべて含み、外部から何も取得しません。グラフはuPlot 1.6.32(MITライセンス、© Leon Sorokin)で描いています。
+page-self-contained = このページは表示に必要なものをすべて含み、外部から何も取得しません。グラフはuPlot 1.6.32(MITライセンス、© Leon Sorokin)で描いています。
+page-connection-of-run = 接続(1回目の実行)
 page-parts = レポートの目次
 page-theme = 明暗の切り替え
 page-show = 表示

@@ -49,15 +49,26 @@ pub fn told_whole(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether English prose is left in a text: several words in a row, outside of what is quoted.
+/// Whether English prose is left in a text: several words in a row, or one that no name has, outside of what is quoted.
 fn is_prose(text: &str) -> bool {
-    let mut words = 0;
-    for part in text
-        .split(['`', '"'])
-        .step_by(2)
-        .flat_map(|part| part.split_inclusive(' '))
+    let unquoted = || text.split(['`', '"']).step_by(2);
+    let stranded = |word: &str| STRANDED.contains(&word);
+    if unquoted()
+        .flat_map(|part| part.split(|c: char| !(c.is_ascii_alphanumeric() || "'-_./".contains(c))))
+        .any(stranded)
     {
+        return true;
+    }
+    let mut words = 0;
+    for (place, part) in unquoted().flat_map(|part| part.split_inclusive(' ')).enumerate() {
         let bare = part.trim_end_matches([' ', ',', ';', '.', ':', '?', '!']);
+        // A sentence begins with a capital letter, and so does a name: what follows tells.
+        let bare = if place == 0 {
+            bare.strip_prefix(|c: char| c.is_ascii_uppercase())
+                .unwrap_or(bare)
+        } else {
+            bare
+        };
         let word = !bare.is_empty()
             && bare
                 .bytes()
@@ -555,6 +566,9 @@ const GOODPUT: &str = "goodput";
 
 /// Words in a row that are a sentence and no name.
 const PROSE: usize = 3;
+
+/// Words that stand in sentences alone.
+const STRANDED: [&str; 8] = ["that", "which", "were", "was", "gave", "these", "those", "whose"];
 
 /// The name of arguments that are numbers.
 const COUNT: &str = "count";

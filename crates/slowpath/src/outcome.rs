@@ -11,7 +11,7 @@ use slowpath_report::results::{
 use slowpath_scenario::figure::{Figure as Published, FigureValue};
 use slowpath_scenario::{Clock, Plan, Standing};
 use slowpath_verdict::{Analysis, Limit, Verdict};
-use slowpath_words::english_word;
+use slowpath_words::{english, english_word};
 
 use crate::analyzed::Analyzed;
 use crate::disturbed;
@@ -409,13 +409,17 @@ fn agreed(runs: &[RunResult]) -> Option<Verdict> {
     if count < verdicts.len() {
         let others: Vec<String> = counts[1..]
             .iter()
-            .map(|(limit, count)| format!("{limit} in {count}"))
+            .map(|(limit, count)| format!("{limit} {count}"))
             .collect();
         chosen.sentence = format!(
-            "{} (in {count} of {} runs; {})",
+            "{} {}",
             chosen.sentence,
-            verdicts.len(),
-            others.join(", ")
+            english!(
+                "outcome-in-runs",
+                count = count,
+                runs = verdicts.len(),
+                others = others.join(", ")
+            )
         );
         chosen.confidence *= count as f64 / verdicts.len() as f64;
     }

@@ -178,7 +178,7 @@ fn no_advice_makes_anything_worse() {
         let changes = found
             .advice
             .iter()
-            .map(|advice| (&advice.lines, &advice.replaces))
+            .map(|advice| (&advice.change.lines, &advice.change.replaces))
             .chain(found.queues.iter().map(|note| (&note.lines, &note.replaces)));
         for (lines, replaces) in changes {
             let text = String::from_utf8(text(device.file)).unwrap();

@@ -306,7 +306,15 @@ fn another_sweep_has_a_folder_of_its_own() {
     let run = |range: &str| {
         done(&sweep(
             &scratch,
-            &["sweep", "small.toml", range, "--variant", "auto", "--repeats", "1"],
+            &[
+                "sweep",
+                "small.toml",
+                range,
+                "--variant",
+                "auto",
+                "--repeats",
+                "1",
+            ],
         ));
     };
     let of = |folder: &str| tables(&scratch.0.join("results").join(folder));

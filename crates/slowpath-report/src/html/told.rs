@@ -79,7 +79,10 @@ fn said(escaped: &str) -> String {
             plain = Cow::Owned(plain.replace(entity, mark));
         }
     }
-    let told = told_on_page(&plain);
+    let told = match plain.strip_suffix(NAMED) {
+        Some(title) => Cow::Owned(format!("{}{NAMED}", told_on_page(title))),
+        None => told_on_page(&plain),
+    };
     if told == plain {
         return escaped.to_owned();
     }
@@ -89,6 +92,9 @@ fn said(escaped: &str) -> String {
     }
     out
 }
+
+/// What stands behind the title of a page.
+const NAMED: &str = " · slowpath";
 
 /// Elements whose content is no text to be read as prose.
 const KEPT: [&str; 6] = ["script", "style", "code", "pre", "textarea", "svg"];

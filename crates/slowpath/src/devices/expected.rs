@@ -529,19 +529,23 @@ pub fn write_text(expected: &Expected, style: Style, out: &mut dyn Write) -> io:
 
 /// Writes what a change gives, and its lines.
 fn write_advice(advice: &Advice, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let round_trip = format!("{:.0} ms", advice.round_trip_s * 1e3);
-    let after = bit_rate(advice.after_bit_per_s);
-    let gain = match advice.before_bit_per_s {
-        Some(before) => format!("{} over {round_trip} becomes {after}", bit_rate(before)),
-        None => format!("a transfer over {round_trip} does not end, and gets {after} with it"),
-    };
     let place_of = |change: &Change| told(&place(&change.lines, &change.replaces)).into_owned();
     let first = &advice.change;
     let start = match advice.with.len() {
         0 => place_of(first),
         others => told(&format!("these {} changes together", others + 1)).into_owned(),
     };
-    let sentence = format!("{start}: {gain} ({})", told(&advice.what));
+    let (milliseconds, after) = (advice.round_trip_s * 1e3, bit_rate(advice.after_bit_per_s));
+    let of = told(&advice.what);
+    let sentence = match advice.before_bit_per_s {
+        Some(before) => format!(
+            "{start}: {} over {milliseconds:.0} ms becomes {after} ({of})",
+            bit_rate(before)
+        ),
+        None => format!(
+            "{start}: a transfer over {milliseconds:.0} ms does not end, and gets {after} with it ({of})"
+        ),
+    };
     style.paragraph(&sentence, "+ ", "  ", Tone::Good, out)?;
     for change in std::iter::once(first).chain(&advice.with) {
         if !advice.with.is_empty() {
