@@ -6,6 +6,7 @@ use slowpath_facts::{FlowFacts, QueueFit, Surroundings, Tap};
 use crate::catalogue::Message;
 use crate::cut::{Compared, Cut, Figure, Watch, cuts};
 use crate::finding::No;
+use crate::ledger::capacity::swings;
 use crate::limit::Reason;
 
 /// A flow with the figures that several rules use.
@@ -251,6 +252,15 @@ impl Case<'_> {
         self.reaches(STANDING_SAMPLES, self.facts.rtt.count)
             && self.reaches(STANDING_ROUNDS, self.facts.flight.rounds)
             && self.told(STANDS, (self.facts.rtt.p10 - margin) / self.base_rtt, stands)
+    }
+
+    /// Round trips swing as no queue makes them: their length shows none.
+    pub(crate) fn swings(&self) -> bool {
+        let facts = self.facts;
+        let explained = self
+            .queue()
+            .is_some_and(|fit| self.reaches(EXPLAINED, fit.delay.explained));
+        !explained && swings(&facts.timeline, facts.segment_size, self.busy_rate(), false)
     }
 
     /// Behind the bottleneck: data arrive at one rate nearly all the time, and a queue delays them.

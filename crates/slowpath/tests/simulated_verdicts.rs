@@ -330,3 +330,30 @@ fn connections_that_share_a_link_are_told_the_same_capacity() {
         assert!((0.95..1.05).contains(&ratio), "{ratio}: {}", ledger.sentence);
     }
 }
+
+/// A path that takes as long as it happens to is no queue: what a full window holds is the window's, at both taps.
+#[test]
+fn jitter_below_a_full_window_is_no_link() {
+    for (name, jitter) in [("jitter-4", 4), ("jitter-8", 8)] {
+        let path = format!(
+            "{{ rate = \"50 Mbit/s\", queue = \"1000 packets\" }}, {{ delay = \"20 ms\", jitter = \"{jitter} ms\" }}"
+        );
+        let all = all_connections(
+            "window = \"64 KiB\"",
+            name,
+            "cubic",
+            "size = \"10 MB\"",
+            20.0,
+            &path,
+        );
+        for (tap, (main, _)) in all {
+            let ledger = &main.ledger;
+            assert_eq!(main.verdict.limit, Limit::ReceiverWindow, "{jitter} ms, {tap}");
+            assert_eq!(ledger.capacity_is, CapacityIs::AtLeast, "{jitter} ms, {tap}");
+            assert!(
+                ledger.time_of(Limit::ReceiverWindow) > 0.7 * ledger.duration_s,
+                "{jitter} ms, {tap}: {ledger:?}"
+            );
+        }
+    }
+}

@@ -41,9 +41,9 @@ pub(super) fn look(case: &Case) -> Result<Finding, No> {
         || case.reaches(NO_QUEUE, fit.delay_step) && case.reaches(EXPLAINED, fit.delay_correlation);
     let by_loss = case.losses_follow_load(&fit) && (case.reaches(QUEUE, fit.delay_step) || behind_bucket());
     let by_delay = case.fills(&fit) || (!shared && case.fills(&own));
-    let by_arrival = case.arrives_at_link_rate();
-    let by_rate =
-        by_arrival || case.steady_behind_queue() || case.standing_queue() || case.alone_in_disorder();
+    let by_arrival = case.arrives_at_link_rate() && !case.swings();
+    let by_queue = case.steady_behind_queue() || case.standing_queue() || case.alone_in_disorder();
+    let by_rate = by_arrival || by_queue && !case.swings();
     if !(by_loss || by_delay || by_rate) {
         return Err(no_queue(case, &fit));
     }
