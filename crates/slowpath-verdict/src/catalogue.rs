@@ -150,6 +150,7 @@ crate::messages! {
 
     // mtu-black-hole
     "mtu-black-hole" LargeVanish { segment: Count, times: Count, passed: Count };
+    "mtu-black-hole.alone" LargeVanishAlone { segment: Count, times: Count };
     "mtu-black-hole.not.pass" LargePass { passed: Count };
 
     // reordering

@@ -238,6 +238,10 @@ mtu-black-hole = Full-size segments ({ $segment } bytes of payload) were sent { 
     [one] { $times } time
    *[other] { $times } times
 } and never acknowledged, while segments up to { $passed } bytes got through: a smaller MTU on the path, and nobody heeds or sends the message about it.
+mtu-black-hole_alone = Full-size segments ({ $segment } bytes of payload) were sent { $times ->
+    [one] { $times } time
+   *[other] { $times } times
+} and never acknowledged, and nothing smaller was sent: a smaller MTU on the path of which nobody tells, or a path on which nothing gets through any more. Pings of both sizes tell which.
 mtu-black-hole_not_pass = segments of { $passed } bytes were acknowledged
 
 ## reordering

@@ -157,6 +157,7 @@ ecn-congestion_seen_marks = ECNマーク{ $marks }個
 ## mtu-black-hole
 
 mtu-black-hole = 最大長のセグメント(データ{ $segment }B)を{ $times }回送っても確認応答がなく、{ $passed }Bまでは届いています。経路のMTUが小さく、その通知もないか無視されています。
+mtu-black-hole_alone = 最大長のセグメント(データ{ $segment }バイト)を{ $times }回送っても確認応答がなく、小さいものは送っていません。途中のMTUが小さいのに通知されないか、経路がもう何も通さないかです。両方の大きさのpingで区別できます。
 mtu-black-hole_not_pass = { $passed }Bのセグメントに確認応答あり
 
 ## reordering

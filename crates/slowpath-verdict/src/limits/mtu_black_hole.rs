@@ -32,25 +32,30 @@ fn look(case: &Case) -> Result<Finding, No> {
     let facts = case.facts;
     let loss = &facts.loss;
     let smaller = f64::from(facts.segment_size) - f64::from(loss.largest_delivered);
-    let stuck = loss.stuck_bytes > 0
+    // What is stuck is larger than all that got through.
+    let larger = loss.stuck_bytes as f64 - f64::from(loss.largest_delivered);
+    let stuck = larger > SMALLER.value
         && case.exceeds(SMALLER, smaller)
         && case.reaches(REPEATED, loss.max_retransmissions);
     require(stuck, Reason::LargePacketsPass, || Message::LargePass {
         passed: Count(loss.largest_delivered.into()),
     })?;
-    let mut out = Finding::new(
-        Limit::MtuBlackHole,
-        1.0,
-        CONFIDENCE,
-        Message::LargeVanish {
-            segment: Count(facts.segment_size.into()),
-            times: Count(loss.max_retransmissions + 1),
-            passed: Count(loss.largest_delivered.into()),
-        },
+    let (segment, times) = (
+        Count(facts.segment_size.into()),
+        Count(loss.max_retransmissions + 1),
     );
+    let (confidence, sentence) = if loss.largest_delivered > 0 {
+        let passed = Count(loss.largest_delivered.into());
+        (CONFIDENCE, Message::LargeVanish { segment, times, passed })
+    } else {
+        (NOTHING_PASSED, Message::LargeVanishAlone { segment, times })
+    };
+    let mut out = Finding::new(Limit::MtuBlackHole, 1.0, confidence, sentence);
     out.parameters.loss_fraction = Some(loss.fraction);
     Ok(out)
 }
 
 /// Chosen.
 const CONFIDENCE: f64 = 0.85;
+/// The same where no smaller segment was sent, so that the path may be dead as well; chosen.
+const NOTHING_PASSED: f64 = 0.5;
