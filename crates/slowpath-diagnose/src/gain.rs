@@ -323,7 +323,12 @@ fn of_faster_link(s: &Situation, change: &Intervention) -> Option<Prediction> {
         .filter(|limit| *limit != s.limit)
         .collect();
     let because = Message::LinkShrinks { share: Share(link) };
-    Some(of_account(s, change, expected, s.limit, possible, &because))
+    let mut out = of_account(s, change, expected, s.limit, possible, &because);
+    // What the window's growth behind an overflow takes may not shrink at all.
+    if s.cost_of(Cost::is_link) >= GROWS {
+        out.low = out.low.min(s.goodput);
+    }
+    Some(out)
 }
 
 /// What the ledger of a job says of more connections: they share the waits for answers and their own starts, and the link's
@@ -434,8 +439,12 @@ pub fn remedies(situation: &Situation, evidence: &PathEvidence, flags: &[Flag]) 
         ],
         Limit::BottleneckBandwidth | Limit::SharedBottleneck if situation.short_queue >= AVOIDABLE => {
             let queue = change::queue(useful_queue(situation, evidence));
-            // How a faster link with the same queue would be used is not known where the link's own rate is not.
-            let link = situation.link.map(|_| change::bottleneck(200));
+            // How a faster link with the same queue would be used is not known where the link's own rate is not, nor where the window
+            // grows for most of what is lost: it grows no faster then.
+            let link = situation
+                .link
+                .filter(|_| situation.cost_of(Cost::is_link) < GROWS);
+            let link = link.map(|_| change::bottleneck(200));
             [Some(queue), link, Some(window)].into_iter().flatten().collect()
         }
         Limit::BottleneckBandwidth | Limit::SharedBottleneck => vec![change::bottleneck(200), window],
@@ -708,6 +717,10 @@ fn offered_ceiling(s: &Situation, change: &Intervention) -> Option<Ceiling> {
 
 /// What one more transfer makes of a link that is known to carry `rate`, byte/s: at least, most likely, at most.
 ///
+/// Share of the duration that the overflows of a short queue cost, from which growth may hold the transfer on a
+/// faster link as well.
+const GROWS: f64 = 0.25;
+
 /// Ranges that differ by less are one.
 const A_HUNDREDTH: f64 = 0.01;
 

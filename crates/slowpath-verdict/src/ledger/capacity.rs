@@ -104,9 +104,15 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
         hints.answered && *rate >= highest || (highest / rate - 1.0).abs() <= AGREE && window_is_full(line)
     });
     let by_trains_alone = || by_trains.or_else(|| in_moments(line, &queued, highest));
+    // What is acknowledged at once behind a hole is no rate: the queue's is a safer bound.
+    let holes = line.events.iter().any(|event| event.kind == Happening::Loss);
+    let bound = hints
+        .delay_rate
+        .filter(|_| holes)
+        .map_or(highest, |rate| rate.min(highest));
     let unseen = || match by_delay.or_else(by_trains_alone) {
         Some(rate) if highest <= rate * BEYOND => constant(rate, CapacityIs::Measured),
-        _ => constant(highest, CapacityIs::AtLeast),
+        _ => constant(bound, CapacityIs::AtLeast),
     };
     let (Some(low), Some(middle), Some(high)) = (at(0.1), at(0.5), at(0.9)) else {
         return unseen();
@@ -133,10 +139,10 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
         } else {
             rate
         };
-        return if highest <= rate * BEYOND {
+        return if bound <= rate * BEYOND {
             constant(rate, CapacityIs::Measured)
         } else {
-            constant(highest, CapacityIs::AtLeast)
+            constant(bound, CapacityIs::AtLeast)
         };
     }
     Capacity {
@@ -333,14 +339,27 @@ fn rate(line: &Timeline, steps: std::ops::Range<usize>) -> f64 {
     bytes as f64 / span.max(1e-9)
 }
 
-/// The highest rate over so many steps, or over all if there are fewer.
+/// The highest rate over so many steps, or over all if there are fewer: no more than what was sent in these and a round trip
+/// before, as what is acknowledged behind a hole may have arrived long ago.
 fn highest(line: &Timeline, grain: usize) -> f64 {
     let count = line.steps.len();
     if count <= grain {
         return rate(line, 0..count);
     }
     (0..count - grain)
-        .map(|place| rate(line, place..place + grain))
+        .map(|place| {
+            let steps = &line.steps[place..place + grain];
+            let longest = steps
+                .iter()
+                .map(|step| step.rtt_max_s)
+                .fold(line.least_rtt_s, f64::max);
+            let before = (longest / line.step_s.max(1e-9)).ceil() as usize;
+            let delivered: u64 = steps.iter().map(|step| step.delivered).sum();
+            let sent: u64 = (line.steps[place.saturating_sub(before)..place + grain].iter())
+                .map(|step| step.fresh + step.resent)
+                .sum();
+            rate(line, place..place + grain) * (sent as f64 / delivered.max(1) as f64).min(1.0)
+        })
         .fold(0.0, f64::max)
 }
 

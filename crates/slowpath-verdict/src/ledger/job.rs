@@ -252,21 +252,23 @@ fn capacity(booked: &[Booked<'_>], from: f64) -> (f64, CapacityIs) {
     let mut bins: BTreeMap<usize, Bin> = BTreeMap::new();
     for Booked { part, ledger } in booked {
         for (place, own) in part.line.steps.iter().enumerate() {
-            let middle = part.line.start_of(place) + part.line.length_of(place) / 2.0;
-            let bin = bins
-                .entry(((middle - from) / step).max(0.0) as usize)
-                .or_default();
-            bin.bytes += own.delivered;
-            bin.sending += part.line.length_of(place);
+            let (start, length) = (part.line.start_of(place), part.line.length_of(place));
+            let middle = start + length / 2.0;
             let full = (ledger.spans.iter())
                 .any(|span| is_link(span.limit) && span.from_s <= middle && middle < span.to_s);
-            if full {
-                bin.full += part.line.length_of(place);
+            for (bin, share) in parts_of(start - from, length, step) {
+                let bin = bins.entry(bin).or_default();
+                bin.bytes += own.delivered as f64 * share;
+                bin.sent += (own.fresh + own.resent) as f64 * share;
+                bin.sending += length * share;
+                if full {
+                    bin.full += length * share;
+                }
             }
         }
     }
-    let rate = |bin: &Bin| bin.bytes as f64 / step;
-    let highest = bins.values().map(rate).fold(0.0, f64::max);
+    let rate = |bin: &Bin| bin.bytes / step;
+    let highest = highest(&bins, step);
     let mut full: Vec<f64> = bins
         .values()
         .filter(|bin| bin.full >= MOSTLY * bin.sending)
@@ -279,11 +281,52 @@ fn capacity(booked: &[Booked<'_>], from: f64) -> (f64, CapacityIs) {
     }
 }
 
+/// The steps of the job in which a span lies, with the share of it that each has; of one longer than [`LONG`] of them the middle.
+fn parts_of(start: f64, length: f64, step: f64) -> impl Iterator<Item = (usize, f64)> {
+    let middle = (start + length / 2.0).max(0.0);
+    let (from, to) = if length > 0.0 && length <= LONG * step {
+        (start.max(0.0), (start + length).max(0.0))
+    } else {
+        (middle, middle)
+    };
+    let (first, last) = ((from / step) as usize, (to / step) as usize);
+    (first..=last).map(move |bin| {
+        let begin = from.max(bin as f64 * step);
+        let end = to.min((bin + 1) as f64 * step);
+        let whole = first == last;
+        (
+            bin,
+            if whole {
+                1.0
+            } else {
+                (end - begin).max(0.0) / (to - from)
+            },
+        )
+    })
+}
+
+/// The highest rate over [`STEPS`] steps, payload bytes per second: no more than what was sent in these and as many before, as what
+/// is acknowledged behind a hole may have arrived long ago.
+fn highest(bins: &BTreeMap<usize, Bin>, step: f64) -> f64 {
+    let sum = |range: std::ops::Range<usize>, of: fn(&Bin) -> f64| -> f64 {
+        bins.range(range).map(|(_, bin)| of(bin)).sum()
+    };
+    bins.keys()
+        .map(|&at| {
+            let (to, before) = (at.saturating_add(STEPS), at.saturating_sub(STEPS));
+            let delivered = sum(at..to, |bin| bin.bytes);
+            delivered.min(sum(before..to, |bin| bin.sent)) / (STEPS as f64 * step)
+        })
+        .fold(0.0, f64::max)
+}
+
 /// What all parts did in one step of the job.
 #[derive(Default)]
 struct Bin {
     /// Payload delivered.
-    bytes: u64,
+    bytes: f64,
+    /// Payload sent, first or again.
+    sent: f64,
     /// Seconds of the parts that sent.
     sending: f64,
     /// Of these, before a full link.
@@ -300,6 +343,8 @@ const MANY: f64 = 50.0;
 const CLEANER: f64 = 3.0;
 /// Payload bytes of a step, at most, that are no data: the end of a connection counts as one.
 const MORE_THAN_A_FIN: u64 = 2;
+/// Steps of the job that a step of a connection spans, at most, to be divided among them.
+const LONG: f64 = 16.0;
 /// Seconds of a step of the job, at least: shorter ones hold too few packets.
 const SHORTEST_STEP: f64 = 0.05;
 /// Steps before a full link, fewest, for its rate.

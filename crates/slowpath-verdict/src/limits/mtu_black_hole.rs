@@ -46,7 +46,14 @@ fn look(case: &Case) -> Result<Finding, No> {
     );
     let (confidence, sentence) = if loss.largest_delivered > 0 {
         let passed = Count(loss.largest_delivered.into());
-        (CONFIDENCE, Message::LargeVanish { segment, times, passed })
+        (
+            CONFIDENCE,
+            Message::LargeVanish {
+                segment,
+                times,
+                passed,
+            },
+        )
     } else {
         (NOTHING_PASSED, Message::LargeVanishAlone { segment, times })
     };
