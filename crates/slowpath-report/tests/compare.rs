@@ -265,3 +265,41 @@ fn what_chance_allows_is_told_of_losses_by_chance_alone() {
         );
     }
 }
+
+/// What made a transfer faster is what takes less now, and not what happens to take more.
+#[test]
+fn a_faster_folder_is_explained_by_what_shrank() {
+    use slowpath_verdict::Ledger;
+    use slowpath_verdict::ledger::{CapacityIs, Entry, State};
+    let held = |results: &mut slowpath_report::results::Results, rate: f64, link: f64, loss: f64| {
+        let entry = |cause: Limit, time_s: f64| Entry {
+            cause,
+            flags: Vec::new(),
+            state: State::Growth,
+            event_at_s: None,
+            events: 1,
+            segments: 1,
+            time_s,
+            lost_s: Some(time_s),
+        };
+        for run in &mut results.variants[1].runs {
+            run.bytes = 1_000_000;
+            run.goodput_byte_per_s = rate;
+            run.ledger = Some(Ledger {
+                duration_s: link + loss,
+                floor_s: Some(link),
+                capacity_is: CapacityIs::Measured,
+                entries: vec![entry(Limit::RandomLoss, loss)],
+                ..Ledger::default()
+            });
+        }
+    };
+    let (mut slow, mut fast) = (sample::results(), sample::results());
+    held(&mut slow, 1e6 / 9.0, 1.0, 8.0);
+    held(&mut fast, 1e6 / 7.0, 2.0, 5.0);
+    let sentence = |a, b| FolderComparison::of(a, b).variants[1].sentence.clone();
+    let faster = sentence(&slow, &fast);
+    assert!(faster.contains("andom-loss costs 5 s instead of 8 s"), "{faster}");
+    let slower = sentence(&fast, &slow);
+    assert!(slower.contains("andom-loss costs 8 s instead of 5 s"), "{slower}");
+}

@@ -196,8 +196,12 @@ impl VariantChange {
                 .iter()
                 .find_map(|run| Some((run.ledger.clone()?, run.bytes)))
         };
+        // What makes a transfer faster is what shrank.
+        let faster = goodput.as_ref().is_some_and(|c| c.ratio > 1.0);
         let grown = match (held(a), held(b)) {
-            (Some((good, before)), Some((bad, now))) => ledger::grown([&good, &bad], [before, now], false),
+            (Some((first, before)), Some((second, now))) => {
+                ledger::grown([&first, &second], [before, now], faster)
+            }
             _ => None,
         };
         let grown = grown.map_or_else(String::new, |grown| {
