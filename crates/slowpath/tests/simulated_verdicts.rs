@@ -357,3 +357,39 @@ fn jitter_below_a_full_window_is_no_link() {
         }
     }
 }
+
+/// What acknowledgements tell the sender's tap of packets that came late, the receiver's tap sees: it is counted once.
+#[test]
+fn what_is_overtaken_between_two_taps_is_counted_there() {
+    let text = r#"title = "t"
+captures = "hosts"
+[network]
+up = [{ rate = "50 Mbit/s", queue = "500 packets" }, { delay = "20 ms" }, { reorder = "1 %", by = "8 ms" }]
+down = [{ delay = "20 ms" }]
+[workload]
+kind = "iperf3"
+size = "5 MB"
+"#;
+    let experiment = Experiment::read("x.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let options = PlanOptions::first("default", 7, Clock::Simulated);
+    let plan = experiment.plan(&options, &Fragments::new()).unwrap();
+    let place = std::env::temp_dir().join(format!("slowpath-two-taps-{}", std::process::id()));
+    let scratch = Scratch(place.clone());
+    let folder = Folder::create(&place).unwrap();
+    let record = simulated::run("t", &plan, "two-taps", true, &folder).unwrap();
+    let files: Vec<PathBuf> = record
+        .captures
+        .iter()
+        .map(|capture| place.join(&capture.file))
+        .collect();
+    let slowpath::explain::Pair::Taps(pair) = slowpath::explain::pair(&files[0], &files[1]).unwrap() else {
+        panic!("both hold the same connections");
+    };
+    let between = pair.taps.iter().map(|taps| taps.reordered_between).max();
+    drop(scratch);
+    // One in a hundred of 3,450 segments.
+    assert!(
+        between.is_some_and(|late| (20..60).contains(&late)),
+        "{between:?}"
+    );
+}

@@ -477,6 +477,11 @@ impl Half {
             .report(packet.at, place, told, &mut self.tx, &mut self.sack_log);
     }
 
+    /// Segments that were overtaken on the way here, as their arrival shows.
+    pub(crate) const fn came_late(&self) -> u64 {
+        self.gaps.overtaken
+    }
+
     /// Segments that were overtaken on the way, as their arrival or acknowledgement shows.
     pub(crate) const fn reordered(&self) -> u64 {
         self.gaps.overtaken + self.outstanding.overtaken
