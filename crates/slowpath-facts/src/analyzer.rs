@@ -18,6 +18,9 @@ const RESTING_NS: i64 = 60_000_000_000;
 /// Connections with fewer payload bytes are given up first.
 const SMALL: u64 = 200_000;
 
+/// Packets behind a gap that wait for one of the other end, at most.
+const MOST_BEHIND: usize = 64;
+
 /// No packet's payload is longer, whatever a header says (BIG TCP ends at 512 KiB).
 const LONGEST: u32 = 1 << 24;
 
@@ -43,6 +46,8 @@ pub struct Analyzer {
     /// When the capturing machine held packets up: beginnings and ends in order, nanoseconds.
     disturbed: Vec<(i64, i64)>,
     without_graphs: bool,
+    /// Packets behind a gap that their sender's timestamps do not show, until the other end has said whether its clock does.
+    behind_gap: Vec<TcpPacket>,
 }
 
 impl Analyzer {
@@ -105,6 +110,7 @@ impl Analyzer {
         summary: &CaptureSummary,
         spread: Spread<'_>,
     ) -> CaptureFacts {
+        self.take_behind_gap(conversations);
         for connection in self.connections.iter_mut().flatten() {
             connection.release_held();
         }
@@ -146,19 +152,61 @@ impl Analyzer {
         if packet.marks.has(Marks::NO_TIME) {
             self.clock.untimed += 1;
         }
+        if let Some(first) = self.behind_gap.first() {
+            let told = packet.conversation == first.conversation
+                && packet.direction != first.direction
+                && packet.timestamps.is_some();
+            self.behind_gap.push(*packet);
+            if told || self.behind_gap.len() >= MOST_BEHIND {
+                self.take_behind_gap(conversations);
+            }
+        } else if self.clock.pauses(packet.at) && self.ran_ahead(packet).is_some() {
+            self.behind_gap.push(*packet);
+        } else {
+            self.take(packet, conversations);
+        }
+    }
+
+    /// By how much the capture's clock ran ahead of that of a packet's sender since its last one.
+    fn ran_ahead(&self, packet: &TcpPacket) -> Option<i64> {
+        let newest = *self.newest.get(packet.conversation.0 as usize)? as usize;
+        let half = &self.connections.get(newest)?.as_ref()?.halves[packet.direction.index()];
+        half.clock_ran_ahead(packet.timestamps?.value, self.clock.corrected(packet.at))
+    }
+
+    /// Takes the packets behind a gap. It is a jump of the capture's clock unless the other end's own clock shows it: then what
+    /// came first had waited on the path.
+    fn take_behind_gap(&mut self, conversations: &Conversations) {
+        let packets = std::mem::take(&mut self.behind_gap);
+        let Some((first, others)) = packets.split_first() else {
+            return;
+        };
+        let other = others
+            .iter()
+            .find(|packet| packet.conversation == first.conversation && packet.direction != first.direction);
+        let waited = other.is_some_and(|other| self.is_timed(other) && self.ran_ahead(other).is_none());
+        if let Some(excess) = self.ran_ahead(first).filter(|_| !waited) {
+            self.clock.leap(first.number, excess);
+        }
+        for packet in &packets {
+            self.take(packet, conversations);
+        }
+    }
+
+    /// Whether the clock of a packet's sender is known well enough to show a gap.
+    fn is_timed(&self, packet: &TcpPacket) -> bool {
+        let newest = self.newest.get(packet.conversation.0 as usize);
+        let connection = newest.and_then(|newest| self.connections.get(*newest as usize)?.as_ref());
+        packet.timestamps.is_some()
+            && connection.is_some_and(|connection| connection.halves[packet.direction.index()].is_timed())
+    }
+
+    fn take(&mut self, packet: &TcpPacket, conversations: &Conversations) {
         let index = packet.conversation.0 as usize;
         if self.newest.len() <= index {
             self.newest.resize(index + 1, NONE);
         }
         let newest = self.newest[index] as usize;
-        if self.clock.pauses(packet.at)
-            && let Some(times) = packet.timestamps
-            && let Some(Some(connection)) = self.connections.get(newest)
-            && let Some(excess) = connection.halves[packet.direction.index()]
-                .clock_ran_ahead(times.value, self.clock.corrected(packet.at))
-        {
-            self.clock.leap(packet.number, excess);
-        }
         let at = self.clock.correct(packet.at, packet.number);
         // Hardly any packet has to be changed; copying each costs a thirtieth of following it.
         let changed;

@@ -393,3 +393,20 @@ size = "5 MB"
         "{between:?}"
     );
 }
+
+/// A link that stands still for a second holds packets back whose timestamps are from before it: no clock jumped, as the
+/// other end's own shows.
+#[test]
+fn a_link_that_stands_still_is_no_jump_of_the_clock() {
+    let path = "{ rate = { steps = [{ from = \"0 s\", rate = \"20 Mbit/s\" }, { from = \"3 s\", rate = \"0 bit/s\" }, \
+                { from = \"4 s\", rate = \"20 Mbit/s\" }] }, queue = \"100 packets\" }";
+    let whole = connections("stands-still", "cubic", 10, 40.0, path);
+    for (tap, main) in whole {
+        // 10 MB at 20 Mbit/s take 4.2 s.
+        assert!(
+            (5.1..6.0).contains(&main.duration_s),
+            "{tap}: {} s",
+            main.duration_s
+        );
+    }
+}

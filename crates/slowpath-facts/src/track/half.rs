@@ -188,6 +188,11 @@ impl Half {
         self.clock.ran_ahead(value, at)
     }
 
+    /// Whether this sender's clock is known well enough for that.
+    pub(crate) fn is_timed(&self) -> bool {
+        self.clock.is_known()
+    }
+
     /// Time since the timestamp of this sender that the peer echoes at `at` was first seen.
     pub(crate) fn echo_of(&mut self, echo: u32, at: i64) -> Option<i64> {
         self.clock.echoed(echo, at)

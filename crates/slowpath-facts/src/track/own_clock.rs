@@ -32,18 +32,25 @@ impl OwnClock {
     /// By how much the tap's clock ran ahead of this sender's own since its last packet, if it jumped: `at` is the time
     /// at which the tap says that a packet with timestamp `value` passed.
     pub(super) fn ran_ahead(&self, value: u32, at: i64) -> Option<i64> {
-        let [first, last] = self.span?;
-        let ticks = Seq32(last.0).distance(Seq32(first.0));
-        let span = last.1.saturating_sub(first.1);
-        // A clock is known once it ran for a second.
-        if ticks < 10 || span < 1_000_000_000 {
-            return None;
-        }
+        let (last, ticks, span) = self.known()?;
         let passed =
             (f64::from(Seq32(value).distance(Seq32(last.0))) * span as f64 / f64::from(ticks)) as i64;
         let shown = at.saturating_sub(last.1);
         let ahead = shown.saturating_sub(passed);
         (passed >= 0 && ahead > 500_000_000 && passed < shown / 2).then_some(ahead)
+    }
+
+    /// Whether the clock is known.
+    pub(super) fn is_known(&self) -> bool {
+        self.known().is_some()
+    }
+
+    /// The last timestamp with its time, and the ticks and nanoseconds for which the clock ran: it is known after a second.
+    fn known(&self) -> Option<((u32, i64), i32, i64)> {
+        let [first, last] = self.span?;
+        let ticks = Seq32(last.0).distance(Seq32(first.0));
+        let span = last.1.saturating_sub(first.1);
+        (ticks >= 10 && span >= 1_000_000_000).then_some((last, ticks, span))
     }
 
     /// Time since timestamp `echo` was first seen, if it is echoed for the first time.
