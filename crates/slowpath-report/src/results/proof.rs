@@ -91,7 +91,7 @@ impl Proof {
 
     /// The limit of a variant as the tests of its changes show it, where they show another one than its captures: a rate
     /// that a faster link leaves as it is, and that rises with the devices' own limits lifted, is a device's.
-    pub fn shown_limit<'p>(proofs: impl Iterator<Item = &'p Self> + Clone) -> Option<Limit> {
+    pub fn shown_limit<'p>(proofs: &(impl Iterator<Item = &'p Self> + Clone)) -> Option<Limit> {
         let freed = |proof: &Self| {
             proof.helped() && matches!(proof.intervention, Some(Intervention::LiftDeviceLimit { .. }))
         };

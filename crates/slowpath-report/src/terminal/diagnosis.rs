@@ -47,7 +47,7 @@ pub fn write_diagnosis(
             .verdict
             .as_ref()
             .map_or(word!("diagnosis-not-told"), |verdict| verdict.limit.name());
-        let first_line = match Proof::shown_limit(own.clone()) {
+        let first_line = match Proof::shown_limit(&own) {
             Some(shown) if shown.name() != limit => say!(
                 "diagnosis-limited-by-shown",
                 rate = rate,
@@ -158,9 +158,10 @@ fn refuted(proof: &Proof, rate: f64) -> &'static str {
             word!("diagnosis-limit-did-not-show-before")
         };
     }
-    match faster {
-        true => word!("diagnosis-behind-link-another-one-hardly"),
-        _ => word!("diagnosis-cost-less-than-captures-showed"),
+    if faster {
+        word!("diagnosis-behind-link-another-one-hardly")
+    } else {
+        word!("diagnosis-cost-less-than-captures-showed")
     }
 }
 
