@@ -74,6 +74,41 @@ pub enum Trap {
         /// Milliseconds for which it lasts at its rate.
         holds_ms: u64,
     },
+    /// A shaper's bucket that holds no full packet: it drops every packet that is larger.
+    ShaperBucketBelowPacket {
+        /// Bytes of the bucket.
+        burst: u64,
+    },
+    /// A class whose ceiling is below its own rate.
+    CeilingBelowRate {
+        /// The class.
+        class: String,
+        /// Its guaranteed rate in bits per second.
+        rate: u64,
+        /// Its ceiling in bits per second.
+        ceil: u64,
+    },
+    /// What no filter matches is sent to a class that is not there, and so past all classes.
+    NoDefaultClass {
+        /// The interface.
+        interface: String,
+        /// The class.
+        class: String,
+    },
+    /// An MTU of IP above that of the interface, which holds.
+    IpMtuAboveMtu {
+        /// `ip mtu` in bytes.
+        ip_mtu: u32,
+        /// `mtu` in bytes.
+        mtu: u32,
+    },
+    /// A congestion control that no kernel has by that name.
+    UnknownCongestionControl {
+        /// As written.
+        name: String,
+        /// What was probably meant.
+        meant: Option<String>,
+    },
     /// A queue in a policy for packets that come in, where none can wait.
     QueueOnInput {
         /// The policy.
@@ -212,6 +247,30 @@ impl Trap {
                 "A bucket of {burst} bytes is {holds_ms} ms of {rate} bit/s: it drops what one transfer sends at once long before the \
                  rate is reached. Give it the rate times the round trip at least; 250 ms of the rate suit most paths."
             ),
+            Self::ShaperBucketBelowPacket { burst } => format!(
+                "A bucket of {burst} bytes is smaller than a full packet, and tbf drops what is larger than its bucket: those of a \
+                 transfer never get through. Give it a millisecond of the rate, and two packets at least."
+            ),
+            Self::CeilingBelowRate { class, rate, ceil } => format!(
+                "Class {class} has a rate of {rate} bit/s above its ceiling of {ceil} bit/s, which it never exceeds. Lower the rate, or \
+                 raise the ceiling."
+            ),
+            Self::NoDefaultClass { interface, class } => format!(
+                "What no filter of {interface} matches is to get class {class}, and no packet can wait in a class of that number: it \
+                 leaves past all classes, unshaped. Define the class, or name one that exists."
+            ),
+            Self::IpMtuAboveMtu { ip_mtu, mtu } => format!(
+                "An `ip mtu` of {ip_mtu} is above the interface's `mtu` of {mtu}, and the smaller holds. Write `ip mtu {mtu}`, or raise \
+                 `mtu`."
+            ),
+            Self::UnknownCongestionControl { name, meant: Some(meant) } => format!(
+                "No congestion control is known as `{name}`, and the kernel refuses what none of its modules is called. Did you mean \
+                 `{meant}`?"
+            ),
+            Self::UnknownCongestionControl { name, meant: None } => format!(
+                "No congestion control is known as `{name}`, and the kernel refuses what none of its modules is called. Write one that \
+                 `sysctl net.ipv4.tcp_available_congestion_control` names."
+            ),
             Self::QueueOnInput { policy } => format!(
                 "Policy {policy} has classes that shape or queue, but packets that come in do not wait: the device refuses it there. \
                  Police there, or shape what goes out."
@@ -280,5 +339,5 @@ impl Trap {
     }
 }
 
-/// A full IPv4 packet with the head of its Ethernet frame, bytes, which is what a policer counts there.
-const FULL_PACKET: u64 = 1_514;
+/// A full IPv4 packet with the head of its Ethernet frame, bytes, which is what a policer counts there, and Linux's `tbf`.
+pub const FULL_PACKET: u64 = 1_514;

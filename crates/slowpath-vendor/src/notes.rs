@@ -131,6 +131,22 @@ impl Notes {
         }
     }
 
+    /// Takes back what was said of a line, its findings and what it sets: a later one of the same setting holds.
+    pub(crate) fn without_effect(&mut self, number: usize, option: &str, winner: usize) {
+        self.hidden(number, &format!("no effect: line {winner} holds"));
+        self.findings.retain(|finding| finding.line != Some(number));
+        let place = format!("{}:{number}", self.name);
+        self.settings.origins.retain(|origin| origin.place != place);
+        self.finding(
+            Some(number),
+            Trap::NoEffect {
+                option: option.to_owned(),
+                winner,
+                first_wins: false,
+            },
+        );
+    }
+
     /// Takes back what was said of a line: the model leaves it out, and why.
     pub(crate) fn left_out(&mut self, number: usize, why: &str) {
         if let Some(line) = self.lines.iter_mut().find(|line| line.number == number) {
@@ -173,6 +189,13 @@ impl Outcome {
 
     pub(crate) const fn state(&self) -> LineState {
         self.state
+    }
+
+    /// Whether the line has an effect on throughput that the device does not refuse.
+    pub(crate) fn takes_effect(&self) -> bool {
+        let refused =
+            |trap: &Trap| matches!(trap, Trap::Refused { .. } | Trap::UnknownCongestionControl { .. });
+        !matches!(self.state, LineState::Ignored | LineState::Unrecognised) && !self.traps.iter().any(refused)
     }
 
     pub(crate) fn modelled(meaning: impl Into<String>) -> Self {

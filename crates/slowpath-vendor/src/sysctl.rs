@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use slowpath_scenario::diagnostic::suggestion;
-use slowpath_scenario::host::EcnMode;
+use slowpath_scenario::host::{EcnMode, has_model};
 
 use crate::finding::Trap;
 use crate::notes::{Notes, Outcome};
@@ -19,16 +19,20 @@ use crate::text::number;
 pub struct Config {
     /// Every `net.` key with its value; the last value of a key holds.
     pub values: BTreeMap<String, String>,
+    /// The number of the line that holds of each key with an effect on throughput.
+    pub lines: BTreeMap<String, usize>,
 }
 
 /// Reads settings; what they set on the host goes to `notes`.
 pub(crate) fn read(text: &str, notes: &mut Notes) -> Config {
     let mut config = Config::default();
+    let mut hidden = Vec::new();
     for (index, raw) in text.lines().enumerate() {
         let line = raw.trim();
         if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
+        let number = index + 1;
         let outcome = match line.split_once('=') {
             None if line.starts_with("sysctl: ") => Outcome::ignored(),
             None => Outcome::unrecognised(),
@@ -36,13 +40,21 @@ pub(crate) fn read(text: &str, notes: &mut Notes) -> Config {
                 let key = normal(key);
                 let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
                 let outcome = setting(&key, &value, notes);
+                if outcome.takes_effect() {
+                    let earlier = config.lines.insert(key.clone(), number);
+                    hidden.extend(earlier.map(|loser| (loser, key.clone())));
+                }
                 if key.starts_with("net.") {
                     config.values.insert(key, value);
                 }
                 outcome
             }
         };
-        notes.line(index + 1, line, "", outcome);
+        notes.line(number, line, "", outcome);
+    }
+    for (loser, key) in hidden {
+        let winner = config.lines.get(&key).copied().unwrap_or(loser);
+        notes.without_effect(loser, &key, winner);
     }
     config
 }
@@ -64,10 +76,24 @@ fn setting(key: &str, value: &str, notes: &mut Notes) -> Outcome {
     let settings = &mut notes.settings;
     match key {
         "net.ipv4.tcp_congestion_control" => {
+            if !CONGESTION_CONTROLS.contains(&value) {
+                // Refused, most likely: what a line before says stays.
+                settings.congestion_control.get_or_insert(value.to_owned());
+                return Outcome::doubtful("a congestion control that is not known")
+                    .sets("congestion_control")
+                    .trap(Trap::UnknownCongestionControl {
+                        name: value.to_owned(),
+                        meant: suggestion(value, CONGESTION_CONTROLS.iter().copied()).map(str::to_owned),
+                    });
+            }
             settings.congestion_control = Some(value.to_owned());
-            Outcome::modelled(format!(
-                "connections opened from now on use {value} for what they send; no reboot is needed"
-            ))
+            let meaning =
+                format!("connections opened from now on use {value} for what they send; no reboot is needed");
+            if has_model(value) {
+                Outcome::modelled(meaning)
+            } else {
+                Outcome::not_modelled(meaning)
+            }
             .sets("congestion_control")
         }
         "net.core.default_qdisc" => {
@@ -363,6 +389,14 @@ fn flag(value: &str) -> Option<bool> {
         _ => None,
     }
 }
+
+/// The congestion controls of Linux 6.18, by the names of its modules (`net/ipv4/tcp_*.c`), and two that the branches of
+/// `google/bbr` have beside `bbr`.
+#[rustfmt::skip]
+const CONGESTION_CONTROLS: &[&str] = &[
+    "bbr", "bbr1", "bbr2", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "reno",
+    "scalable", "vegas", "veno", "westwood", "yeah",
+];
 
 /// Below this a buffer limit is smaller than any kernel's default.
 const LONG_PATH_BUFFER: u64 = 4_000_000;

@@ -8,7 +8,7 @@
 
 use slowpath_units::{BitRate, ByteCount, Duration};
 
-use crate::finding::Trap;
+use crate::finding::{FULL_PACKET, Trap};
 use crate::notes::{LineState, Notes, Outcome};
 use crate::text::number;
 
@@ -24,6 +24,8 @@ pub struct Config {
 /// One queueing discipline.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Qdisc {
+    /// The number of its line.
+    pub line: usize,
     /// Its kind, such as `fq_codel`.
     pub kind: String,
     /// Its handle, such as `8001:`.
@@ -46,6 +48,8 @@ pub struct Qdisc {
     pub target: Option<Duration>,
     /// Whether packets are marked instead of dropped.
     pub ecn: bool,
+    /// The minor number of the class that gets what no filter matches (htb); 0 and `None` are no class.
+    pub default_class: Option<u32>,
 }
 
 /// One class.
@@ -105,11 +109,47 @@ impl Config {
         })
     }
 
+    /// The rate that a class never exceeds: its ceiling, and where it borrows, those of the classes above it.
+    pub fn most(&self, class: &Class) -> Option<BitRate> {
+        self.most_within(class, DEEPEST)
+    }
+
+    fn most_within(&self, class: &Class, depth: usize) -> Option<BitRate> {
+        let own = class.ceil.or(class.rate)?;
+        let above = self.classes.iter().find(|above| {
+            Some(&above.id) == class.parent.as_ref() && above.device == class.device && depth > 0
+        });
+        let lent = above.and_then(|above| self.most_within(above, depth - 1));
+        // Its own rate needs no loan.
+        Some(lent.map_or(own, |lent| own.min(lent.max(class.rate.unwrap_or(lent)))))
+    }
+
     /// The queue of a class on a root's interface; `None` where it is the one that every class has.
     pub fn below<'c>(&'c self, root: &Qdisc, class: &str) -> Option<&'c Qdisc> {
         self.qdiscs
             .iter()
             .find(|qdisc| qdisc.device == root.device && qdisc.parent.as_deref() == Some(class))
+    }
+
+    /// Whether the rate of a shaper is followed: one at the root, and a token bucket below a class of htb that is there.
+    fn follows(&self, qdisc: &Qdisc) -> bool {
+        let Some(parent) = &qdisc.parent else {
+            return true;
+        };
+        let below_htb = || {
+            let roots = self
+                .qdiscs
+                .iter()
+                .filter(|root| root.parent.is_none() && root.kind == "htb" && root.device == qdisc.device);
+            roots
+                .flat_map(|root| self.leaves(root))
+                .any(|class| class.id == *parent)
+        };
+        match qdisc.kind.as_str() {
+            "htb" => false,
+            "tbf" => below_htb(),
+            _ => true,
+        }
     }
 
     /// Takes away what a new queue in this place replaces: at the root, everything on the interface.
@@ -134,7 +174,7 @@ pub(crate) fn read(text: &str, notes: &mut Notes) -> Config {
         let raw = text.as_str();
         let line = raw.trim();
         let words: Vec<&str> = line.split_whitespace().collect();
-        if let Some(outcome) = command(&words, &mut config) {
+        if let Some(outcome) = command(number, &words, &mut config) {
             context.clear();
             notes.line(number, line, "", outcome);
             for (further, text) in more {
@@ -148,7 +188,8 @@ pub(crate) fn read(text: &str, notes: &mut Notes) -> Config {
         }
         let outcome = match words.as_slice() {
             ["qdisc", kind, handle, rest @ ..] => {
-                let (qdisc, outcome) = qdisc(kind, handle, rest);
+                let (mut qdisc, outcome) = qdisc(kind, handle, rest);
+                qdisc.line = number;
                 context = format!("qdisc {kind} {handle} on {}", qdisc.device);
                 config.qdiscs.push(qdisc);
                 notes.line(number, line, "", outcome);
@@ -176,7 +217,36 @@ pub(crate) fn read(text: &str, notes: &mut Notes) -> Config {
         };
         notes.line(number, line, &context, outcome);
     }
+    settle(&config, notes);
     config
+}
+
+/// What follows from all lines together.
+fn settle(config: &Config, notes: &mut Notes) {
+    for qdisc in config.qdiscs.iter().filter(|qdisc| !config.follows(qdisc)) {
+        notes.left_out(qdisc.line, "a shaper within another queue is not followed");
+    }
+    for root in config.qdiscs.iter().filter(|qdisc| qdisc.parent.is_none()) {
+        let mut classes = config.leaves(root).peekable();
+        // Without any class of it, the text is not all of what there is.
+        if let (Some(number @ 1..), Some(_)) = (root.default_class, classes.peek())
+            && classes.all(|class| minor(&class.id) != Some(number))
+        {
+            notes.finding(
+                Some(root.line),
+                Trap::NoDefaultClass {
+                    interface: root.device.clone(),
+                    class: format!("{}{number:x}", root.handle),
+                },
+            );
+        }
+    }
+}
+
+/// The number of a class within its queue, which is hexadecimal.
+fn minor(id: &str) -> Option<u32> {
+    let (_, number) = id.split_once(':')?;
+    u32::from_str_radix(number, 16).ok()
 }
 
 /// A line of a script, which a backslash at its end lets go on in the next.
@@ -217,7 +287,7 @@ fn joined(text: &str) -> Vec<Joined> {
 }
 
 /// Carries a `tc` command out on what was read so far; `None` for a line that is none.
-fn command(words: &[&str], config: &mut Config) -> Option<Outcome> {
+fn command(line: usize, words: &[&str], config: &mut Config) -> Option<Outcome> {
     let words = match words {
         ["sudo" | "doas", rest @ ..] => rest,
         words => words,
@@ -233,7 +303,7 @@ fn command(words: &[&str], config: &mut Config) -> Option<Outcome> {
     let sets = matches!(verb, "add" | "replace" | "change" | "chg" | "link" | "a" | "r");
     let removes = matches!(verb, "del" | "delete" | "d");
     Some(match object {
-        "qdisc" | "q" if sets => made_qdisc(rest, config),
+        "qdisc" | "q" if sets => made_qdisc(line, rest, config),
         "qdisc" | "q" if removes => {
             let place = Place::read(rest).0;
             config.clear(place.device, place.parent.as_deref());
@@ -294,7 +364,7 @@ impl<'w> Place<'w> {
     }
 }
 
-fn made_qdisc(words: &[&str], config: &mut Config) -> Outcome {
+fn made_qdisc(line: usize, words: &[&str], config: &mut Config) -> Outcome {
     let (place, rest) = Place::read(words);
     let Some((kind, own)) = rest.split_first() else {
         return Outcome::refused("the kind of the queue is missing, such as `fq` or `tbf`");
@@ -303,6 +373,7 @@ fn made_qdisc(words: &[&str], config: &mut Config) -> Outcome {
         return Outcome::refused("the interface is missing: `dev NAME`");
     }
     let (mut made, outcome) = qdisc(kind, &place.id, own);
+    made.line = line;
     place.device.clone_into(&mut made.device);
     made.parent.clone_from(&place.parent);
     config.clear(&made.device, made.parent.as_deref());
@@ -370,6 +441,10 @@ fn qdisc(kind: &str, handle: &str, words: &[&str]) -> (Qdisc, Outcome) {
                 None => set(&mut qdisc.limit_bytes, size(value)),
             },
             "overhead" => set(&mut overhead, number::<i32>(value)),
+            "default" if kind == "htb" => {
+                let digits = value.trim_start_matches("0x");
+                set(&mut qdisc.default_class, u32::from_str_radix(digits, 16).ok())
+            }
             "ecn" => {
                 qdisc.ecn = true;
                 false
@@ -396,6 +471,11 @@ fn describe(qdisc: &Qdisc, overhead: Option<i32>, words: &[&str]) -> Outcome {
             "three bands by the type-of-service bits: marked packets can starve unmarked ones or the other way round",
         ),
         "tbf" => match (qdisc.rate, qdisc.burst) {
+            (Some(_), Some(burst)) if burst.bytes() < FULL_PACKET => {
+                let burst = burst.bytes();
+                Outcome::doubtful(format!("packets of more than {burst} bytes are dropped"))
+                    .trap(Trap::ShaperBucketBelowPacket { burst })
+            }
             (Some(rate), Some(burst)) => Outcome::modelled(format!(
                 "packets above {rate} and a bucket of {burst} wait; {waits}"
             )),
@@ -477,6 +557,14 @@ fn described_class(class: &Class) -> Outcome {
         ("htb", Some(rate), Some(ceil)) if rate == ceil => {
             Outcome::modelled(format!("{rate} at most, and guaranteed"))
         }
+        ("htb", Some(rate), Some(ceil)) if ceil < rate => Outcome::doubtful(format!(
+            "{ceil} at most, below its own rate of {rate}"
+        ))
+        .trap(Trap::CeilingBelowRate {
+            class: class.id.clone(),
+            rate: rate.bits_per_s(),
+            ceil: ceil.bits_per_s(),
+        }),
         ("htb", Some(rate), Some(ceil)) => Outcome::modelled(format!(
             "{rate} are guaranteed, up to {ceil} when others leave them"
         )),
@@ -566,6 +654,9 @@ fn scaled(text: &str, scale: u128) -> Option<u64> {
     let divisor = 10_u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
     u64::try_from(digits.checked_mul(scale)? / divisor).ok()
 }
+
+/// Classes of htb stand in each other no deeper than this (`TC_HTB_MAXDEPTH`).
+const DEEPEST: usize = 8;
 
 /// First words of lines with statistics.
 #[rustfmt::skip]

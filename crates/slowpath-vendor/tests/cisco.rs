@@ -1,6 +1,6 @@
 //! Cisco IOS and IOS-XE: one golden line per command, with the manual's meaning.
 
-use slowpath_path::{ElementKind, Queue};
+use slowpath_path::{ElementKind, Queue, Rate};
 use slowpath_scenario::device::DeviceUse;
 use slowpath_scenario::host::EcnMode;
 use slowpath_units::{BitRate, ByteCount};
@@ -84,6 +84,8 @@ const GLOBAL: &[(&str, LineState, &str)] = &[
 
 const INTERFACE: &[(&str, LineState, &str)] = &[
     ("bandwidth 50000", Modelled, "50 Mbit/s"),
+    ("speed 10", Modelled, "the port runs at 10 Mbit/s"),
+    ("speed auto", Ignored, ""),
     ("mtu 9000", Modelled, "9000 bytes"),
     ("ip mtu 1454", Modelled, "above 1454 bytes"),
     ("ip tcp adjust-mss 1414", Modelled, "at most 1414 bytes"),
@@ -408,4 +410,77 @@ interface GigabitEthernet1
         _ => None,
     });
     assert_eq!(guarantee, Some(BitRate::new(8_000_000)));
+}
+
+/// Cisco IOS Interface and Hardware Component Command Reference, `speed`; IOS takes a port's speed as its `bandwidth` where none is
+/// written.
+#[test]
+fn a_ports_speed_holds_what_leaves_by_it_and_a_class_that_is_nowhere_has_no_part() {
+    let text = "\
+class-map match-all V
+ match dscp ef
+interface FastEthernet0/0
+ mtu 1400
+ ip mtu 1500
+ speed 10
+ service-policy output P
+policy-map P
+ class NOSUCH
+  bandwidth percent 90
+ class V
+  priority percent 30
+ class class-default
+  bandwidth percent 50
+";
+    let reading = ios(text);
+    let said: Vec<String> = reading
+        .findings
+        .iter()
+        .map(slowpath_vendor::Finding::sentence)
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "line 5: An `ip mtu` of 1500 is above the interface's `mtu` of 1400, and the smaller holds. Write `ip mtu 1400`, or raise \
+             `mtu`.",
+            "line 9: There is no class NOSUCH: its packets go to the default class. Define it, or use another.",
+        ]
+    );
+    let place = DeviceUse {
+        file: "router.cfg".to_owned(),
+        system: "cisco-ios".to_owned(),
+        port: "FastEthernet0/0".to_owned(),
+        line: BitRate::new(100_000_000),
+        far: true,
+    };
+    let (elements, _) = device::elements(&place, text.as_bytes()).unwrap();
+    let link = elements.elements.iter().find_map(|part| match &part.does {
+        ElementKind::Link(link) => Some(link),
+        _ => None,
+    });
+    let link = link.unwrap();
+    assert_eq!(link.rate, Rate::Fixed(BitRate::new(10_000_000)));
+    let Queue::Classes(classes) = &link.queue else {
+        panic!("{link:?}")
+    };
+    let rates: Vec<_> = classes
+        .classes
+        .iter()
+        .map(|class| (class.ceiling, class.guarantee))
+        .collect();
+    assert_eq!(
+        rates,
+        [
+            (Some(BitRate::new(3_000_000)), None),
+            (None, Some(BitRate::new(5_000_000)))
+        ]
+    );
+    let Config::Ios(config) = &reading.config else {
+        panic!()
+    };
+    let names: Vec<String> = device::class_names(config, &config.policy_maps["P"])
+        .into_iter()
+        .map(|(_, name)| name)
+        .collect();
+    assert_eq!(names, ["V", "class-default"]);
 }

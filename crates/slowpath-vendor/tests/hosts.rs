@@ -468,3 +468,204 @@ fn tc_output_is_understood() {
     assert_eq!(state("qdisc cake 8003").0, Doubtful);
     assert_eq!(guess(TC.as_bytes()), Some(Language::Tc));
 }
+
+fn sentences(reading: &Reading) -> Vec<String> {
+    reading
+        .findings
+        .iter()
+        .map(slowpath_vendor::Finding::sentence)
+        .collect()
+}
+
+#[test]
+fn a_key_set_twice_has_one_value_and_the_first_line_no_effect() {
+    let text = "net.ipv4.tcp_rmem = 4096 16384 32768\nnet/ipv4/tcp_sack = 1\nnet.ipv4.tcp_rmem = 4096 131072 33554432\n\
+                net.ipv4.tcp_rmem = many\nkernel.pid_max = 1\nkernel.pid_max = 2\n";
+    let reading = read(Language::Sysctl, "sysctl.conf", text.as_bytes());
+    assert_eq!(reading.settings.rmem, Some([4_096, 131_072, 33_554_432]));
+    let first = reading.line(1).unwrap();
+    assert_eq!(
+        (first.state, first.meaning.as_str()),
+        (Doubtful, "no effect: line 3 holds")
+    );
+    assert_eq!(
+        sentences(&reading),
+        [
+            "line 1: This net.ipv4.tcp_rmem has no effect: the last value wins, which is that of line 3. Change that line, and \
+             remove this one.",
+            "line 4: The device refuses this line: one to three numbers of bytes above 0: least, first, most. Correct it, or \
+             remove it.",
+        ]
+    );
+    let places: Vec<&str> = reading
+        .settings
+        .origins
+        .iter()
+        .map(|origin| origin.place.as_str())
+        .collect();
+    assert_eq!(places, ["sysctl.conf:2", "sysctl.conf:3"]);
+}
+
+/// One finding asked for the limit of explicit buffers, another for the kernel's default, each in a line of its own.
+#[test]
+fn two_findings_give_one_line_for_one_key() {
+    for text in [
+        "net.core.rmem_max = 16777216\nnet.ipv4.tcp_rmem = 4096 87380 65536\n",
+        "net.ipv4.tcp_rmem = 4096 87380 65536\nnet.core.rmem_max = 16777216\n",
+    ] {
+        let reading = read(Language::Sysctl, "sysctl.conf", text.as_bytes());
+        let remedies: Vec<_> = remedies_of(&reading).into_iter().flatten().collect();
+        let own = reading
+            .lines
+            .iter()
+            .find(|line| line.text.contains("tcp_rmem"))
+            .unwrap();
+        assert_eq!(remedies.len(), 1, "{remedies:?}");
+        assert_eq!(
+            (&remedies[0].lines[..], &remedies[0].replaces[..]),
+            (
+                &["net.ipv4.tcp_rmem = 4096 131072 16777216".to_owned()][..],
+                &[own.number][..]
+            )
+        );
+    }
+}
+
+#[test]
+fn an_unknown_congestion_control_is_a_finding() {
+    let reading = read(
+        Language::Sysctl,
+        "sysctl.conf",
+        b"net.ipv4.tcp_congestion_control = bbrr\n",
+    );
+    assert_eq!(reading.lines[0].state, Doubtful);
+    assert_eq!(
+        sentences(&reading),
+        [
+            "line 1: No congestion control is known as `bbrr`, and the kernel refuses what none of its modules is called. Did you \
+             mean `bbr`?"
+        ]
+    );
+    let remedy = remedies_of(&reading).remove(0).unwrap();
+    assert_eq!(
+        (remedy.lines, remedy.replaces),
+        (vec!["net.ipv4.tcp_congestion_control = bbr".to_owned()], vec![1])
+    );
+    let far = read(
+        Language::Sysctl,
+        "x",
+        b"net.ipv4.tcp_congestion_control = frobnicate\n",
+    );
+    assert!(
+        sentences(&far)[0].ends_with("tcp_available_congestion_control` names."),
+        "{:?}",
+        far.findings
+    );
+    // What was known before it stays, and what no model has is not simulated.
+    let kept = read(
+        Language::Sysctl,
+        "x",
+        b"net.ipv4.tcp_congestion_control = bbr\nnet.ipv4.tcp_congestion_control = bbrr\n",
+    );
+    assert_eq!(kept.settings.congestion_control.as_deref(), Some("bbr"));
+    check(
+        Language::Sysctl,
+        &[("net.ipv4.tcp_congestion_control = htcp", NotModelled, "use htcp")],
+    );
+}
+
+#[test]
+fn what_htb_cannot_give_is_named() {
+    let script = "\
+tc qdisc add dev eth0 root handle 1: htb default 30
+tc class add dev eth0 parent 1: classid 1:1 htb rate 100mbit
+tc class add dev eth0 parent 1:1 classid 1:10 htb rate 20mbit ceil 10mbit
+tc class add dev eth0 parent 1:1 classid 1:20 htb rate 20mbit ceil 200mbit
+tc qdisc add dev eth0 parent 1:10 handle 10: htb default 1
+tc qdisc add dev eth0 parent 1:20 handle 20: tbf rate 5mbit burst 32kb latency 50ms
+tc qdisc add dev eth0 parent 20:1 tbf rate 1mbit burst 32kb latency 50ms
+";
+    let reading = read(Language::Tc, "shape.sh", script.as_bytes());
+    assert_eq!(
+        sentences(&reading),
+        [
+            "line 1: What no filter of eth0 matches is to get class 1:30, and no packet can wait in a class of that number: it \
+             leaves past all classes, unshaped. Define the class, or name one that exists.",
+            "line 3: Class 1:10 has a rate of 20000000 bit/s above its ceiling of 10000000 bit/s, which it never exceeds. Lower \
+             the rate, or raise the ceiling.",
+        ]
+    );
+    let states: Vec<LineState> = reading.lines.iter().map(|line| line.state).collect();
+    assert_eq!(
+        states,
+        [
+            Modelled,
+            Modelled,
+            Doubtful,
+            Modelled,
+            NotModelled,
+            Modelled,
+            NotModelled
+        ]
+    );
+    let Config::Tc(config) = &reading.config else {
+        panic!()
+    };
+    let most = |id: &str| {
+        let class = config.classes.iter().find(|class| class.id == id).unwrap();
+        config.most(class).map(BitRate::bits_per_s)
+    };
+    // No class borrows more than the one above it has.
+    assert_eq!(
+        (most("1:10"), most("1:20")),
+        (Some(10_000_000), Some(100_000_000))
+    );
+    for known in ["default 20", "default 0x20", "default 0", ""] {
+        let text = script.replacen("default 30", known, 1);
+        let reading = read(Language::Tc, "shape.sh", text.as_bytes());
+        assert!(
+            sentences(&reading)[0].starts_with("line 3"),
+            "{known}: {:?}",
+            reading.findings
+        );
+    }
+    // The class around others takes no packets, and a text without classes does not say which there are.
+    let inner = script.replacen("default 30", "default 1", 1);
+    let reading = read(Language::Tc, "shape.sh", inner.as_bytes());
+    assert!(
+        sentences(&reading)[0].contains("class 1:1,"),
+        "{:?}",
+        reading.findings
+    );
+    let alone = read(
+        Language::Tc,
+        "x",
+        b"qdisc htb 1: dev eth0 root refcnt 2 r2q 10 default 0x30\n",
+    );
+    assert!(alone.findings.is_empty(), "{:?}", alone.findings);
+}
+
+#[test]
+fn a_shapers_bucket_below_a_packet_is_a_finding() {
+    let text = "tc qdisc add dev eth0 root tbf \\\n  rate 100mbit burst 1000 latency 50ms\n";
+    let reading = read(Language::Tc, "shape.sh", text.as_bytes());
+    assert!(
+        sentences(&reading)[0].starts_with("line 1: A bucket of 1000 bytes is smaller than a full packet"),
+        "{:?}",
+        reading.findings
+    );
+    let remedy = remedies_of(&reading).remove(0).unwrap();
+    assert_eq!(
+        (remedy.lines, remedy.replaces),
+        (
+            vec!["tc qdisc add dev eth0 root tbf rate 100mbit burst 12500 latency 50ms".to_owned()],
+            vec![1, 2]
+        )
+    );
+    let enough = text.replace("1000", "1514");
+    assert!(
+        read(Language::Tc, "shape.sh", enough.as_bytes())
+            .findings
+            .is_empty()
+    );
+}

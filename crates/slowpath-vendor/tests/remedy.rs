@@ -324,6 +324,17 @@ const TRAPPED: &[(Language, &str, usize)] = &[
         3,
     ),
     (Language::Sysctl, "net.core.rmem_max = 33554432\n", 1),
+    (Language::Sysctl, "net.ipv4.tcp_congestion_control = bbrr\n", 1),
+    (
+        Language::Ios,
+        "interface GigabitEthernet1\n mtu 1400\n ip mtu 1500\n",
+        1,
+    ),
+    (
+        Language::Tc,
+        "tc qdisc add dev eth0 root tbf rate 5mbit burst 1000 latency 50ms\n",
+        1,
+    ),
 ];
 
 #[test]

@@ -579,3 +579,36 @@ fn japanese_descriptions_survive_shift_jis() {
     assert_eq!(reading.lines[0].text, "description lan1 \u{56de}\u{7dda}");
     assert_eq!(reading.counts().modelled, 2);
 }
+
+/// The device refuses a bandwidth above the speed of the interface; the model sent it all the same.
+#[test]
+fn a_refused_bandwidth_gives_no_more_than_the_interface() {
+    let text = "speed lan2 1m\nqueue lan2 type shaping\nqueue lan2 class property 1 bandwidth=8m\n";
+    let reading = rtx(Some("rtx830"), text);
+    assert_eq!(
+        reading.line(3).unwrap().meaning,
+        "the device refuses this line: more than the speed of the interface"
+    );
+    let place = slowpath_scenario::device::DeviceUse {
+        file: "router.cfg".to_owned(),
+        system: "rtx830".to_owned(),
+        port: "lan2".to_owned(),
+        line: slowpath_units::BitRate::new(1_000_000_000),
+        far: true,
+    };
+    let (elements, _) = slowpath_vendor::device::elements(&place, text.as_bytes()).unwrap();
+    let ceilings: Vec<_> = elements
+        .elements
+        .iter()
+        .filter_map(|part| match &part.does {
+            slowpath_path::ElementKind::Link(link) => match &link.queue {
+                slowpath_path::Queue::Classes(classes) => Some(&classes.classes),
+                _ => None,
+            },
+            _ => None,
+        })
+        .flatten()
+        .map(|class| class.ceiling)
+        .collect();
+    assert_eq!(ceilings, [Some(slowpath_units::BitRate::new(1_000_000)); 2]);
+}

@@ -297,7 +297,7 @@ fn contradictions(fields: &Fields<'_>, host: &HostDocument) {
     }
     if host.stack == Some(StackChoice::Model)
         && let Some(name) = &settings.congestion_control
-        && !modelled().any(|known| known == name)
+        && !has_model(name)
     {
         fields.issues().push(
             Diagnostic::error(
@@ -332,6 +332,11 @@ const CONGESTION_CONTROLS: [&str; 11] = [
 /// Whether a kernel may have it: the others are known to the model endpoint alone.
 pub(crate) fn may_be_a_kernels(congestion_control: &str) -> bool {
     CONGESTION_CONTROLS.contains(&congestion_control)
+}
+
+/// Whether the model endpoint has the congestion control of this name.
+pub fn has_model(congestion_control: &str) -> bool {
+    modelled().any(|known| known == congestion_control)
 }
 
 /// Those that the model endpoint has, some of them by the names of RFCs.

@@ -7,7 +7,7 @@ mod settings;
 mod stack;
 mod system;
 
-pub use document::{ConfigFile, HostDocument};
+pub use document::{ConfigFile, HostDocument, has_model};
 pub(crate) use document::{may_be_a_kernels, modelled, read_hosts};
 pub use settings::{EcnMode, HostSettings, SettingOrigin, Storage};
 pub use stack::{KernelStack, Standing};

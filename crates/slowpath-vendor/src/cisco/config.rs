@@ -39,3 +39,10 @@ pub struct Config {
     /// `policy-map` by name.
     pub policy_maps: BTreeMap<String, PolicyMap>,
 }
+
+impl Config {
+    /// Whether a policy's class is there: a `class-map` of that name, or `class-default`, which every device has.
+    pub fn has_class(&self, name: &str) -> bool {
+        name == "class-default" || self.class_maps.contains_key(name)
+    }
+}

@@ -10,6 +10,8 @@ use crate::text::number;
 pub struct Interface {
     /// `bandwidth`: what percentages and routing metrics refer to; it shapes nothing.
     pub bandwidth: Option<BitRate>,
+    /// `speed`: the rate of the port, where it is not negotiated.
+    pub speed: Option<BitRate>,
     /// `mtu` in bytes.
     pub mtu: Option<u32>,
     /// `ip mtu` in bytes.
@@ -24,6 +26,13 @@ pub struct Interface {
     pub hold_queue: Option<u32>,
     /// Number of `tunnel` lines: the interface encapsulates.
     pub tunnel: bool,
+}
+
+impl Interface {
+    /// What percentages of policies refer to: `bandwidth`, else the speed of the port; `None` where neither is written.
+    pub fn reference(&self) -> Option<BitRate> {
+        self.bandwidth.or(self.speed)
+    }
 }
 
 pub(super) fn read(words: &[&str], interface: &mut Interface) -> Option<Outcome> {
@@ -91,6 +100,20 @@ pub(super) fn read(words: &[&str], interface: &mut Interface) -> Option<Outcome>
         ["speed" | "duplex", "half"] => {
             Outcome::not_modelled("half duplex: collisions, and little throughput in two directions")
         }
+        [
+            "speed",
+            megabits @ ("10" | "100" | "1000" | "2500" | "5000" | "10000" | "25000" | "40000" | "100000"),
+        ] => {
+            let speed = number::<u64>(megabits).map(|megabits| BitRate::new(megabits * 1_000_000))?;
+            interface.speed = Some(speed);
+            Outcome::modelled(format!(
+                "the port runs at {speed}, and what policies divide is that"
+            ))
+        }
+        ["speed", ..] | ["no", "speed", ..] => {
+            interface.speed = None;
+            Outcome::ignored()
+        }
         ["tunnel", ..] => {
             interface.tunnel = true;
             Outcome::not_modelled("packets are encapsulated: 24 bytes for GRE, 20 for IP in IP")
@@ -102,12 +125,12 @@ pub(super) fn read(words: &[&str], interface: &mut Interface) -> Option<Outcome>
         ["traffic-shape", ..] => Outcome::not_modelled("packets are held back to a rate"),
         ["ip", "access-group", ..] => Outcome::not_modelled("packets that a list denies are dropped"),
         [
-            "description" | "ip" | "ipv6" | "no" | "shutdown" | "negotiation" | "speed" | "duplex"
-            | "media-type" | "cdp" | "lldp" | "load-interval" | "encapsulation" | "switchport"
-            | "spanning-tree" | "channel-group" | "standby" | "vrf" | "keepalive" | "carrier-delay" | "arp"
-            | "snmp" | "logging" | "storm-control" | "power" | "pppoe" | "pppoe-client" | "dialer" | "ppp"
-            | "crypto" | "zone-member" | "delay" | "flow" | "platform" | "xconnect" | "mac-address" | "bfd"
-            | "ntp" | "peer" | "clock" | "exit",
+            "description" | "ip" | "ipv6" | "no" | "shutdown" | "negotiation" | "duplex" | "media-type"
+            | "cdp" | "lldp" | "load-interval" | "encapsulation" | "switchport" | "spanning-tree"
+            | "channel-group" | "standby" | "vrf" | "keepalive" | "carrier-delay" | "arp" | "snmp"
+            | "logging" | "storm-control" | "power" | "pppoe" | "pppoe-client" | "dialer" | "ppp" | "crypto"
+            | "zone-member" | "delay" | "flow" | "platform" | "xconnect" | "mac-address" | "bfd" | "ntp"
+            | "peer" | "clock" | "exit",
             ..,
         ] => Outcome::ignored(),
         _ => return None,

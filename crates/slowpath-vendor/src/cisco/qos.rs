@@ -164,7 +164,7 @@ pub(super) fn read_action(words: &[&str], class: &mut PolicyClass) -> Option<Out
 /// Classes and policies that lead nowhere.
 pub(super) fn settle(config: &Config, notes: &mut Notes) {
     for class in config.policy_maps.values().flat_map(|policy| &policy.classes) {
-        if class.class != "class-default" && !config.class_maps.contains_key(&class.class) {
+        if !config.has_class(&class.class) {
             let line = notes.find(&format!("class {}", class.class));
             notes.finding(
                 line,
@@ -194,6 +194,14 @@ pub(super) fn settle(config: &Config, notes: &mut Notes) {
             );
         }
     }
+    for (name, interface) in &config.interfaces {
+        if let (Some(mtu), Some(ip_mtu)) = (interface.mtu, interface.ip_mtu)
+            && ip_mtu > mtu
+        {
+            let line = notes.find_in(&format!("interface {name}"), "ip mtu");
+            notes.finding(line, Trap::IpMtuAboveMtu { ip_mtu, mtu });
+        }
+    }
     for interface in config.interfaces.values() {
         for policy in [&interface.input_policy, &interface.output_policy]
             .into_iter()
@@ -220,12 +228,13 @@ pub(super) fn settle(config: &Config, notes: &mut Notes) {
         else {
             continue;
         };
-        let Some((speed, policy)) = divided(config, interface.bandwidth, policy) else {
+        let Some((speed, policy)) = divided(config, interface.reference(), policy) else {
             continue;
         };
         let sum: u64 = policy
             .classes
             .iter()
+            .filter(|class| config.has_class(&class.class))
             .flat_map(|class| [class.priority, class.bandwidth])
             .flatten()
             .map(|share| match share {

@@ -3,6 +3,8 @@
 //! | | device | here | why |
 //! |---|---|---|---|
 //! | which bytes are counted | layer 2, platforms differ about FCS | frames without FCS | documented for most platforms |
+//! | rate of the port | `speed`, else negotiated | `speed`, at most the line's | |
+//! | a class without `class-map` | has no packets | left out | |
 //! | bucket of a policer without one | the platform's choice | 250 ms of the rate, at least 1600 bytes | IOS 15 on software platforms computes it so |
 //! | classes by access list | as the list says | match nothing | lists are not followed |
 //! | nested policies | shape outside, classes inside | the inner classes within the outer rate | |
@@ -26,6 +28,7 @@ pub(super) fn elements(config: &Config, device: &DeviceUse) -> Result<DeviceElem
         .interfaces
         .get(&device.port)
         .ok_or_else(|| unknown_port(device, config.interfaces.keys()))?;
+    let line = port.speed.map_or(device.line, |speed| speed.min(device.line));
     let mut found = DeviceElements::default();
     if let Some(mss) = port.adjust_mss {
         let adjust = Adjust {
@@ -42,20 +45,20 @@ pub(super) fn elements(config: &Config, device: &DeviceUse) -> Result<DeviceElem
         .and_then(|name| config.policy_maps.get(name));
     let Some(policy) = policy else {
         let limit = Limit::Packets(port.hold_queue.unwrap_or(HOLD_QUEUE));
-        let link = Link::fifo(device.line, Layer::Wire, limit);
+        let link = Link::fifo(line, Layer::Wire, limit);
         found
             .elements
             .push(DevicePart::new("port", ElementKind::Link(link)));
         return Ok(found);
     };
-    let speed = port.bandwidth.unwrap_or(device.line);
+    let speed = port.bandwidth.unwrap_or(line);
     let (inner, reference) = treated(config, policy, speed, device, &mut found);
     let outer = outside(config, policy)
         .and_then(|(class, _)| class.shape)
         .map(|shape| rate_of(shape, speed));
     found.elements.push(DevicePart::new(
         "port",
-        ElementKind::Link(link(inner, device, outer, reference)),
+        ElementKind::Link(link(config, inner, line, (outer, reference))),
     ));
     Ok(found)
 }
@@ -64,7 +67,7 @@ pub(super) fn elements(config: &Config, device: &DeviceUse) -> Result<DeviceElem
 pub(super) fn arriving(config: &Config, device: &DeviceUse) -> Option<DeviceElements> {
     let port = config.interfaces.get(&device.port)?;
     let policy = config.policy_maps.get(port.input_policy.as_ref()?)?;
-    let speed = port.bandwidth.unwrap_or(device.line);
+    let speed = port.reference().unwrap_or(device.line);
     let mut found = DeviceElements::default();
     treated(config, policy, speed, device, &mut found);
     Some(found)
@@ -97,7 +100,7 @@ fn outside<'c>(config: &'c Config, policy: &'c PolicyMap) -> Option<(&'c PolicyC
         return None;
     };
     let inner = config.policy_maps.get(class.child.as_ref()?)?;
-    Some((class, inner))
+    config.has_class(&class.class).then_some((class, inner))
 }
 
 /// Gives each packet the number of its class.
@@ -125,7 +128,7 @@ fn treat_each(
 ) {
     let rules = rules(config, policy);
     let mut all: Vec<(&PolicyClass, &str, BitRate, Classify)> = Vec::new();
-    for (number, class) in numbered(policy) {
+    for (number, class) in numbered(config, policy) {
         let only = only(&rules, number);
         if let Some(inner) = within(config, class) {
             all.push((inner, &class.class, whole(class, reference), only.clone()));
@@ -192,13 +195,15 @@ fn mark(class: &PolicyClass, name: &str, only: Option<&Classify>, found: &mut De
     });
 }
 
-/// The classes of a policy with their numbers; `class-default` is the default class.
-fn numbered(policy: &PolicyMap) -> impl Iterator<Item = (u8, &PolicyClass)> {
+/// The classes of a policy with their numbers; `class-default` is the default class. One that is defined nowhere is left out:
+/// no packet is of it.
+fn numbered<'p>(config: &Config, policy: &'p PolicyMap) -> impl Iterator<Item = (u8, &'p PolicyClass)> {
     policy
         .classes
         .iter()
         .take(usize::from(DEFAULT) - 1)
         .zip(1..)
+        .filter(|(class, _)| config.has_class(&class.class))
         .map(|(class, number)| {
             if class.class == "class-default" {
                 (DEFAULT, class)
@@ -211,7 +216,7 @@ fn numbered(policy: &PolicyMap) -> impl Iterator<Item = (u8, &PolicyClass)> {
 /// The names of a policy's classes with the numbers that they have on a path.
 pub(super) fn names(config: &Config, policy: &PolicyMap) -> Vec<(u8, String)> {
     let policy = outside(config, policy).map_or(policy, |(_, inner)| inner);
-    let mut names: Vec<(u8, String)> = numbered(policy)
+    let mut names: Vec<(u8, String)> = numbered(config, policy)
         .map(|(number, class)| (number, class.class.clone()))
         .collect();
     if !names.iter().any(|(number, _)| *number == DEFAULT) {
@@ -222,7 +227,7 @@ pub(super) fn names(config: &Config, policy: &PolicyMap) -> Vec<(u8, String)> {
 
 /// What each class takes, in the order in which the device asks.
 fn rules(config: &Config, policy: &PolicyMap) -> Vec<(Match, u8)> {
-    numbered(policy)
+    numbered(config, policy)
         .filter_map(|(number, class)| Some((number, config.class_maps.get(&class.class)?)))
         .flat_map(|(number, map)| conditions(map).into_iter().map(move |matches| (matches, number)))
         .collect()
@@ -312,8 +317,14 @@ fn bucket_assumption(device: &DeviceUse, class: &PolicyClass, rate: BitRate) -> 
     }
 }
 
-fn link(policy: &PolicyMap, device: &DeviceUse, outer: Option<BitRate>, reference: BitRate) -> Link {
-    let mut classes: Vec<Class> = numbered(policy)
+/// The classes of a policy on a port of rate `line`, all of them held to `outer`, with percentages of `reference`.
+fn link(
+    config: &Config,
+    policy: &PolicyMap,
+    line: BitRate,
+    (outer, reference): (Option<BitRate>, BitRate),
+) -> Link {
+    let mut classes: Vec<Class> = numbered(config, policy)
         .map(|(number, class)| {
             let rate = |bandwidth: Option<Bandwidth>| match bandwidth {
                 Some(Bandwidth::Rate(_) | Bandwidth::Percent(_)) => bandwidth.map(|b| rate_of(b, reference)),
@@ -332,7 +343,7 @@ fn link(policy: &PolicyMap, device: &DeviceUse, outer: Option<BitRate>, referenc
         classes.push(Class::plain(DEFAULT, QUEUE_LIMIT));
     }
     Link {
-        rate: Rate::Fixed(device.line),
+        rate: Rate::Fixed(line),
         layer: Layer::Wire,
         queue: Queue::Classes(Classes {
             classes,

@@ -288,7 +288,9 @@ fn link(config: &Config, port: &Port, device: &DeviceUse, default: u16) -> Link 
                 .iter()
                 .map(|number| {
                     let settings = port.classes.get(number).copied().unwrap_or_default();
-                    let rate = |share: crate::rtx::Share| BitRate::new(share.of(speed.bits_per_s()));
+                    // A bandwidth above the interface's is refused: the class has what a class without one has.
+                    let rate =
+                        |share: crate::rtx::Share| BitRate::new(share.of(speed.bits_per_s())).min(speed);
                     let ceiling = settings.ceiling.map_or(speed, rate);
                     Class {
                         rank: u8::from(settings.priority) * class(*number),

@@ -3,6 +3,7 @@
 use slowpath_packet::{Dscp, Ecn};
 use slowpath_scenario::Intervention;
 use slowpath_scenario::network::QueueSize;
+use slowpath_units::BitRate;
 
 use super::change::{Place, Remedy, lines_with};
 use crate::reading::Language;
@@ -90,8 +91,7 @@ pub(super) fn tc(intervention: &Intervention, place: Place<'_>) -> Option<Remedy
         )
         .note("each connection is paced at that rate at most"),
         Intervention::SetRate { rate, .. } => {
-            // A bucket of a millisecond, and at least two full frames.
-            let burst = (rate.bits_per_s() / 8_000).max(3_028);
+            let burst = bucket_of(*rate);
             Remedy::new(
                 Language::Tc,
                 [format!(
@@ -122,6 +122,14 @@ pub(super) fn tc(intervention: &Intervention, place: Place<'_>) -> Option<Remedy
         _ => return None,
     })
 }
+
+/// A shaper's bucket in bytes: a millisecond of its rate, and at least two full frames.
+pub(super) fn bucket_of(rate: BitRate) -> u64 {
+    (rate.bits_per_s() / 8_000).max(LEAST_BUCKET)
+}
+
+/// Two full frames, bytes.
+pub(super) const LEAST_BUCKET: u64 = 3_028;
 
 /// A buffer below this helps nobody.
 const LEAST_BUFFER: u64 = 262_144;

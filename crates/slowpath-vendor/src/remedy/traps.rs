@@ -3,6 +3,7 @@
 use slowpath_units::BitRate;
 
 use super::change::Remedy;
+use super::hosts::{LEAST_BUCKET, bucket_of};
 use crate::finding::{Finding, Trap};
 use crate::reading::{Config, Language, Line, Reading};
 use crate::{cisco, rtx};
@@ -91,13 +92,30 @@ pub fn remedy_of(reading: &Reading, finding: &Finding) -> Option<Remedy> {
         Trap::MarkedTransfer { .. } if reading.language == Language::Ssh => instead("IPQoS none".to_owned())
             .note("each end marks what it sends: an upload follows the client, a download the server"),
         Trap::ExplicitLimitOnly { key } => buffers(reading, key)?,
-        Trap::SlowsLongPaths { key, .. } => instead(format!("{key} = {}", kernel_default(key)?)),
+        Trap::SlowsLongPaths { key, .. } => match explicit_limit(reading, key) {
+            Some((explicit, _)) => {
+                buffers(reading, explicit)?.note("as far as the limit on buffers that programs set")
+            }
+            None => instead(format!("{key} = {}", kernel_default(key)?)),
+        },
         Trap::NoEffect { .. } => Remedy::new(reading.language, Vec::<String>::new()).replacing(replaces),
         Trap::Misspelt { word, meant } => instead(text?.replacen(word.as_str(), meant, 1)),
+        Trap::UnknownCongestionControl {
+            name,
+            meant: Some(meant),
+        } => {
+            let (key, value) = text?.split_once('=')?;
+            instead(format!("{key}={}", value.replacen(name.as_str(), meant, 1)))
+        }
+        Trap::IpMtuAboveMtu { mtu, .. } => instead(format!("ip mtu {mtu}")),
+        Trap::ShaperBucketBelowPacket { .. } => shaper_bucket(reading, line?)?,
         Trap::Refused { .. }
         | Trap::QueueOnInput { .. }
         | Trap::GuaranteesExceedSpeed { .. }
         | Trap::UnknownClass { .. }
+        | Trap::CeilingBelowRate { .. }
+        | Trap::NoDefaultClass { .. }
+        | Trap::UnknownCongestionControl { .. }
         | Trap::MarkedTransfer { .. } => return None,
     })
 }
@@ -232,25 +250,56 @@ fn in_decimal(line: &str) -> String {
         .join(" ")
 }
 
-/// The line for automatic buffers that a limit on explicit ones does not reach.
+/// The line for automatic buffers that a limit on explicit ones does not reach, in the place of the one that there is.
 fn buffers(reading: &Reading, key: &str) -> Option<Remedy> {
-    let (automatic, first, limit) = match key {
-        "net.core.rmem_max" => ("net.ipv4.tcp_rmem", "4096 131072", reading.settings.rmem_max?),
-        "net.core.wmem_max" => ("net.ipv4.tcp_wmem", "4096 16384", reading.settings.wmem_max?),
+    let (automatic, first, now) = match key {
+        "net.core.rmem_max" => ("net.ipv4.tcp_rmem", "4096 131072", reading.settings.rmem),
+        "net.core.wmem_max" => ("net.ipv4.tcp_wmem", "4096 16384", reading.settings.wmem),
         _ => return None,
     };
+    let (_, limit) = explicit_limit(reading, automatic)?;
     // Nothing to add where the automatic ones already reach as far.
-    let now = match key {
-        "net.core.rmem_max" => reading.settings.rmem.map(|sizes| sizes[2]),
-        _ => reading.settings.wmem.map(|sizes| sizes[2]),
-    };
-    if now.is_some_and(|now| now >= limit) {
+    if now.is_some_and(|[.., most]| most >= limit) {
         return None;
     }
-    Some(Remedy::new(
-        Language::Sysctl,
-        [format!("{automatic} = {first} {limit}")],
-    ))
+    let own = match &reading.config {
+        Config::Sysctl(config) => config.lines.get(automatic).copied(),
+        _ => None,
+    };
+    let line = format!("{automatic} = {first} {limit}");
+    Some(Remedy::new(Language::Sysctl, [line]).replacing(own.into_iter().collect()))
+}
+
+/// The setting that bounds explicit buffers beside the one of automatic ones, with its bytes, where it lets them be larger than
+/// the kernel's own do.
+fn explicit_limit(reading: &Reading, automatic: &str) -> Option<(&'static str, u64)> {
+    let (key, limit) = match automatic {
+        "net.ipv4.tcp_rmem" => ("net.core.rmem_max", reading.settings.rmem_max?),
+        "net.ipv4.tcp_wmem" => ("net.core.wmem_max", reading.settings.wmem_max?),
+        _ => return None,
+    };
+    let default = kernel_default(automatic)?.split(' ').next_back()?;
+    (limit > default.parse().ok()?).then_some((key, limit))
+}
+
+/// The command that makes a shaper, with a bucket that holds packets; `None` where the line is what `tc` printed.
+fn shaper_bucket(reading: &Reading, line: &Line) -> Option<Remedy> {
+    let Config::Tc(config) = &reading.config else {
+        return None;
+    };
+    let shaper = config.qdiscs.iter().find(|qdisc| qdisc.line == line.number)?;
+    let mut words: Vec<String> = line.text.split_whitespace().map(str::to_owned).collect();
+    if !words.iter().any(|word| word == "tc" || word.ends_with("/tc")) {
+        return None;
+    }
+    let bucket = words
+        .iter()
+        .position(|word| matches!(word.as_str(), "burst" | "buffer" | "maxburst"))?;
+    *words.get_mut(bucket + 1)? = shaper.rate.map_or(LEAST_BUCKET, bucket_of).to_string();
+    let goes_on = format!("goes on from line {}", line.number);
+    let own = |other: &&Line| other.number == line.number || other.meaning == goes_on;
+    let replaces = reading.lines.iter().filter(own).map(|line| line.number);
+    Some(Remedy::new(Language::Tc, [words.join(" ")]).replacing(replaces.collect()))
 }
 
 /// The kernel's own value (Linux 6.6).

@@ -78,6 +78,10 @@ fn scheduler(config: &Config, name: &str, port: &Port, notes: &mut Notes) {
     for (number, class) in &port.classes {
         if class.ceiling.is_some_and(|ceiling| ceiling.of(speed) > speed) {
             let line = notes.find(&property(*number));
+            if let Some(line) = line {
+                let why = "more than the speed of the interface";
+                notes.hidden(line, &format!("the device refuses this line: {why}"));
+            }
             notes.finding(
                 line,
                 Trap::CeilingAboveSpeed {
