@@ -427,3 +427,4 @@ config-packets-larger-dropped = packets of more than { $burst } bytes are droppe
 config-most-below-own-rate = { $ceil } at most, below its own rate of { $rate }
 config-port-runs-at = the port runs at { $speed }, and what policies divide is that
 config-more-than-speed-of-interface = more than the speed of the interface
+config-model-has-no-congestion-control = What this host sends is not simulated: the model has no congestion control { $name }.

@@ -427,3 +427,4 @@ config-packets-larger-dropped = { $burst }Bより大きいパケットを廃棄
 config-most-below-own-rate = 最大{ $ceil }(自身のrate { $rate }より小さい)
 config-port-runs-at = ポートの速度は{ $speed }で、ポリシーが分けるのもこの速度
 config-more-than-speed-of-interface = インタフェースの速度を超えている
+config-model-has-no-congestion-control = このホストの送信はシミュレーションしていません(モデルに輻輳制御{ $name }がありません)。

@@ -558,6 +558,157 @@ policy-map WITHIN
         assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
     }
 
+    /// A token bucket below a class was read and left out of the figures: 95 Mbit/s where real tc gives 4.9.
+    #[test]
+    fn a_shaper_below_a_class_holds_it() {
+        let classes = "tc qdisc add dev eth0 root handle 1: htb default 20\n\
+            tc class add dev eth0 parent 1: classid 1:1 htb rate 100mbit\n\
+            tc class add dev eth0 parent 1:1 classid 1:20 htb rate 5mbit ceil 100mbit\n";
+        for (below, most) in [
+            ("tbf rate 5mbit burst 32kb latency 50ms", 5e6),
+            ("cake bandwidth 5mbit", 5e6),
+            ("tbf rate 500mbit burst 64kb latency 50ms", 100e6),
+        ] {
+            let script = format!("{classes}tc qdisc add dev eth0 parent 1:20 handle 20: {below}\n");
+            let given = given(Language::Tc, None, &script);
+            let near = row(&given, "eth0, class 1:20").goodput_bit_per_s[0].unwrap();
+            assert!((0.85 * most..0.98 * most).contains(&near), "{below}: {near}");
+        }
+        // A class gets no more than the one around it, whatever its own ceiling.
+        let narrow = classes.replace("rate 100mbit", "rate 20mbit");
+        let given = given(Language::Tc, None, &narrow);
+        let near = row(&given, "eth0, class 1:20").goodput_bit_per_s[0].unwrap();
+        assert!((0.85 * 20e6..20e6).contains(&near), "{near}");
+    }
+
+    /// The model took a bucket below a packet as one packet: 4.7 Mbit/s where `tbf` lets nothing through.
+    #[test]
+    fn a_shapers_bucket_below_a_packet_lets_nothing_through() {
+        let script = "tc qdisc add dev eth0 root tbf rate 5mbit burst 1000 latency 50ms\n";
+        let given = given(Language::Tc, None, script);
+        assert_eq!(row(&given, "eth0").goodput_bit_per_s, [None; 3]);
+        assert_eq!(row(&given, "eth0").voice_loss_fraction, Some(0.0));
+        let advice = &given.advice[0];
+        assert_eq!(
+            (&advice.change.lines[..], &advice.change.replaces[..]),
+            (
+                &["tc qdisc add dev eth0 root tbf rate 5mbit burst 3028 latency 50ms".to_owned()][..],
+                &[1][..]
+            )
+        );
+    }
+
+    /// `speed 10` was passed over, and a class that no `class-map` defines had a row and a remedy.
+    #[test]
+    fn a_slow_port_holds_its_classes_and_undefined_ones_have_no_row() {
+        let text = "\
+interface FastEthernet0/0
+ speed 10
+ service-policy output P
+class-map match-all V
+ match dscp ef
+policy-map P
+ class V
+  priority percent 30
+ class NOSUCH
+  bandwidth percent 10
+ class class-default
+  bandwidth percent 50
+";
+        let given = given(Language::Ios, None, text);
+        let names: Vec<&str> = given.rows.iter().map(|row| row.what.as_str()).collect();
+        assert_eq!(names, ["FastEthernet0/0, V", "FastEthernet0/0, class-default"]);
+        for (row, most) in given.rows.iter().zip([3e6, 10e6]) {
+            let near = row.goodput_bit_per_s[0].unwrap();
+            assert!((0.8 * most..most).contains(&near), "{row:?}");
+        }
+        assert!(
+            given.queues.iter().all(|note| !note.sentence.contains("NOSUCH")),
+            "{given:?}"
+        );
+    }
+
+    /// `queue lan2 length` has the lengths of both classes: the note of the second had what the first gained.
+    #[test]
+    fn a_queues_note_tells_the_gain_of_its_own_class() {
+        let config = "\
+speed lan2 50m
+queue lan2 type shaping
+queue lan2 class property 1 bandwidth=4m
+queue lan2 class property 2 bandwidth=40m
+queue lan2 length 2
+";
+        let given = given(Language::Rtx, Some("rtx830"), config);
+        assert_eq!(given.queues.len(), 2, "{given:?}");
+        for note in &given.queues {
+            let befores = row(&given, &note.what).goodput_bit_per_s;
+            let told = befores.into_iter().flatten().any(|before| {
+                let before = slowpath_report::quantity::bit_rate(before);
+                note.sentence.contains(&format!(") {before} over"))
+            });
+            assert!(told, "{note:?} {:?}", given.rows);
+        }
+        // What the findings' changes do not do stands before the changes that do.
+        let refused = config.replace("bandwidth=40m", "bandwidth=80m");
+        let given = self::given(Language::Rtx, Some("rtx830"), &refused);
+        let fastest = row(&given, "lan2, class 2 (the default)").goodput_bit_per_s[0].unwrap();
+        assert!(fastest < 50e6, "{given:?}");
+        let mut out = Vec::new();
+        expected::write_text(&given, Style::default(), &mut out).unwrap();
+        let shown = String::from_utf8(out).unwrap();
+        let (none, note) = (shown.find("None of the changes"), shown.find("~ lan2"));
+        assert!(none.unwrap() < note.unwrap(), "{shown}");
+    }
+
+    /// The row of a mark was looked for by the mark that the change takes away.
+    #[test]
+    fn a_changed_mark_is_tried_where_the_old_one_is_policed() {
+        for text in ["IPQoS af21\n", "Host *\n  User x\nHost b\n  IPQoS af21\n"] {
+            let given = given(Language::Ssh, Some("OpenSSH_9.2p1"), text);
+            let advice = given.advice.first().unwrap_or_else(|| panic!("{given:?}"));
+            assert_eq!(advice.change.lines, ["IPQoS none"]);
+            assert!(advice.what.contains("af21"), "{advice:?}");
+            assert!(
+                advice.after_bit_per_s > 10.0 * advice.before_bit_per_s.unwrap(),
+                "{advice:?}"
+            );
+        }
+    }
+
+    /// The reader of experiments said where the unknown name stood in an experiment that nobody wrote.
+    #[test]
+    fn an_unknown_congestion_control_leaves_what_is_received() {
+        for name in ["bbrr", "htcp"] {
+            let text = format!("net.ipv4.tcp_congestion_control = {name}\n");
+            let given = given(Language::Sysctl, None, &text);
+            let names: Vec<&str> = given.rows.iter().map(|row| row.what.as_str()).collect();
+            assert_eq!(names, ["this host receives", "(without these settings)"]);
+            assert!(given.rows.iter().all(|row| row.goodput_bit_per_s[0].is_some()));
+            let mut out = Vec::new();
+            expected::write_text(&given, Style::default(), &mut out).unwrap();
+            let shown = String::from_utf8(out).unwrap();
+            assert!(
+                shown.contains("is not simulated") && !shown.contains("error"),
+                "{shown}"
+            );
+            assert!(!shown.contains("clock"), "{shown}");
+        }
+    }
+
+    /// What cannot be planned has a sentence in the place of its row, in words about the configuration.
+    #[test]
+    fn what_cannot_be_simulated_has_no_row() {
+        let script = "tc qdisc add dev eth0 root tbf rate 0bit burst 5kb latency 50ms\n\
+                      tc qdisc add dev eth1 root tbf rate 5mbit burst 5kb latency 50ms\n";
+        let given = given(Language::Tc, None, script);
+        assert_eq!(given.rows.len(), 1, "{given:?}");
+        let why = given
+            .assumed
+            .iter()
+            .find(|sentence| sentence.contains("cannot be simulated"));
+        assert!(why.is_some_and(|why| !why.contains("error:")), "{given:?}");
+    }
+
     #[test]
     fn what_nothing_is_known_of_gives_no_table() {
         let nothing = given(Language::Rtx, None, "frobnicate\n");

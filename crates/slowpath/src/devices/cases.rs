@@ -5,8 +5,10 @@ use slowpath_packet::mark::Dscp;
 use slowpath_path::{Class, Classes, ElementKind, Match, Queue, Rule};
 use slowpath_scenario::HostSettings;
 use slowpath_scenario::device::{DeviceElements, DeviceUse};
-use slowpath_units::{BitRate, Duration};
+use slowpath_scenario::host::has_model;
+use slowpath_units::{BitRate, ByteCount, Duration};
 use slowpath_vendor::cisco;
+use slowpath_vendor::finding::FULL_PACKET;
 use slowpath_vendor::reading::Config;
 use slowpath_vendor::remedy::QueueAt;
 use slowpath_vendor::rtx::{self, Scheduler};
@@ -49,8 +51,9 @@ impl Case {
     }
 }
 
-/// The uses of a configuration, and what is simulated and assumed, as sentences.
-pub(super) fn of(reading: &Reading, bytes: &[u8]) -> (Vec<Case>, Vec<String>) {
+/// The uses of a configuration, and what is simulated and assumed, as sentences. A changed one is tried where `before` was: what
+/// polices a mark does not follow it to another.
+pub(super) fn of(reading: &Reading, before: &Reading, bytes: &[u8]) -> (Vec<Case>, Vec<String>) {
     let mut assumed = vec![format!(
         "Simulated: one CUBIC transfer of {SECONDS} s between two Linux hosts; beside it, voice of 50 packets a second marked EF."
     )];
@@ -62,7 +65,7 @@ pub(super) fn of(reading: &Reading, bytes: &[u8]) -> (Vec<Case>, Vec<String>) {
             assumed = vec![format!(
                 "Simulated: one transfer of {SECONDS} s over 1 Gbit/s without loss; the other end is a Linux with its defaults."
             )];
-            sysctl(reading)
+            sysctl(reading, &mut assumed)
         }
         Config::Sysctl(_) => Vec::new(),
         Config::Ssh(config) => {
@@ -71,7 +74,11 @@ pub(super) fn of(reading: &Reading, bytes: &[u8]) -> (Vec<Case>, Vec<String>) {
                  second row is an example of one that does."
                     .to_owned(),
             ];
-            ssh(config)
+            let policed = match &before.config {
+                Config::Ssh(before) => before,
+                _ => config,
+            };
+            ssh(config, policed)
         }
     };
     (cases, assumed)
@@ -144,11 +151,11 @@ fn ios(config: &cisco::Config, reading: &Reading, bytes: &[u8], assumed: &mut Ve
     let mut cases = Vec::new();
     let mut coming_in = Vec::new();
     for (name, interface) in &config.interfaces {
-        let line = match name.to_lowercase() {
+        let line = interface.speed.unwrap_or_else(|| match name.to_lowercase() {
             name if name.starts_with("ten") => BitRate::new(10_000_000_000),
             name if name.starts_with("fast") => FAST,
             _ => GIGABIT,
-        };
+        });
         if interface.output_policy.is_some() {
             cases.extend(on_port(reading, bytes, name, "cisco-ios", line));
         }
@@ -365,41 +372,62 @@ fn all_tcp_in(elements: &DeviceElements, class: u8, name: &str) -> DeviceElement
     elements
 }
 
-fn sysctl(reading: &Reading) -> Vec<Case> {
-    let case = |what: &str, client: &str, server: &str| Case {
+fn sysctl(reading: &Reading, assumed: &mut Vec<String>) -> Vec<Case> {
+    let case = |what: &str, client: &str, server: &str, settings: &HostSettings| Case {
         what: what.to_owned(),
         up: "{ rate = \"1 Gbit/s\" }, ".to_owned(),
         down: String::new(),
         rest: format!(
             "[workload]\nkind = \"iperf3\"\nname = \"transfer\"\nduration = \"{SECONDS} s\"\n{client}{server}"
         ),
-        settings: reading.settings.clone(),
+        settings: settings.clone(),
         device: None,
         queue: None,
     };
     let own = |host: &str| format!("[hosts.{host}]\nsystem = \"linux\"\nconfig = \"{FILE}\"\n");
-    vec![
-        case("this host sends", &own("client"), ""),
-        case("this host receives", "", &own("server")),
-        case("(without these settings)", "", ""),
-    ]
+    let settings = &reading.settings;
+    let mut cases = Vec::new();
+    match settings
+        .congestion_control
+        .as_deref()
+        .filter(|name| !has_model(name))
+    {
+        None => cases.push(case("this host sends", &own("client"), "", settings)),
+        Some(name) => assumed.push(format!(
+            "What this host sends is not simulated: the model has no congestion control {name}."
+        )),
+    }
+    // What is received is paced by the other end.
+    let receiving = HostSettings {
+        congestion_control: None,
+        ..settings.clone()
+    };
+    cases.push(case("this host receives", "", &own("server"), &receiving));
+    cases.push(case("(without these settings)", "", "", settings));
+    cases
 }
 
-fn ssh(config: &ssh::Config) -> Vec<Case> {
-    let marked = config.in_force();
-    let mut cases: Vec<Case> = marked
+/// Copies with the marks of `config`, past what polices those of `policed`.
+fn ssh(config: &ssh::Config, policed: &ssh::Config) -> Vec<Case> {
+    let now = config.in_force();
+    let marks_of = |block: &str| {
+        let own = now.iter().find(|(name, _)| *name == block);
+        own.map_or_else(|| config.marks(), |(_, marks)| *marks)
+    };
+    let treated = policed.in_force();
+    let mut cases: Vec<Case> = treated
         .first()
-        .map(|(_, marks)| {
+        .map(|(block, _)| {
             scp(
                 config.side,
-                *marks,
+                marks_of(block),
                 "scp, where marks do not matter".to_owned(),
                 "",
             )
         })
         .into_iter()
         .collect();
-    for (block, marks) in &marked {
+    for (block, marks) in &treated {
         let treated = match marks.bulk {
             Mark::Tos(tos) if tos >> 2 != 0 => Dscp::from_tos(tos),
             _ => Dscp::CS1,
@@ -413,7 +441,7 @@ fn ssh(config: &ssh::Config) -> Vec<Case> {
         } else {
             format!("scp, where {treated} is policed to 10 Mbit/s ({block})")
         };
-        cases.push(scp(config.side, *marks, what, &police));
+        cases.push(scp(config.side, marks_of(block), what, &police));
     }
     cases
 }
@@ -463,33 +491,20 @@ fn tc(config: &tc::Config, assumed: &mut Vec<String>) -> Vec<Case> {
         match root.kind.as_str() {
             "htb" => {
                 for class in config.leaves(root) {
-                    let Some(rate) = class.ceil.or(class.rate) else {
+                    let Some(rate) = config.most(class) else {
                         continue;
                     };
                     let below = config.below(root, &class.id);
                     push(
                         format!("{device}, class {}", class.id),
-                        format!("{{ {}, {} }}, ", rate_of(rate), queue(below)),
+                        within(rate, below),
                         below.and_then(|below| waiting(below, rate)),
                     );
                 }
             }
             "tbf" => {
                 let Some(rate) = root.rate else { continue };
-                let burst = root.burst.map_or(1_600, |burst| burst.bytes().max(1_600));
-                let waits = match (root.limit_bytes, root.latency) {
-                    (Some(limit), _) => format!("\"{} B\"", limit.bytes().max(1_600)),
-                    (None, Some(latency)) => format!("\"{} us\"", latency.nanos() / 1_000),
-                    (None, None) => "\"1000 packets\"".to_owned(),
-                };
-                push(
-                    device.clone(),
-                    format!(
-                        "{{ shape = \"{} bit/s\", burst = \"{burst} B\", queue = {waits} }}, ",
-                        rate.bits_per_s()
-                    ),
-                    None,
-                );
+                push(device.clone(), token_bucket(root, rate), None);
             }
             "cake" if root.rate.is_some() => {
                 let rate = root.rate.unwrap_or(GIGABIT);
@@ -523,6 +538,68 @@ fn rate_of(rate: BitRate) -> String {
     format!("rate = \"{} bit/s\"", rate.bits_per_s())
 }
 
+/// A class held to a rate, with what stands below it: another shaper there holds it to the lesser of both.
+fn within(rate: BitRate, below: Option<&Qdisc>) -> String {
+    let class = |queue: &str| format!("{{ {}, {queue} }}, ", rate_of(rate));
+    match below.and_then(|below| Some((below, below.rate?))) {
+        // Packets wait in the shaper below, none in the class.
+        Some((below, inner)) if below.kind == "tbf" && inner < rate => {
+            token_bucket(below, inner) + &class("queue = \"1000 packets\"")
+        }
+        // They wait for the class, as many as the shaper below takes.
+        Some((below, inner)) if below.kind == "tbf" => {
+            let limit = held(below, inner).map_or_else(
+                || "queue = \"1000 packets\"".to_owned(),
+                |bytes| format!("queue = \"{} B\"", bytes.max(LEAST_BYTES)),
+            );
+            dropped_as_large(below) + &class(&limit)
+        }
+        Some((below, inner)) if below.kind == "cake" => {
+            format!("{{ {}, {} }}, ", rate_of(inner.min(rate)), queue(Some(below)))
+        }
+        _ => class(&queue(below)),
+    }
+}
+
+/// A token bucket filter of this rate.
+fn token_bucket(qdisc: &Qdisc, rate: BitRate) -> String {
+    let burst = qdisc
+        .burst
+        .map_or(LEAST_BYTES, |burst| burst.bytes().max(LEAST_BYTES));
+    let queue = match (qdisc.limit_bytes, qdisc.latency) {
+        (Some(limit), _) => format!("\"{} B\"", limit.bytes().max(LEAST_BYTES)),
+        (None, Some(latency)) => format!("\"{} us\"", latency.nanos() / 1_000),
+        (None, None) => "\"1000 packets\"".to_owned(),
+    };
+    format!(
+        "{}{{ shape = \"{} bit/s\", burst = \"{burst} B\", queue = {queue} }}, ",
+        dropped_as_large(qdisc),
+        rate.bits_per_s()
+    )
+}
+
+/// Bytes that a token bucket filter holds: its limit, or what its latency and bucket come to (`tc-tbf(8)`).
+fn held(qdisc: &Qdisc, rate: BitRate) -> Option<u64> {
+    let in_latency = |latency: Duration| {
+        let bytes = u128::from(rate.bits_per_s()) * u128::from(latency.nanos()) / 8_000_000_000;
+        let burst = qdisc.burst.map_or(0, ByteCount::bytes);
+        u64::try_from(bytes).unwrap_or(u64::MAX).saturating_add(burst)
+    };
+    let limit = qdisc.limit_bytes.map(ByteCount::bytes);
+    limit.or(qdisc.latency.map(in_latency))
+}
+
+/// What drops the packets that are larger than a shaper's bucket, which counts their frames; nothing where it holds a full one.
+fn dropped_as_large(qdisc: &Qdisc) -> String {
+    match qdisc.burst.map(ByteCount::bytes) {
+        Some(burst) if burst < FULL_PACKET => {
+            let packet = burst.saturating_sub(FRAME_HEAD).max(LEAST_MTU);
+            format!("{{ mtu = \"{packet} B\", black_hole = true }}, ")
+        }
+        _ => String::new(),
+    }
+}
+
 /// The queue of a discipline that holds packets until it is full.
 fn waiting(qdisc: &Qdisc, rate: BitRate) -> Option<OwnQueue> {
     let packets = (qdisc.kind == "pfifo").then_some(qdisc.limit_packets)??;
@@ -543,12 +620,12 @@ fn queue(qdisc: Option<&Qdisc>) -> String {
     };
     let size = match (qdisc.limit_packets, qdisc.limit_bytes) {
         (Some(packets), _) => format!("{} packets", packets.max(1)),
-        (None, Some(bytes)) => format!("{} B", bytes.bytes().max(1_600)),
-        (None, None) if qdisc.kind == "fq_codel" => "10240 packets".to_owned(),
+        (None, Some(bytes)) => format!("{} B", bytes.bytes().max(LEAST_BYTES)),
+        (None, None) if matches!(qdisc.kind.as_str(), "fq_codel" | "cake") => "10240 packets".to_owned(),
         (None, None) => "1000 packets".to_owned(),
     };
     let discipline = match qdisc.kind.as_str() {
-        "fq_codel" => ", discipline = \"fq-codel\"",
+        "fq_codel" | "cake" => ", discipline = \"fq-codel\"",
         "codel" => ", discipline = \"codel\"",
         "pie" | "fq_pie" => ", discipline = \"pie\"",
         _ => "",
@@ -558,6 +635,15 @@ fn queue(qdisc: Option<&Qdisc>) -> String {
 
 /// How long a transfer lasts, in seconds.
 const SECONDS: u32 = 10;
+
+/// Bytes of the smallest bucket and queue: a full packet, whatever is counted of it.
+const LEAST_BYTES: u64 = 1_600;
+
+/// Bytes of an Ethernet frame before its packet.
+const FRAME_HEAD: u64 = 14;
+
+/// The smallest MTU of IPv4 (RFC 791), bytes.
+const LEAST_MTU: u64 = 68;
 
 /// The name under which the experiments here know the configuration.
 const FILE: &str = "configuration";

@@ -8,7 +8,8 @@ use slowpath_record::RunRecord;
 use slowpath_report::quantity::{bit_rate, percent, significant};
 use slowpath_report::results::RunResult;
 use slowpath_report::text::{Style, Tone, columns, left, right, wrap};
-use slowpath_scenario::{Clock, Experiment, Fragments, Plan, PlanOptions};
+use slowpath_scenario::plan::PlanError;
+use slowpath_scenario::{Clock, Diagnostics, Experiment, Fragments, Plan, PlanOptions};
 use slowpath_units::Duration;
 use slowpath_vendor::remedy::{QueueAt, Remedy};
 use slowpath_vendor::{LineState, Reading};
@@ -25,6 +26,9 @@ pub const ROUND_TRIPS: [Duration; 3] = [
     Duration::from_millis(50),
     Duration::from_millis(100),
 ];
+
+/// The one of them of which the voice beside the transfer is told.
+const VOICE_AT: usize = 1;
 
 /// What a configuration gives.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -100,7 +104,7 @@ impl Advice {
 
 /// Simulates what `reading` of `bytes` gives; nothing to say where no line of it is modelled.
 pub fn expected(reading: &Reading, model: Option<&str>, bytes: &[u8]) -> Expected {
-    let (cases, mut assumed) = cases::of(reading, bytes);
+    let (cases, mut assumed) = cases::of(reading, reading, bytes);
     if cases.is_empty() {
         return Expected::default();
     }
@@ -199,27 +203,27 @@ impl Tried {
     }
 }
 
-/// Simulates every case at every round trip; a sentence for each case of which no plan can be made.
+/// Simulates every case at every round trip; a sentence in the place of a row for each case of which no plan can be made.
 fn rows(cases: &[Case], tried: &mut Tried) -> (Vec<Row>, Vec<String>) {
     let mut refused = Vec::new();
-    let mut plans: Vec<[Option<Plan>; 3]> = Vec::new();
+    let mut plans: Vec<(&Case, [Option<Plan>; 3])> = Vec::new();
     for case in cases {
         let own = ROUND_TRIPS.map(|round_trip| plan(case, round_trip));
         if let Some(Err(why)) = own.first() {
             refused.push(format!("{} cannot be simulated: {why}", case.what));
+        } else {
+            plans.push((case, own.map(Result::ok)));
         }
-        plans.push(own.map(Result::ok));
     }
-    tried.simulate(plans.iter().flatten().flatten().cloned());
-    let rows = cases
+    tried.simulate(plans.iter().flat_map(|(_, plans)| plans).flatten().cloned());
+    let rows = plans
         .iter()
-        .zip(&plans)
         .map(|(case, plans)| {
             let outcomes = plans.each_ref().map(|plan| tried.known(plan.as_ref()?));
             Row {
                 what: case.what.clone(),
                 goodput_bit_per_s: outcomes.map(|outcome| outcome?.goodput_bit_per_s),
-                voice_loss_fraction: outcomes[1].and_then(|outcome| outcome.voice_loss_fraction),
+                voice_loss_fraction: outcomes[VOICE_AT].and_then(|outcome| outcome.voice_loss_fraction),
             }
         })
         .collect();
@@ -232,8 +236,7 @@ fn rows(cases: &[Case], tried: &mut Tried) -> (Vec<Row>, Vec<String>) {
 /// What the configuration makes impossible, such as a rate of 0.
 fn plan(case: &Case, round_trip: Duration) -> Result<Plan, String> {
     let text = case.experiment(round_trip);
-    let experiment =
-        Experiment::read("configuration", &text, &[]).map_err(|mistakes| mistakes.to_string())?;
+    let experiment = Experiment::read("configuration", &text, &[]).map_err(|mistakes| messages(&mistakes))?;
     let mut fragments = Fragments::new();
     for wanted in experiment.config_files() {
         fragments.insert(wanted.name.clone(), case.settings.clone());
@@ -244,7 +247,16 @@ fn plan(case: &Case, round_trip: Duration) -> Result<Plan, String> {
     }
     experiment
         .plan(&PlanOptions::first("default", 1, Clock::Simulated), &fragments)
-        .map_err(|error| error.to_string())
+        .map_err(|error| match error {
+            PlanError::Document(mistakes) => messages(&mistakes),
+            error => error.to_string(),
+        })
+}
+
+/// What is wrong, without the places in an experiment that nobody wrote.
+fn messages(mistakes: &Diagnostics) -> String {
+    let messages: Vec<&str> = mistakes.list.iter().map(|one| one.message.as_str()).collect();
+    messages.join("; ")
 }
 
 /// A configuration in which changes are tried.
@@ -259,11 +271,16 @@ struct Trial<'a> {
 impl Trial<'_> {
     /// What changes made together gain at most, and whether they make anything worse.
     fn change(&mut self, changes: &[Change]) -> (Option<Advice>, bool) {
+        self.change_of(changes, |_| true)
+    }
+
+    /// The same, with the gain of those uses alone whose name `counts`.
+    fn change_of(&mut self, changes: &[Change], counts: impl Fn(&str) -> bool) -> (Option<Advice>, bool) {
         let after = self.rows_with(changes);
         let (gains, worse) = gains(self.now, &after);
         let best = gains
             .into_iter()
-            .filter(|gain| gain.gain() > 1.0 + NO_CHANGE)
+            .filter(|gain| counts(&gain.what) && gain.gain() > 1.0 + NO_CHANGE)
             .fold(None, |best: Option<Advice>, new| match best {
                 Some(best) if best.gain() >= new.gain() => Some(best),
                 _ => Some(new),
@@ -285,7 +302,7 @@ impl Trial<'_> {
             &self.reading.name,
             changed.as_bytes(),
         );
-        let (cases, _) = cases::of(&after, changed.as_bytes());
+        let (cases, _) = cases::of(&after, self.reading, changed.as_bytes());
         rows(&cases, self.tried).0
     }
 }
@@ -315,8 +332,9 @@ fn gains(before: &[Row], after: &[Row]) -> (Vec<Advice>, bool) {
                 after_bit_per_s,
             }));
         }
+        // A transfer that gets nothing through leaves the voice alone, which is no merit.
         let lost = |row: &Row| row.voice_loss_fraction.unwrap_or(0.0);
-        worse |= lost(new) > lost(old) + NO_CHANGE;
+        worse |= old.goodput_bit_per_s[VOICE_AT].is_some() && lost(new) > lost(old) + NO_CHANGE;
     }
     (found, worse)
 }
@@ -381,7 +399,8 @@ fn queues(cases: &[Case], trial: &mut Trial<'_>) -> Vec<QueueNote> {
             continue;
         };
         let change = Change::from(remedy);
-        let (best, worse) = trial.change(std::slice::from_ref(&change));
+        // Where the line has the lengths of others as well, what they gain is theirs.
+        let (best, worse) = trial.change_of(std::slice::from_ref(&change), |what| what == case.what);
         // What is too short must gain by more.
         if worse || to.short && best.is_none() {
             continue;
@@ -446,10 +465,16 @@ fn with(text: &str, changes: &[Change]) -> String {
 /// # Errors
 /// Those of `out`.
 pub fn write_text(expected: &Expected, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    if expected.rows.is_empty() {
+    if expected.assumed.is_empty() {
         return Ok(());
     }
     writeln!(out)?;
+    if expected.rows.is_empty() {
+        for sentence in &expected.assumed {
+            style.paragraph(sentence, "  ", "  ", Tone::Plain, out)?;
+        }
+        return Ok(());
+    }
     let voice = expected.rows.iter().any(|row| row.voice_loss_fraction.is_some());
     let mut head = vec!["one transfer, Mbit/s", "over 10 ms", "50 ms", "100 ms"];
     head.extend(voice.then_some("voice loses"));
@@ -505,6 +530,15 @@ pub fn write_text(expected: &Expected, style: Style, out: &mut dyn Write) -> io:
     for advice in &expected.advice {
         write_advice(advice, style, out)?;
     }
+    if expected.advice.is_empty() && !expected.in_vain.is_empty() {
+        style.paragraph(
+            "None of the changes above makes these transfers faster in the model, alone or together.",
+            "  ",
+            "  ",
+            Tone::Plain,
+            out,
+        )?;
+    }
     for note in &expected.queues {
         style.paragraph(&note.sentence, "~ ", "  ", Tone::Care, out)?;
         if note.lines.is_empty() {
@@ -514,15 +548,6 @@ pub fn write_text(expected: &Expected, style: Style, out: &mut dyn Write) -> io:
         for line in &note.lines {
             writeln!(out, "      {}", printable(line))?;
         }
-    }
-    if expected.advice.is_empty() && !expected.in_vain.is_empty() {
-        style.paragraph(
-            "None of the changes above makes these transfers faster in the model, alone or together.",
-            "  ",
-            "  ",
-            Tone::Plain,
-            out,
-        )?;
     }
     Ok(())
 }

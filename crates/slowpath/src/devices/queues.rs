@@ -47,7 +47,13 @@ impl OwnQueue {
         } else {
             return None;
         };
-        (found.packets != self.packets).then_some(found)
+        // One of few packets is as short as any that is advised, however long its rate takes for them.
+        let changes = if found.short {
+            found.packets > self.packets
+        } else {
+            found.packets < self.packets
+        };
+        changes.then_some(found)
     }
 }
 
@@ -132,6 +138,24 @@ mod tests {
             rate: BitRate::new(megabits * 1_000_000),
             packets,
         }
+    }
+
+    /// Four packets before 100 kbit/s were called too long, and ten were advised.
+    #[test]
+    fn what_is_too_long_is_never_made_longer() {
+        for packets in 1..=FEWEST {
+            let slow = OwnQueue {
+                rate: BitRate::new(100_000),
+                ..queue(packets, 1)
+            };
+            assert_eq!(slow.better(), None, "{packets}");
+        }
+        let slow = OwnQueue {
+            rate: BitRate::new(100_000),
+            ..queue(50, 1)
+        };
+        let to = slow.better().unwrap();
+        assert_eq!((to.packets, to.short), (FEWEST, false));
     }
 
     #[test]
