@@ -26,7 +26,7 @@ pub struct Config {
 /// Reads settings; what they set on the host goes to `notes`.
 pub(crate) fn read(text: &str, notes: &mut Notes) -> Config {
     let mut config = Config::default();
-    let mut hidden = Vec::new();
+    let mut set: Vec<(usize, String)> = Vec::new();
     for (index, raw) in text.lines().enumerate() {
         let line = raw.trim();
         if line.is_empty() || line.starts_with(['#', ';']) {
@@ -41,9 +41,9 @@ pub(crate) fn read(text: &str, notes: &mut Notes) -> Config {
                 let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
                 let outcome = setting(&key, &value, notes);
                 if outcome.takes_effect() {
-                    let earlier = config.lines.insert(key.clone(), number);
-                    hidden.extend(earlier.map(|loser| (loser, key.clone())));
+                    config.lines.insert(key.clone(), number);
                 }
+                set.push((number, key.clone()));
                 if key.starts_with("net.") {
                     config.values.insert(key, value);
                 }
@@ -52,9 +52,10 @@ pub(crate) fn read(text: &str, notes: &mut Notes) -> Config {
         };
         notes.line(number, line, "", outcome);
     }
-    for (loser, key) in hidden {
-        let winner = config.lines.get(&key).copied().unwrap_or(loser);
-        notes.without_effect(loser, &key, winner);
+    for (loser, key) in set {
+        if let Some(winner) = config.lines.get(&key).filter(|winner| **winner > loser) {
+            notes.without_effect(loser, &key, *winner);
+        }
     }
     config
 }

@@ -131,8 +131,16 @@ impl Config {
             .find(|qdisc| qdisc.device == root.device && qdisc.parent.as_deref() == Some(class))
     }
 
+    /// The queue in which the packets of a shaper at the root wait; `None` where it is the shaper's own.
+    pub fn inner<'c>(&'c self, root: &Qdisc) -> Option<&'c Qdisc> {
+        let within = |parent: &String| !root.handle.is_empty() && parent.starts_with(&root.handle);
+        self.qdiscs
+            .iter()
+            .find(|qdisc| qdisc.device == root.device && qdisc.parent.as_ref().is_some_and(within))
+    }
+
     /// Whether the rate of a shaper is followed: one at the root, and a token bucket below a class of htb that is there.
-    fn follows(&self, qdisc: &Qdisc) -> bool {
+    pub fn follows(&self, qdisc: &Qdisc) -> bool {
         let Some(parent) = &qdisc.parent else {
             return true;
         };
@@ -148,6 +156,7 @@ impl Config {
         match qdisc.kind.as_str() {
             "htb" => false,
             "tbf" => below_htb(),
+            "cake" => qdisc.rate.is_none() || below_htb(),
             _ => true,
         }
     }
@@ -512,6 +521,8 @@ fn describe(qdisc: &Qdisc, overhead: Option<i32>, words: &[&str]) -> Outcome {
                         mark: "(any)".to_owned(),
                     },
                 )
+            } else if qdisc.rate.is_some() {
+                Outcome::modelled(meaning)
             } else {
                 Outcome::not_modelled(meaning)
             }

@@ -150,7 +150,7 @@ fn check(prefix: &str, cases: &[(&str, LineState, &str)]) {
 fn every_command_has_its_meaning() {
     check("", GLOBAL);
     check("interface GigabitEthernet1\n ", INTERFACE);
-    check("policy-map WAN\n class VOICE\n  ", CLASS);
+    check("class-map VOICE\npolicy-map WAN\n class VOICE\n  ", CLASS);
 }
 
 #[test]
@@ -343,7 +343,8 @@ fn what_a_policy_on_the_way_in_cannot_do_is_refused() {
 fn a_policy_within_one_class_of_several_is_not_in_the_model() {
     let child = |inner: &str| {
         format!(
-            "policy-map P\n class A\n  service-policy C\n class class-default\npolicy-map C\n{inner} class class-default\n  police 1m\n"
+            "policy-map P\n class A\n  service-policy C\n class class-default\npolicy-map C\n{inner} class class-default\n  police 1m\nclass-map A\n\
+             class-map B\n"
         )
     };
     let state = |text: &str| {
@@ -445,6 +446,17 @@ policy-map P
              `mtu`.",
             "line 9: There is no class NOSUCH: its packets go to the default class. Define it, or use another.",
         ]
+    );
+    let told = |number: usize| {
+        let line = reading.line(number).unwrap();
+        (line.state, line.meaning.as_str())
+    };
+    assert_eq!(
+        (told(5), told(10)),
+        (
+            (Doubtful, "no effect: the interface's `mtu` of 1400 is smaller"),
+            (Doubtful, "no effect: no packet is of this class")
+        )
     );
     let place = DeviceUse {
         file: "router.cfg".to_owned(),

@@ -561,6 +561,14 @@ fn an_unknown_congestion_control_is_a_finding() {
         "{:?}",
         far.findings
     );
+    // A later line holds, whatever is known of this one.
+    let later = read(
+        Language::Sysctl,
+        "x",
+        b"net.ipv4.tcp_congestion_control = bbrr\nnet.ipv4.tcp_congestion_control = cubic\n",
+    );
+    assert_eq!(later.lines[0].meaning, "no effect: line 2 holds");
+    assert_eq!(later.findings.len(), 1, "{:?}", later.findings);
     // What was known before it stays, and what no model has is not simulated.
     let kept = read(
         Language::Sysctl,
@@ -636,6 +644,26 @@ tc qdisc add dev eth0 parent 20:1 tbf rate 1mbit burst 32kb latency 50ms
         sentences(&reading)[0].contains("class 1:1,"),
         "{:?}",
         reading.findings
+    );
+    check(
+        Language::Tc,
+        &[
+            (
+                "tc qdisc add dev eth0 root cake bandwidth 50mbit besteffort",
+                Modelled,
+                "a rate of 50 Mbit/s",
+            ),
+            (
+                "tc qdisc add dev eth0 parent 1:1 cake bandwidth 50mbit besteffort",
+                NotModelled,
+                "within another queue",
+            ),
+            (
+                "tc qdisc add dev eth0 root cake",
+                NotModelled,
+                "no rate of its own",
+            ),
+        ],
     );
     let alone = read(
         Language::Tc,

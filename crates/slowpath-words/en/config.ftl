@@ -428,3 +428,5 @@ config-most-below-own-rate = { $ceil } at most, below its own rate of { $rate }
 config-port-runs-at = the port runs at { $speed }, and what policies divide is that
 config-more-than-speed-of-interface = more than the speed of the interface
 config-model-has-no-congestion-control = What this host sends is not simulated: the model has no congestion control { $name }.
+config-no-effect-mtu-smaller = no effect: the interface's `mtu` of { $mtu } is smaller
+config-no-effect-no-packet-of-class = no effect: no packet is of this class

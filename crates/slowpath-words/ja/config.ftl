@@ -428,3 +428,5 @@ config-most-below-own-rate = 最大{ $ceil }(自身のrate { $rate }より小さ
 config-port-runs-at = ポートの速度は{ $speed }で、ポリシーが分けるのもこの速度
 config-more-than-speed-of-interface = インタフェースの速度を超えている
 config-model-has-no-congestion-control = このホストの送信はシミュレーションしていません(モデルに輻輳制御{ $name }がありません)。
+config-no-effect-mtu-smaller = 無効: インタフェースの`mtu`の{ $mtu }の方が小さい
+config-no-effect-no-packet-of-class = 無効: このクラスのパケットはない

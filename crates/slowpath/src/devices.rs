@@ -574,6 +574,21 @@ policy-map WITHIN
             let near = row(&given, "eth0, class 1:20").goodput_bit_per_s[0].unwrap();
             assert!((0.85 * most..0.98 * most).contains(&near), "{below}: {near}");
         }
+        // A shaper at the root may have a queue of its own: one of a packet or two holds a long round trip far below the rate.
+        for (inner, most) in [("pfifo limit 2", 20e6), ("fq_codel", 20e6)] {
+            let script = format!(
+                "tc qdisc add dev eth0 root handle 1: tbf rate 20mbit burst 32kb latency 400ms\n\
+                 tc qdisc add dev eth0 parent 1:1 handle 10: {inner}\n"
+            );
+            let given = given(Language::Tc, None, &script);
+            let [near, _, far] = row(&given, "eth0").goodput_bit_per_s.map(Option::unwrap);
+            let short = inner.starts_with("pfifo");
+            assert!(
+                near < most && (far < 0.6 * most) == short,
+                "{inner}: {near} {far}"
+            );
+            assert_eq!(given.queues.len(), usize::from(short), "{given:?}");
+        }
         // A class gets no more than the one around it, whatever its own ceiling.
         let narrow = classes.replace("rate 100mbit", "rate 20mbit");
         let given = given(Language::Tc, None, &narrow);

@@ -6,7 +6,7 @@ use slowpath_units::{BitRate, Ratio};
 use super::config::Config;
 use super::policy::{Action, Bandwidth, ClassMap, Match, Police, PolicyClass, PolicyMap};
 use crate::finding::Trap;
-use crate::notes::{Notes, Outcome};
+use crate::notes::{LineState, Notes, Outcome};
 use crate::text::{number, rate};
 
 /// Lines of a class map.
@@ -176,6 +176,14 @@ pub(super) fn settle(config: &Config, notes: &mut Notes) {
     }
     for (name, policy) in &config.policy_maps {
         for class in &policy.classes {
+            if !config.has_class(&class.class) {
+                let context = format!("policy-map {name} class {}", class.class);
+                for line in notes.lines.iter_mut().filter(|line| line.context == context) {
+                    line.state = LineState::Doubtful;
+                    "no effect: no packet is of this class".clone_into(&mut line.meaning);
+                }
+                continue;
+            }
             settle_class(config, name, policy, class, notes);
         }
     }
@@ -199,6 +207,12 @@ pub(super) fn settle(config: &Config, notes: &mut Notes) {
             && ip_mtu > mtu
         {
             let line = notes.find_in(&format!("interface {name}"), "ip mtu");
+            if let Some(line) = line {
+                notes.hidden(
+                    line,
+                    &format!("no effect: the interface's `mtu` of {mtu} is smaller"),
+                );
+            }
             notes.finding(line, Trap::IpMtuAboveMtu { ip_mtu, mtu });
         }
     }

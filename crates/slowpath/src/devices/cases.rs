@@ -504,7 +504,12 @@ fn tc(config: &tc::Config, assumed: &mut Vec<String>) -> Vec<Case> {
             }
             "tbf" => {
                 let Some(rate) = root.rate else { continue };
-                push(device.clone(), token_bucket(root, rate), None);
+                let inner = config.inner(root);
+                push(
+                    device.clone(),
+                    token_bucket(root, rate, inner),
+                    inner.and_then(|inner| waiting(inner, rate)),
+                );
             }
             "cake" if root.rate.is_some() => {
                 let rate = root.rate.unwrap_or(GIGABIT);
@@ -516,7 +521,6 @@ fn tc(config: &tc::Config, assumed: &mut Vec<String>) -> Vec<Case> {
                     ),
                     None,
                 );
-                assumed.push("Taken: cake as FQ-CoDel behind its rate.".to_owned());
             }
             "pfifo" | "bfifo" | "fq_codel" | "codel" | "pie" => {
                 push(
@@ -527,6 +531,13 @@ fn tc(config: &tc::Config, assumed: &mut Vec<String>) -> Vec<Case> {
             }
             _ => {}
         }
+    }
+    if config
+        .qdiscs
+        .iter()
+        .any(|qdisc| qdisc.kind == "cake" && qdisc.rate.is_some() && config.follows(qdisc))
+    {
+        assumed.push("Taken: cake as FQ-CoDel behind its rate.".to_owned());
     }
     if config.qdiscs.iter().any(|qdisc| qdisc.kind == "htb") {
         assumed.push("Taken: classes that others leave idle, up to their ceiling; what filters choose is not followed.".to_owned());
@@ -544,7 +555,7 @@ fn within(rate: BitRate, below: Option<&Qdisc>) -> String {
     match below.and_then(|below| Some((below, below.rate?))) {
         // Packets wait in the shaper below, none in the class.
         Some((below, inner)) if below.kind == "tbf" && inner < rate => {
-            token_bucket(below, inner) + &class("queue = \"1000 packets\"")
+            token_bucket(below, inner, None) + &class("queue = \"1000 packets\"")
         }
         // They wait for the class, as many as the shaper below takes.
         Some((below, inner)) if below.kind == "tbf" => {
@@ -561,19 +572,27 @@ fn within(rate: BitRate, below: Option<&Qdisc>) -> String {
     }
 }
 
-/// A token bucket filter of this rate.
-fn token_bucket(qdisc: &Qdisc, rate: BitRate) -> String {
+/// A token bucket filter of this rate, whose packets wait in `inner` where it has one.
+fn token_bucket(qdisc: &Qdisc, rate: BitRate, inner: Option<&Qdisc>) -> String {
+    let dropped = dropped_as_large(qdisc);
     let burst = qdisc
         .burst
         .map_or(LEAST_BYTES, |burst| burst.bytes().max(LEAST_BYTES));
-    let queue = match (qdisc.limit_bytes, qdisc.latency) {
+    let own = match (qdisc.limit_bytes, qdisc.latency) {
         (Some(limit), _) => format!("\"{} B\"", limit.bytes().max(LEAST_BYTES)),
         (None, Some(latency)) => format!("\"{} us\"", latency.nanos() / 1_000),
         (None, None) => "\"1000 packets\"".to_owned(),
     };
+    let queue = match inner.map(|inner| queue(Some(inner))) {
+        // A shaper of the model drops at its end alone; what manages its queue stands before a line of the rate.
+        Some(managed) if managed.contains("discipline") => {
+            return format!("{dropped}{{ {}, {managed} }}, ", rate_of(rate));
+        }
+        Some(plain) => plain,
+        None => format!("queue = {own}"),
+    };
     format!(
-        "{}{{ shape = \"{} bit/s\", burst = \"{burst} B\", queue = {queue} }}, ",
-        dropped_as_large(qdisc),
+        "{dropped}{{ shape = \"{} bit/s\", burst = \"{burst} B\", {queue} }}, ",
         rate.bits_per_s()
     )
 }
