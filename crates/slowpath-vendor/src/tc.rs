@@ -55,6 +55,8 @@ pub struct Qdisc {
 /// One class.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Class {
+    /// The number of its line.
+    pub line: usize,
     /// Its kind, such as `htb`.
     pub kind: String,
     /// Its number, such as `1:10`.
@@ -205,7 +207,8 @@ pub(crate) fn read(text: &str, notes: &mut Notes) -> Config {
                 continue;
             }
             ["class", kind, id, rest @ ..] => {
-                let (class, outcome) = class(kind, id, rest);
+                let (mut class, outcome) = class(kind, id, rest);
+                class.line = number;
                 context = format!("class {kind} {id}");
                 config.classes.push(class);
                 notes.line(number, line, "", outcome);
@@ -233,7 +236,10 @@ pub(crate) fn read(text: &str, notes: &mut Notes) -> Config {
 /// What follows from all lines together.
 fn settle(config: &Config, notes: &mut Notes) {
     for qdisc in config.qdiscs.iter().filter(|qdisc| !config.follows(qdisc)) {
-        notes.left_out(qdisc.line, "a shaper within another queue is not followed");
+        let classes = config.leaves(qdisc).map(|class| class.line);
+        for line in classes.chain([qdisc.line]) {
+            notes.left_out(line, "a shaper within another queue is not followed");
+        }
     }
     for root in config.qdiscs.iter().filter(|qdisc| qdisc.parent.is_none()) {
         let mut classes = config.leaves(root).peekable();
@@ -318,7 +324,7 @@ fn command(line: usize, words: &[&str], config: &mut Config) -> Option<Outcome> 
             config.clear(place.device, place.parent.as_deref());
             Outcome::ignored()
         }
-        "class" | "c" if sets => made_class(rest, config),
+        "class" | "c" if sets => made_class(line, rest, config),
         "class" | "c" if removes => {
             let place = Place::read(rest).0;
             let id = place.id;
@@ -390,7 +396,7 @@ fn made_qdisc(line: usize, words: &[&str], config: &mut Config) -> Outcome {
     outcome
 }
 
-fn made_class(words: &[&str], config: &mut Config) -> Outcome {
+fn made_class(line: usize, words: &[&str], config: &mut Config) -> Outcome {
     let (place, rest) = Place::read(words);
     let Some((kind, own)) = rest.split_first() else {
         return Outcome::refused("the kind of the class is missing, such as `htb`");
@@ -400,6 +406,7 @@ fn made_class(words: &[&str], config: &mut Config) -> Outcome {
         .qdiscs
         .iter()
         .any(|qdisc| qdisc.parent.is_none() && Some(&qdisc.handle) == place.parent.as_ref());
+    made.line = line;
     made.parent = place.parent.filter(|_| !below_root);
     place.device.clone_into(&mut made.device);
     if made.kind == "htb" && made.ceil.is_none() {
@@ -598,7 +605,7 @@ fn set<T>(place: &mut Option<T>, value: Option<T>) -> bool {
     found
 }
 
-/// A rate: `10Mbit`, `64Kbit`, `1250Kbps` (bytes), `1000000` (bits).
+/// A rate above 0: `10Mbit`, `64Kbit`, `1250Kbps` (bytes), `1000000` (bits).
 fn rate(word: &str) -> Option<BitRate> {
     let (number, unit) = split(word)?;
     let scale: u128 = match unit.to_ascii_lowercase().as_str() {
@@ -616,7 +623,7 @@ fn rate(word: &str) -> Option<BitRate> {
         "gbps" => 8_000_000_000,
         _ => return None,
     };
-    scaled(number, scale).map(BitRate::new)
+    scaled(number, scale).filter(|bits| *bits > 0).map(BitRate::new)
 }
 
 /// A size: `15Kb`, `1600b`, `32Mb`, `32kbit`: bytes (bits with `bit`) with binary multiples.

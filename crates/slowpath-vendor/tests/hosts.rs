@@ -592,6 +592,7 @@ tc class add dev eth0 parent 1:1 classid 1:20 htb rate 20mbit ceil 200mbit
 tc qdisc add dev eth0 parent 1:10 handle 10: htb default 1
 tc qdisc add dev eth0 parent 1:20 handle 20: tbf rate 5mbit burst 32kb latency 50ms
 tc qdisc add dev eth0 parent 20:1 tbf rate 1mbit burst 32kb latency 50ms
+tc class add dev eth0 parent 10: classid 10:1 htb rate 5mbit
 ";
     let reading = read(Language::Tc, "shape.sh", script.as_bytes());
     assert_eq!(
@@ -613,6 +614,7 @@ tc qdisc add dev eth0 parent 20:1 tbf rate 1mbit burst 32kb latency 50ms
             Modelled,
             NotModelled,
             Modelled,
+            NotModelled,
             NotModelled
         ]
     );

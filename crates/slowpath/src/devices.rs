@@ -710,18 +710,28 @@ queue lan2 length 2
         }
     }
 
-    /// What cannot be planned has a sentence in the place of its row, in words about the configuration.
+    /// A rate of 0 went into the simulator, whose refusal was shown.
     #[test]
-    fn what_cannot_be_simulated_has_no_row() {
-        let script = "tc qdisc add dev eth0 root tbf rate 0bit burst 5kb latency 50ms\n\
-                      tc qdisc add dev eth1 root tbf rate 5mbit burst 5kb latency 50ms\n";
-        let given = given(Language::Tc, None, script);
-        assert_eq!(given.rows.len(), 1, "{given:?}");
-        let why = given
-            .assumed
-            .iter()
-            .find(|sentence| sentence.contains("cannot be simulated"));
-        assert!(why.is_some_and(|why| !why.contains("error:")), "{given:?}");
+    fn a_rate_of_zero_is_refused_by_the_reader() {
+        for (language, text) in [
+            (
+                Language::Tc,
+                "tc qdisc add dev eth0 root tbf rate 0bit burst 5kb latency 50ms\n",
+            ),
+            (
+                Language::Ios,
+                "interface GigabitEthernet1\n service-policy output P\npolicy-map P\n class class-default\n  shape average 0\n  \
+                 police 0 0\n",
+            ),
+            (
+                Language::Rtx,
+                "speed lan2 10m\nqueue lan2 type shaping\nqueue lan2 class property 1 bandwidth=0\n",
+            ),
+        ] {
+            let given = given(language, None, text);
+            let refused = |sentence: &String| sentence.contains("cannot be simulated");
+            assert!(!given.assumed.iter().any(refused), "{given:?}");
+        }
     }
 
     #[test]

@@ -372,10 +372,15 @@ fn kbit_or_percent(words: &[&str]) -> Option<Bandwidth> {
         ["remaining", "percent", share] => percent(share).map(Bandwidth::Remaining),
         [kbit] | [kbit, _] => number::<u64>(kbit)?
             .checked_mul(1_000)
-            .map(BitRate::new)
+            .and_then(above_zero)
             .map(Bandwidth::Rate),
         _ => None,
     }
+}
+
+/// A rate that something can have: at none, nothing leaves.
+fn above_zero(bits: u64) -> Option<BitRate> {
+    (bits > 0).then(|| BitRate::new(bits))
 }
 
 fn percent(word: &str) -> Option<Ratio> {
@@ -387,7 +392,7 @@ fn percent(word: &str) -> Option<Ratio> {
 fn shape(words: &[&str]) -> Option<Bandwidth> {
     match words {
         ["percent", share, ..] => percent(share).map(Bandwidth::Percent),
-        [bits, ..] => rate(bits).map(BitRate::new).map(Bandwidth::Rate),
+        [bits, ..] => rate(bits).and_then(above_zero).map(Bandwidth::Rate),
         [] => None,
     }
 }
@@ -398,7 +403,7 @@ fn police(words: &[&str]) -> Option<Police> {
     let (committed, rest) = match words {
         ["cir" | "rate", "percent", share, rest @ ..] => (Bandwidth::Percent(percent(share)?), rest),
         ["cir" | "rate", bits, rest @ ..] | [bits, rest @ ..] => {
-            (Bandwidth::Rate(BitRate::new(rate(bits)?)), rest)
+            (Bandwidth::Rate(rate(bits).and_then(above_zero)?), rest)
         }
         [] => return None,
     };

@@ -223,7 +223,7 @@ fn bandwidth(value: &str, model: &Model) -> Result<(Share, Option<Share>), Strin
         }
         word.strip_suffix('%')
             .map_or_else(
-                || rate(word).map(Share::Rate),
+                || rate(word).filter(|bits| *bits > 0).map(Share::Rate),
                 |percent| {
                     number::<u8>(percent)
                         .filter(|p| (1..=100).contains(p))
