@@ -185,6 +185,12 @@ impl Trial {
         self.comparison.outcome == Outcome::Higher
     }
 
+    /// Whether the tests leave it open that it is faster by so much that a person would notice: the interval reaches that far, or
+    /// there is none.
+    pub fn may_be_faster(&self) -> bool {
+        ratios(&self.comparison).is_none_or(|(_, high)| high > NO_GAIN)
+    }
+
     /// Whether it was shown to be slower by so much that a person would notice.
     pub fn is_slower(&self) -> bool {
         self.comparison.outcome == Outcome::Lower && self.comparison.ratio < 1.0 / NO_GAIN
@@ -206,6 +212,11 @@ pub(super) fn support(limit: Limit, trials: &[Trial]) -> Support {
     }
 }
 
+fn most_promising(trials: &[Trial]) -> Option<&Trial> {
+    let open = (trials.iter()).filter(|trial| !trial.is_faster() && trial.may_be_faster());
+    open.max_by(|a, b| a.comparison.ratio.total_cmp(&b.comparison.ratio))
+}
+
 impl Diagnosis {
     /// The change that gave most, if any was shown to be faster by so much that a person would notice.
     pub fn best(&self) -> Option<&Trial> {
@@ -214,6 +225,11 @@ impl Diagnosis {
             .iter()
             .filter(|trial| trial.is_faster() && trial.comparison.ratio > NO_GAIN);
         faster.max_by(|a, b| a.comparison.ratio.total_cmp(&b.comparison.ratio))
+    }
+
+    /// Of the changes that may be faster and were not shown to be, the one that was fastest on average.
+    pub fn most_promising(&self) -> Option<&Trial> {
+        most_promising(&self.trials)
     }
 }
 
@@ -288,5 +304,24 @@ mod tests {
         let noisy = trial(Change::Streams(4), &[1e6, 3e6, 0.5e6], &[2e6, 4e6, 0.9e6]);
         assert_eq!(noisy.agrees(Limit::RandomLoss), None);
         assert_eq!(noisy.agrees(Limit::BottleneckBandwidth), None);
+    }
+
+    /// Two tests of each do not show a gain of four, and do not exclude it either: "nothing made it faster" would be untrue.
+    #[test]
+    fn a_gain_that_the_tests_do_not_exclude_is_open() {
+        let bbr = || {
+            trial(
+                Change::CongestionControl("bbr".to_owned()),
+                &[1.9e6, 0.8e6],
+                &[5.2e6, 5.4e6],
+            )
+        };
+        assert!(!bbr().is_faster() && bbr().may_be_faster());
+        let once = trial(Change::Streams(4), &[1.9e6, 0.8e6], &[0.7e6]);
+        assert!(once.may_be_faster());
+        let same = || trial(Change::Streams(4), &[1e6, 1.01e6, 1e6], &[1e6, 1.01e6, 1.02e6]);
+        assert!(!same().may_be_faster());
+        assert_eq!(most_promising(&[same()]), None);
+        assert_eq!(most_promising(&[same(), once, bbr()]), Some(&bbr()));
     }
 }

@@ -8,7 +8,7 @@ use slowpath_report::{quantity, verdict};
 
 use super::answer::{Diagnosis, LayerAnswer, Support, Trial, Waterfall, Way};
 use super::change::Change;
-use super::compare::ratios;
+use super::compare::{NO_GAIN, ratios};
 use super::spec::Stage;
 use slowpath_words::{say, told, word};
 
@@ -269,22 +269,29 @@ pub fn what_follows(diagnosis: &Diagnosis) -> String {
             marks = marks.join(", ")
         )
     };
-    let best = diagnosis.best().map_or_else(
-        || word!("single-ended-text-nothing-tried-end-made-faster").to_owned(),
-        |best| {
-            say!(
-                "single-ended-text-fastest",
-                change = best.change.words(),
-                mean = quantity::byte_rate(best.comparison.b.mean)
-            )
-        },
-    );
-    let best = if diagnosis.trials.is_empty() {
-        String::new()
-    } else {
-        best
-    };
-    format!("{support}{marks}{best}")
+    format!("{support}{marks}{}", fastest(diagnosis))
+}
+
+/// What made it faster: the best of what was tried, one of which the tests do not tell whether it did, or nothing.
+fn fastest(diagnosis: &Diagnosis) -> String {
+    if diagnosis.trials.is_empty() {
+        return String::new();
+    }
+    if let Some(best) = diagnosis.best() {
+        return say!(
+            "single-ended-text-fastest",
+            change = best.change.words(),
+            mean = quantity::byte_rate(best.comparison.b.mean)
+        );
+    }
+    match diagnosis.most_promising() {
+        Some(open) => say!(
+            "single-ended-text-faster-open",
+            change = open.change.words(),
+            ratio = format_args!("{:.2}", open.comparison.ratio)
+        ),
+        None => word!("single-ended-text-nothing-tried-end-made-faster").to_owned(),
+    }
 }
 
 const fn tone(diagnosis: &Diagnosis) -> Tone {
@@ -340,6 +347,16 @@ fn gave(comparison: &Comparison) -> String {
             low = format_args!("{:.2}", low),
             high = format_args!("{:.2}", high)
         ),
+        (Outcome::NotShown, Some((low, high))) if high > NO_GAIN && high > WIDEST * low => say!(
+            "single-ended-text-not-told-uneven",
+            ratio = format_args!("{:.2}", comparison.ratio)
+        ),
+        (Outcome::NotShown, Some((low, high))) if high > NO_GAIN => say!(
+            "single-ended-text-not-told",
+            ratio = format_args!("{:.2}", comparison.ratio),
+            low = format_args!("{:.2}", low),
+            high = format_args!("{:.2}", high)
+        ),
         (Outcome::NotShown, Some((low, high))) => {
             say!(
                 "single-ended-text-no-difference-shown-times",
@@ -367,3 +384,5 @@ const NAMES: usize = 23;
 const ETHERNET: u32 = 1500;
 /// A difference that nobody notices, however sure it is.
 const SAME: f64 = 0.02;
+/// Upper over lower end of an interval that is of no use to anybody: two tests of each, one of them half as fast as the other.
+const WIDEST: f64 = 10.0;
