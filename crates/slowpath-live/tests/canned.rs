@@ -123,6 +123,46 @@ fn a_full_link_behind_a_full_window_is_the_link() {
     assert_eq!(verdict(&track).0, Limit::BottleneckBandwidth);
 }
 
+/// Jitter of 8 ms on a path of 40 ms that keeps the order: steadily 12 ms more, with a deviation of 2.4.
+#[test]
+fn a_full_window_on_a_path_that_jitters_is_no_full_link() {
+    let track = watch(sender_before(55_000), 300, |look, now| {
+        now.info.rwnd_limited = now.info.busy_time;
+        now.info.snd_wnd = 55_000;
+        now.info.rtt = 52_000 + u32::try_from(look % 3).unwrap() * 1_000;
+        now.info.rttvar = 2_400;
+    });
+    assert_ne!(verdict(&track).0, Limit::BottleneckBandwidth);
+}
+
+/// The same without a full window: the congestion window grows, and the rate as it does, until the link is full.
+#[expect(clippy::cast_sign_loss, reason = "what is under way is positive")]
+#[test]
+fn jitter_is_no_full_path_while_more_gets_through_with_more_under_way() {
+    let growing = |looks: u64| {
+        let mut begin = sender();
+        (begin.info.rttvar, begin.info.unacked) = (2_400, 100);
+        watch(begin, looks, |look, now| {
+            // 1 % more each look; 8 MB/s is all that gets through.
+            let flight = 100_000.0 * 1.01_f64.powi(i32::try_from(look).unwrap());
+            let rtt = (flight / 8e6).max(0.052);
+            now.info.rtt = (rtt * 1e6) as u32 + u32::try_from(look % 5).unwrap() * 400;
+            now.info.snd_cwnd = (flight / 1e3) as u32;
+            now.info.unacked = now.info.snd_cwnd;
+            now.send_queue = now.info.unacked * 1_000 + 100_000;
+            now.info.snd_wnd = 100_000_000;
+            now.info.bytes_acked += (flight / rtt / 100.0) as u64 - 10_000;
+        })
+    };
+    let (limit, ledger, _) = verdict(&growing(120));
+    assert_eq!(limit, Limit::SlowStart, "{ledger:?}");
+    assert!(ledger.of(Limit::BottleneckBandwidth) < 0.1, "{ledger:?}");
+    let (limit, ledger, _) = verdict(&growing(350));
+    assert_eq!(limit, Limit::BottleneckBandwidth, "{ledger:?}");
+    let full = ledger.of(Limit::BottleneckBandwidth);
+    assert!((1.6..2.3).contains(&full), "{ledger:?}");
+}
+
 #[test]
 fn a_full_window_whose_round_trips_only_swing_is_the_window() {
     // A busy machine delays acknowledgements now and then; a full link would deliver at one rate.
@@ -195,6 +235,21 @@ fn the_least_round_trip_is_remembered_when_the_kernel_forgets_it() {
     let mut old = sender();
     old.info.busy_time = 400_000_000;
     assert!(facts(&watch(old, 300, |_, _| {})).least_rtt_is_recent);
+}
+
+/// Until the handshake is over the kernel tells 0: no measurement, and no part of a mean.
+#[test]
+fn looks_before_the_first_round_trip_are_no_part_of_its_mean() {
+    let mut begin = sender();
+    (begin.info.rtt, begin.info.min_rtt) = (0, u32::MAX);
+    let track = watch(begin, 100, |look, now| {
+        if look > 34 {
+            (now.info.rtt, now.info.min_rtt) = (41_000, 40_000);
+        }
+    });
+    let seen = facts(&track);
+    assert!((seen.mean_rtt_s - 0.041).abs() < 1e-9, "{}", seen.mean_rtt_s);
+    assert!(seen.mean_rtt_s >= seen.least_rtt_s);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use slowpath_units::Time;
 
+use super::queue::{self, Queue};
 use super::sample::ConnectionSample;
 use super::track::{Gap, State, Stretch, Times, Track, has_queue_at};
 
@@ -76,6 +77,8 @@ pub struct Facts {
     pub window_silent: f64,
     /// The rate that a tenth of the round trips with a full window exceed, over the mean of them.
     pub window_fast: Option<f64>,
+    /// Whether the round trip of a full window is longer than the least by more than jitter makes it.
+    pub window_queued: bool,
     /// Mean bytes in flight.
     pub flight_bytes: f64,
     /// Middle nine tenths of the bytes in flight, as a share of their mean, while the program limited.
@@ -152,14 +155,28 @@ pub fn facts(track: &Track) -> Facts {
     let stands_still = track.stands_still();
     let unread_only = stands_still && track.last().send_queue == 0;
     let receiving = track.received() > track.sent() || unread_only;
-    let stretches: Vec<Stretch> = track.stretches().copied().collect();
+    let mut stretches: Vec<Stretch> = track.stretches().copied().collect();
     let least = track.least_rtt();
+    let queues = if receiving {
+        queue::at_receiver(&stretches)
+    } else {
+        queue::at_sender(&stretches)
+    };
     let grown = |later: u32, earlier: u32| u64::from(later.wrapping_sub(earlier));
     let (times, course) = if receiving {
-        receiver_times(&stretches, least)
+        receiver_times(&stretches, &queues, least)
     } else {
+        let mut times = *track.times();
+        // A window that no loss has reduced yet grows from its start, whatever ended its doubling; BBR has no such window.
+        let reduced = match track.episodes().first() {
+            _ if track.last().bbr.is_some() || first.total_retrans > 0 => Time::from_nanos(0),
+            Some(repair) => repair.at,
+            None if last.total_retrans > 0 => Time::from_nanos(0),
+            None => Time::from_nanos(u64::MAX),
+        };
+        without_jitter(&mut stretches, &queues, least, reduced, &mut times);
         let course = stretches.iter().map(|one| (*one, one.times.longest()));
-        (*track.times(), course.collect())
+        (times, course.collect())
     };
     let mean =
         |value: &dyn Fn(&Stretch) -> f64| weighted(stretches.iter().map(|one| (value(one), one.seconds())));
@@ -171,13 +188,7 @@ pub fn facts(track: &Track) -> Facts {
         lifetime_bytes: last.bytes_acked,
         unanswered: u64::from(last.retransmits),
         least_rtt_s: if least.is_finite() { least } else { 0.0 },
-        mean_rtt_s: mean(&|one| {
-            if receiving && one.receiver_rtt > 0.0 {
-                one.receiver_rtt
-            } else {
-                one.rtt
-            }
-        }),
+        mean_rtt_s: mean_round_trip(&stretches, receiving),
         least_rtt_is_recent: last.busy_time > KERNEL_REMEMBERS,
         times,
         segments: (
@@ -207,7 +218,7 @@ pub fn facts(track: &Track) -> Facts {
             .collect(),
         ..Facts::default()
     };
-    episodes(track, least, &mut facts);
+    episodes(track, least, &stretches, &queues, &mut facts);
     bursts(track, &mut facts);
     if receiving {
         gaps(track, least, &mut facts);
@@ -227,13 +238,55 @@ pub fn facts(track: &Track) -> Facts {
     facts
 }
 
+/// Gives the time of queues that do not stand to the growth of the window, which is that of its start until the first loss has `reduced` it, and
+/// of those that may be jitter to what is open; in the stretches and in the sum of all `times`.
+fn without_jitter(
+    stretches: &mut [Stretch],
+    queues: &[Queue],
+    least_rtt: f64,
+    reduced: Time,
+    times: &mut Times,
+) {
+    for (stretch, queue) in stretches.iter_mut().zip(queues) {
+        let instead = match queue {
+            Queue::Stands => continue,
+            Queue::Absent if stretch.from < reduced => State::SlowStart,
+            Queue::Absent => State::Growth,
+            Queue::Open if queue::is_beyond_jitter(stretch, least_rtt) => continue,
+            Queue::Open => State::Uneven,
+        };
+        let seconds = stretch.times.of(State::Queue);
+        stretch.times.give(State::Queue, instead, seconds);
+        times.give(State::Queue, instead, seconds);
+    }
+}
+
+/// Mean round-trip time, weighted with the time for which there was one.
+fn mean_round_trip(stretches: &[Stretch], receiving: bool) -> f64 {
+    let of = |one: &Stretch| {
+        if receiving && one.receiver_rtt > 0.0 {
+            one.receiver_rtt
+        } else {
+            one.rtt
+        }
+    };
+    let known = stretches.iter().filter(|one| of(one) > 0.0);
+    weighted(known.map(|one| (of(one), one.seconds())))
+}
+
 /// What a receiver can know, stretch by stretch.
-fn receiver_times(stretches: &[Stretch], least_rtt: f64) -> (Times, Vec<(Stretch, State)>) {
+fn receiver_times(stretches: &[Stretch], queues: &[Queue], least_rtt: f64) -> (Times, Vec<(Stretch, State)>) {
     let mut times = Times::default();
     let mut course = Vec::new();
-    let full_link = full_link_rate(stretches, least_rtt);
-    for stretch in stretches {
-        let mut state = receiver_state(stretch, least_rtt);
+    let states: Vec<State> = (stretches.iter().zip(queues))
+        .map(|(stretch, queue)| match receiver_state(stretch, least_rtt) {
+            State::Queue if *queue == Queue::Absent => State::Growth,
+            state => state,
+        })
+        .collect();
+    let full_link = full_link_rate(stretches, &states);
+    for (stretch, &state) in stretches.iter().zip(&states) {
+        let mut state = state;
         // As fast as when packets queue: the link is full then, too, its queue is only short.
         if state == State::Growth && full_link.is_some_and(|rate| stretch.rate() >= LINK_RATE * rate) {
             state = State::Queue;
@@ -257,18 +310,15 @@ fn receiver_times(stretches: &[Stretch], least_rtt: f64) -> (Times, Vec<(Stretch
 }
 
 /// Rate of the stretches in which packets queue, where these are a good part of all.
-fn full_link_rate(stretches: &[Stretch], least_rtt: f64) -> Option<f64> {
-    let queued = |one: &&Stretch| receiver_state(one, least_rtt) == State::Queue;
-    let seconds: f64 = stretches.iter().filter(queued).map(Stretch::seconds).sum();
+fn full_link_rate(stretches: &[Stretch], states: &[State]) -> Option<f64> {
+    let queued = || {
+        let with_state = stretches.iter().zip(states);
+        with_state.filter(|(_, state)| **state == State::Queue)
+    };
+    let seconds: f64 = queued().map(|(one, _)| one.seconds()).sum();
     let all: f64 = stretches.iter().map(Stretch::seconds).sum();
-    (seconds >= GOOD_PART * all && seconds > 0.0).then(|| {
-        weighted(
-            stretches
-                .iter()
-                .filter(queued)
-                .map(|one| (one.rate(), one.seconds())),
-        )
-    })
+    (seconds >= GOOD_PART * all && seconds > 0.0)
+        .then(|| weighted(queued().map(|(one, _)| (one.rate(), one.seconds()))))
 }
 
 /// What the rest of a stretch was, in which the program read what came.
@@ -291,11 +341,15 @@ fn receiver_state(stretch: &Stretch, least_rtt: f64) -> State {
     State::Growth
 }
 
-fn episodes(track: &Track, least: f64, facts: &mut Facts) {
+fn episodes(track: &Track, least: f64, stretches: &[Stretch], queues: &[Queue], facts: &mut Facts) {
     let all = track.episodes();
+    let before = |at: Time| {
+        let place = stretches.partition_point(|one| one.from < at);
+        place.checked_sub(1).and_then(|place| queues.get(place))
+    };
     let queued = all
         .iter()
-        .filter(|one| has_queue_at(one.rtt_before, least))
+        .filter(|one| has_queue_at(one.rtt_before, least) && before(one.at) != Some(&Queue::Absent))
         .count();
     facts.episodes = (all.len(), queued);
     if all.is_empty() {
@@ -437,6 +491,14 @@ fn window(stretches: &[Stretch], least: f64, receiving: bool, facts: &mut Facts)
         let rtt = if receiving { least } else { one.rtt };
         (one.rate() * rtt, one.seconds())
     }));
+    let late: Vec<&&Stretch> = (full.iter())
+        .filter(|one| one.times.of(State::WindowLate) > 0.5 * one.times.total())
+        .collect();
+    let queued = late
+        .iter()
+        .filter(|one| queue::is_beyond_jitter(one, least))
+        .count();
+    facts.window_queued = queued * 2 > late.len();
     facts.window_fill = (facts.window_bytes > 0.0).then(|| through / facts.window_bytes);
 }
 

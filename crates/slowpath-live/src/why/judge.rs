@@ -60,7 +60,7 @@ impl Entry {
                 Some(State::Growth | State::Marked) => Kept::Growth,
                 Some(State::Recovery) => Kept::Repair,
                 Some(State::Timeout) => Kept::Timeout,
-                None => Kept::Unknown,
+                Some(State::Uneven) | None => Kept::Unknown,
             },
             event_at_s: None,
             events: 0,
@@ -248,6 +248,9 @@ fn cause_of(state: State, facts: &Facts, losses: Limit, pauses: Limit) -> Limit 
         State::WindowShrunk => Limit::ReceiverApplication,
         State::SlowStart => Limit::SlowStart,
         State::Queue => Limit::BottleneckBandwidth,
+        // BBR sends at what it has seen come through, whatever the round trip.
+        State::Uneven if facts.bbr_bandwidth.is_some() => losses,
+        State::Uneven => Limit::Unknown,
         State::Marked => Limit::EcnCongestion,
         State::Growth | State::Recovery | State::Timeout => losses,
     }
@@ -290,7 +293,11 @@ fn late_window_cause(facts: &Facts) -> Limit {
             Limit::ReceiverWindow
         };
     }
-    Limit::BottleneckBandwidth
+    if facts.window_queued {
+        Limit::BottleneckBandwidth
+    } else {
+        Limit::Unknown
+    }
 }
 
 /// Whether nearly the whole of the greatest window goes through each of the shortest round trips: a reader that kept something
@@ -340,6 +347,7 @@ fn loss_cause(facts: &Facts) -> (Limit, Reason) {
         State::Recovery,
         State::Timeout,
         State::Queue,
+        State::Uneven,
         State::Marked,
     ]);
     let queued = facts.times.of(State::Queue) >= QUEUED * path && path > 0.0;

@@ -26,6 +26,7 @@ pub mod judge;
 mod pace;
 pub mod packets;
 mod programs;
+mod queue;
 pub mod record;
 pub mod sample;
 pub mod target;

@@ -29,6 +29,8 @@ pub enum State {
     SlowStart,
     /// The congestion window is full and packets queue on the path.
     Queue,
+    /// The congestion window is full and the round trip is longer than the least, which a queue does and jitter as well.
+    Uneven,
     /// The congestion window is full and the path is empty but for it.
     Growth,
     /// Marks of congestion keep the congestion window small.
@@ -41,7 +43,7 @@ pub enum State {
 
 impl State {
     /// Every state.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Idle,
         Self::Program,
         Self::SendBuffer,
@@ -50,6 +52,7 @@ impl State {
         Self::WindowLate,
         Self::SlowStart,
         Self::Queue,
+        Self::Uneven,
         Self::Growth,
         Self::Marked,
         Self::Recovery,
@@ -67,6 +70,7 @@ impl State {
             Self::WindowLate => "window-late",
             Self::SlowStart => "slow-start",
             Self::Queue => "queue",
+            Self::Uneven => "uneven",
             Self::Growth => "growth",
             Self::Marked => "marked",
             Self::Recovery => "recovery",
@@ -108,6 +112,12 @@ impl Times {
         self.0[state as usize] += seconds;
     }
 
+    /// Gives the seconds of one state to another.
+    pub(super) fn give(&mut self, from: State, to: State, seconds: f64) {
+        self.0[from as usize] = (self.of(from) - seconds).max(0.0);
+        self.add(to, seconds);
+    }
+
     /// Adds another account.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.0.iter_mut().zip(other.0) {
@@ -129,8 +139,10 @@ pub struct Stretch {
     pub sent: u64,
     /// Payload bytes received in order.
     pub received: u64,
-    /// Mean smoothed round-trip time, seconds.
+    /// Mean smoothed round-trip time of the looks that had one, seconds; 0 where none had.
     pub rtt: f64,
+    /// Mean of its mean deviation, of the same looks, seconds.
+    pub rtt_deviation: f64,
     /// Mean bytes in flight.
     pub flight: f64,
     /// Least and greatest window of the peer, bytes.
@@ -143,7 +155,7 @@ pub struct Stretch {
     pub least_unread: u32,
     /// Seconds in which bytes that nobody read took what would else be offered to the peer.
     pub unread_s: f64,
-    /// Mean of the receiver's own estimate of the round-trip time, seconds; 0 without one.
+    /// Mean of the receiver's own estimate of the round-trip time, of the looks that had one, seconds; 0 where none had.
     pub receiver_rtt: f64,
     /// Segments sent again.
     pub retransmitted: u64,
@@ -155,6 +167,8 @@ pub struct Stretch {
     /// Segments of the peer, bytes.
     segment: u32,
     looks: f64,
+    /// Looks that had a round-trip time, and a receiver's: before the first measurement the kernel tells 0.
+    measured: (f64, f64),
 }
 
 impl Stretch {
@@ -197,6 +211,7 @@ impl Stretch {
             sent: 0,
             received: 0,
             rtt: 0.0,
+            rtt_deviation: 0.0,
             flight: 0.0,
             peer_window: (u64::MAX, 0),
             own_window: 0.0,
@@ -210,23 +225,21 @@ impl Stretch {
             arrivals: 0.0,
             segment: 0,
             looks: 0.0,
+            measured: (0.0, 0.0),
         }
     }
 
     fn join(&mut self, later: &Self) {
         let looks = self.looks + later.looks;
-        let mean = |a: f64, b: f64| {
-            if looks > 0.0 {
-                (a * self.looks + b * later.looks) / looks
-            } else {
-                0.0
-            }
-        };
-        self.rtt = mean(self.rtt, later.rtt);
+        let mean = |a: f64, b: f64| weighted_mean((a, self.looks), (b, later.looks));
+        let (own, of_later) = (self.measured, later.measured);
+        self.rtt = weighted_mean((self.rtt, own.0), (later.rtt, of_later.0));
+        self.rtt_deviation = weighted_mean((self.rtt_deviation, own.0), (later.rtt_deviation, of_later.0));
+        self.receiver_rtt = weighted_mean((self.receiver_rtt, own.1), (later.receiver_rtt, of_later.1));
+        self.measured = (own.0 + of_later.0, own.1 + of_later.1);
         self.flight = mean(self.flight, later.flight);
         self.own_window = mean(self.own_window, later.own_window);
         self.unread = mean(self.unread, later.unread);
-        self.receiver_rtt = mean(self.receiver_rtt, later.receiver_rtt);
         self.least_unread = self.least_unread.min(later.least_unread);
         self.unread_s += later.unread_s;
         self.looks = looks;
@@ -761,6 +774,7 @@ impl Track {
             sent: after.bytes_acked.saturating_sub(before.bytes_acked),
             received: after.bytes_received.saturating_sub(before.bytes_received),
             rtt: f64::from(after.rtt) / 1e6,
+            rtt_deviation: f64::from(after.rttvar) / 1e6,
             flight: flight(now),
             peer_window: (u64::from(after.snd_wnd), u64::from(after.snd_wnd)),
             own_window: f64::from(after.rcv_wnd),
@@ -778,6 +792,10 @@ impl Track {
             arrivals: f64::from(u8::from(arrived)),
             segment: now.info.rcv_mss,
             looks: 1.0,
+            measured: (
+                f64::from(u8::from(after.rtt > 0)),
+                f64::from(u8::from(after.rcv_rtt > 0)),
+            ),
         };
         self.open.join(&look);
         if self.open.seconds() < self.stretch_length.max(f64::from(after.rtt) / 1e6) {
@@ -932,6 +950,16 @@ pub(super) const fn receiver_round_trip(sample: &ConnectionSample) -> u32 {
         sample.info.rcv_rtt
     } else {
         sample.info.rtt
+    }
+}
+
+/// The mean of two values, each with its weight; 0 without any.
+fn weighted_mean(a: (f64, f64), b: (f64, f64)) -> f64 {
+    let weight = a.1 + b.1;
+    if weight > 0.0 {
+        (a.0 * a.1 + b.0 * b.1) / weight
+    } else {
+        0.0
     }
 }
 

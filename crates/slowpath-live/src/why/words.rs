@@ -215,6 +215,7 @@ pub(super) fn state_sentence(state: State, receiving: bool, share: f64) -> Strin
         }
         (State::SlowStart, _) => english_word!("why-words-congestion-window-grew-from-its"),
         (State::Queue, _) => english_word!("why-words-packets-queued-on-path"),
+        (State::Uneven, _) => english_word!("why-words-round-trip-longer-queue-or-jitter"),
         (State::Growth, true) => english_word!("why-words-data-arrived-evenly-with-no"),
         (State::Growth, false) => english_word!("why-words-congestion-window-full-on-path"),
         (State::Marked, _) => english_word!("why-words-marks-congestion-came"),
@@ -241,6 +242,7 @@ pub(super) fn now(state: State, receiving: bool) -> &'static str {
         (State::WindowLate, _) => english_word!("why-words-receivers-window-full-path-slow"),
         (State::SlowStart, _) => english_word!("why-words-starting"),
         (State::Queue, _) => english_word!("why-words-path-full"),
+        (State::Uneven, _) => english_word!("why-words-path-full-or-uneven"),
         (State::Growth, _) => english_word!("why-words-window-growing"),
         (State::Marked, _) => english_word!("why-words-marked-as-congested"),
         (State::Recovery, _) => english_word!("why-words-repairing-losses"),
