@@ -279,7 +279,7 @@ pub(crate) fn guard() -> Result<u8, Failure> {
 
 fn target(args: &WhyArgs) -> Result<Option<Target>, Failure> {
     Ok(match (args.pid, args.port, &args.to) {
-        (Some(pid), ..) => Some(Target::Process(pid)),
+        (Some(pid), ..) => Some(Target::process(pid)),
         (_, Some(port), _) => Some(Target::Port(port)),
         (_, _, Some(peer)) => Some(Target::Peer(Peer::resolve(peer).map_err(Failure::usage)?)),
         _ if args.command.is_empty() => None,

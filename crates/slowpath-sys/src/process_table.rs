@@ -103,6 +103,47 @@ pub fn own_number() -> io::Result<u32> {
         .ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
+/// The number in `/proc` of the process that has the number `pid` for the calling process: another one where `/proc` is mounted for
+/// another PID namespace (`pid_namespaces(7)`). `pid` itself where no process of the own namespace has it.
+pub fn number_in_proc(pid: u32) -> u32 {
+    if is_own_proc() {
+        return pid;
+    }
+    let all = numbers(Path::new("/proc")).into_iter().flatten();
+    let mut all = all.filter(|process| number_for_us(*process) == Some(pid));
+    all.next().unwrap_or(pid)
+}
+
+/// The other way: the number that the calling process knows the process `process` of `/proc` by; `process` itself where that is in another
+/// PID namespace.
+pub fn number_here(process: u32) -> u32 {
+    if is_own_proc() {
+        return process;
+    }
+    number_for_us(process).unwrap_or(process)
+}
+
+/// Whether `/proc` is that of the own PID namespace.
+fn is_own_proc() -> bool {
+    own_number().is_ok_and(|number| number == std::process::id())
+}
+
+/// The number of a process of the own PID namespace in that.
+fn number_for_us(process: u32) -> Option<u32> {
+    let of = |process: &str| fs::metadata(format!("/proc/{process}/ns/pid")).map(|file| file.ino());
+    let own = of("self").ok()?;
+    if of(&process.to_string()).ok()? != own {
+        return None;
+    }
+    innermost_number(&fs::read_to_string(format!("/proc/{process}/status")).ok()?)
+}
+
+/// The number in the innermost PID namespace of a process, from its `/proc/PID/status`.
+fn innermost_number(status: &str) -> Option<u32> {
+    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    line.split_whitespace().last()?.parse().ok()
+}
+
 /// One process.
 ///
 /// # Errors
@@ -383,6 +424,18 @@ mod tests {
         if let Err(error) = scheduled(me, me) {
             eprintln!("skipped: reads_itself: no schedstat here: {error}");
         }
+    }
+
+    #[test]
+    fn the_last_number_is_that_of_the_innermost_namespace() {
+        let status = "Name:\tsh\nPid:\t2653\nNSpid:\t2653\t46\nNSpgid:\t2653\t7\n";
+        assert_eq!(innermost_number(status), Some(46));
+        assert_eq!(innermost_number("NSpid:\t12\n"), Some(12));
+        assert_eq!(innermost_number("Name:\tsh\n"), None);
+        // In a namespace whose own /proc this is, nothing changes.
+        let me = own_number().unwrap();
+        assert_eq!(number_in_proc(std::process::id()), me);
+        assert_eq!(number_here(me), std::process::id());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use serde::Serialize;
 use slowpath_verdict::{Interval, Judged, Limit, Verdict};
 
 use slowpath_report::quantity;
+use slowpath_sys::process_table;
 
 use super::facts::{Facts, facts};
 use super::host::HostDrops;
@@ -335,6 +336,7 @@ fn notes(target: &Target, outcome: &Outcome, nothing: bool) -> Vec<String> {
                 None => english_word!("why-answer-program-had-no-tcp-connection").to_owned(),
             },
             Target::Process(pid) => {
+                let pid = process_table::number_here(*pid);
                 english!("why-answer-process-its-children-moved-no", pid = pid)
             }
             Target::Port(port) => english!("why-answer-no-tcp-connection-with-port", port = port),

@@ -27,7 +27,7 @@ pub struct Transfer {
     pub receiving: bool,
     /// The program, if it is this user's own.
     pub program: Option<String>,
-    /// Its number.
+    /// Its number, as the caller knows it: not always that of `/proc`.
     pub process: Option<u32>,
 }
 
@@ -67,7 +67,7 @@ pub fn busiest(span: Duration) -> Result<Vec<Transfer>, WhyError> {
                 rate: (sent + received) / span.as_secs_f64(),
                 receiving: if stands { unread > unsent } else { received > sent },
                 program: owner.map(|(_, name)| name.clone()),
-                process: owner.map(|(pid, _)| *pid),
+                process: owner.map(|(pid, _)| process_table::number_here(*pid)),
             })
         })
         .collect();

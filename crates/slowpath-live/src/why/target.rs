@@ -2,12 +2,14 @@
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
+use slowpath_sys::process_table;
+
 /// Which transfers to watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// Those of a program that is started for it, and of its children.
     Command(Vec<String>),
-    /// Those of a running process and its children.
+    /// Those of a running process and its children, by its number in `/proc`.
     Process(u32),
     /// Those with this port at either end.
     Port(u16),
@@ -16,11 +18,16 @@ pub enum Target {
 }
 
 impl Target {
+    /// Those of the process that has this number for the caller, who may be in another PID namespace than that of `/proc`.
+    pub fn process(pid: u32) -> Self {
+        Self::Process(process_table::number_in_proc(pid))
+    }
+
     /// A short name, as for a record.
     pub fn name(&self) -> String {
         match self {
             Self::Command(words) => words.first().cloned().unwrap_or_default(),
-            Self::Process(pid) => format!("process {pid}"),
+            Self::Process(pid) => format!("process {}", process_table::number_here(*pid)),
             Self::Port(port) => format!("port {port}"),
             Self::Peer(peer) => peer.text.clone(),
         }

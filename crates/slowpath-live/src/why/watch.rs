@@ -287,7 +287,7 @@ impl<'a> Watcher<'a> {
             _ => None,
         };
         if let Some(pid) = root {
-            process_table::status(pid).map_err(|_| WhyError::NoProcess(pid))?;
+            process_table::status(pid).map_err(|_| WhyError::NoProcess(process_table::number_here(pid)))?;
         }
         let Opened {
             diag,
