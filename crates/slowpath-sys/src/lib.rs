@@ -13,6 +13,7 @@
 //! * [`netlink`]: links, addresses, routes; [`sysctl`]: settings under `/proc/sys`.
 //! * [`namespace`]: user, network and mount namespaces; [`process`]: children that die with their parent.
 //! * [`process_table`]: what `/proc` tells of processes: threads, scheduling, I/O, sockets, throttling.
+//! * [`protocol_counters`]: what a network namespace counted of UDP.
 //! * [`memory`]: buffers in large pages; [`private_folder`]: folders closed to other users.
 //! * [`tun`] and [`packet_socket`]: where packets leave the kernel, with the [`vnet`] header of trains; [`packet_ring`]: headers of
 //!   packets that pass.
@@ -35,6 +36,7 @@ pub mod poll;
 pub mod private_folder;
 pub mod process;
 pub mod process_table;
+pub mod protocol_counters;
 pub mod shared_socket;
 pub mod sock_diag;
 pub mod socket_gate;

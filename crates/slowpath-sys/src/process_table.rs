@@ -64,6 +64,8 @@ pub struct SystemCall {
     pub number: i64,
     /// Its first argument: for `read` and `write` the descriptor.
     pub first: u64,
+    /// The arguments behind the first, as many as the kernel shows.
+    pub more: [u64; 5],
 }
 
 /// What kind of thing a descriptor is.
@@ -341,8 +343,10 @@ fn parse_io(text: &str) -> ProcessIo {
 fn parse_system_call(text: &str) -> Option<SystemCall> {
     let mut fields = text.split_whitespace();
     let number = fields.next()?.parse().ok()?;
-    let first = u64::from_str_radix(fields.next()?.strip_prefix("0x")?, 16).ok()?;
-    Some(SystemCall { number, first })
+    let mut arguments = fields.map_while(|field| u64::from_str_radix(field.strip_prefix("0x")?, 16).ok());
+    let first = arguments.next()?;
+    let more = std::array::from_fn(|_| arguments.next().unwrap_or(0));
+    Some(SystemCall { number, first, more })
 }
 
 fn parse_throttled(text: &str) -> Throttled {
@@ -463,7 +467,8 @@ mod tests {
         );
         assert_eq!(parse_system_call("running\n"), None);
         let call = parse_system_call("0 0x3 0x7f 0x0 0x0 0x0 0x0 0x7f 0x7f\n").unwrap();
-        assert_eq!((call.number, call.first), (0, 3));
+        assert_eq!((call.number, call.first, call.more[0]), (0, 3, 0x7f));
+        assert_eq!(parse_system_call("0 0x3 0x5\n").unwrap().more, [5, 0, 0, 0, 0]);
         let two = parse_throttled("usage_usec 1\nnr_periods 3\nnr_throttled 2\nthrottled_usec 55\n");
         assert_eq!((two.periods, two.microseconds), (2, 55));
         let one = parse_throttled("nr_periods 3\nnr_throttled 2\nthrottled_time 55000\n");

@@ -78,6 +78,8 @@ why-words-receiving = receiving
 why-words-starting = starting
 why-words-too-short = { $seconds } is too short to say what limits it.
 why-words-watch-longer-command = Transfer more: a second or longer.
+why-words-transfer-over-udp = Hardly anything goes over TCP: this transfer speaks UDP, of which the kernel keeps no record.
+why-words-measure-udp = Measure the path with UDP itself (`slowpath measure iperf3://HOST -u`), or capture the packets (tcpdump -s 128 -w FILE) and run `slowpath explain FILE`.
 why-words-ssh-window-opens-as-far-program-reads = ssh's window at the far end opens only as its program there reads: that program is slow, or the channel's window is small ({ $share } of the time).
 why-words-far-program-or-protocols-window = The program here waits for the one at the far end: that one is slow, or the window of their protocol is small ({ $share } of the time).
 why-words-nothing-send = nothing to send
@@ -103,6 +105,8 @@ why-answer-no-tcp-connection-with-port = No TCP connection with port { $port } m
 why-answer-no-tcp-connection-moved-data = No TCP connection to { $text } moved data meanwhile.
 why-answer-speaks-udp-with-kernel-keeps = It speaks UDP with { $peers }{ $quic }: the kernel keeps no record of such a transfer, so only packets could tell (tcpdump, then `slowpath explain`).
 why-answer-has-udp-sockets-without-peer = It has UDP sockets that are bound to no peer, and no TCP connection moved data: it may speak QUIC or another protocol over UDP, of which the kernel keeps no record, so only packets could tell (tcpdump, then `slowpath explain`).
+why-answer-datagrams-of-host = All programs of this host together sent { $sent } datagrams of UDP meanwhile and received { $received }.
+why-answer-many-brief-connections = The time went into { $connections } brief connections, which moved { $bytes } in { $seconds }: each begins anew, with a handshake and a small window, two round trips of { $rtt } or more before much moves. Use one again for all of it, or open several at once.
 why-answer-small-connections-ended = { $small ->
     [one] { $small } connection that ended with { $bytes } bytes in all is
    *[other] { $small } connections that ended with { $bytes } bytes in all are

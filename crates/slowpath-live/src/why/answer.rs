@@ -9,9 +9,10 @@ use slowpath_sys::process_table;
 use super::facts::{Facts, facts};
 use super::host::HostDrops;
 use super::job::{JobPart, JobTrack};
-use super::judge::{Ledger, ProgramView, WAVERS, judge};
+use super::judge::{LEAST_BYTES, Ledger, ProgramView, WAVERS, judge, lacking};
 use super::target::Target;
 use super::trial::Trial;
+use super::view::Lacking;
 use super::watch::{Outcome, Watched};
 use slowpath_words::{english, english_word};
 
@@ -186,16 +187,25 @@ pub fn answer(target: &Target, outcome: &Outcome) -> Answer {
         .filter(|job| matches!(target, Target::Command(_) | Target::Process(_)) && job.total() > 0.0);
     let programs = ProgramView {
         command: matches!(target, Target::Command(_)),
+        udp: speaks_udp(outcome),
         ..job.map_or_else(ProgramView::default, program_view)
     };
     let moved = |one: &&Watched| one.has_moved() || one.track.stands_still() && !one.ended;
-    let connections: Vec<ConnectionAnswer> = outcome
+    let mut connections: Vec<ConnectionAnswer> = outcome
         .connections
         .iter()
         .filter(moved)
         .map(|one| connection(one, programs))
         .collect();
     let mut notes = notes(target, outcome, connections.is_empty());
+    if let Some(note) = brief_connections(outcome, &connections, programs) {
+        // To transfer more over each is no answer: there are as many of them.
+        for one in &mut connections {
+            let is_brief = lacking(&one.facts, programs).is_some();
+            one.verdict.next_step = one.verdict.next_step.take().filter(|_| !is_brief);
+        }
+        notes.push(note);
+    }
     if let Some(job) = job.filter(|job| job.seconds(JobPart::NotVisible) > 0.2 * job.total()) {
         notes.push(if job.foreign() > 0.5 * job.seconds(JobPart::NotVisible) {
             english_word!("why-answer-part-programs-time-not-visible").to_owned()
@@ -209,7 +219,7 @@ pub fn answer(target: &Target, outcome: &Outcome) -> Answer {
     Answer {
         schema: SCHEMA,
         duration_s: outcome.seconds,
-        job: job.map(|job| job_answer(job, connections.first())),
+        job: job.map(|job| job_answer(job, connections.first(), is_pacing_itself(&outcome.connections))),
         connections,
         trials: outcome.trials.clone(),
         host_drops: outcome.host.clone(),
@@ -224,6 +234,31 @@ pub fn answer(target: &Target, outcome: &Outcome) -> Answer {
             processor_s: outcome.own_processor_s,
         },
     }
+}
+
+/// That the time went into many connections, of which even the largest is too short or too small to have a limit of its own.
+fn brief_connections(
+    outcome: &Outcome,
+    connections: &[ConnectionAnswer],
+    programs: ProgramView,
+) -> Option<String> {
+    let main = connections.first()?;
+    let is_brief = matches!(
+        lacking(&main.facts, programs),
+        Some(Lacking::Bytes | Lacking::Time)
+    );
+    let count = connections.len() + outcome.missed.0 + outcome.small.0;
+    if !is_brief || count < MANY_CONNECTIONS {
+        return None;
+    }
+    let bytes: u64 = connections.iter().map(|one| one.bytes).sum();
+    Some(english!(
+        "why-answer-many-brief-connections",
+        connections = count,
+        bytes = quantity::bytes((bytes + outcome.missed.1 + outcome.small.1) as f64),
+        seconds = quantity::seconds(outcome.seconds),
+        rtt = quantity::seconds(main.facts.mean_rtt_s)
+    ))
 }
 
 fn connection(one: &Watched, programs: ProgramView) -> ConnectionAnswer {
@@ -267,7 +302,25 @@ fn program_view(job: &JobTrack) -> ProgramView {
     }
 }
 
-fn job_answer(job: &JobTrack, main: Option<&ConnectionAnswer>) -> JobAnswer {
+/// Whether the largest connection went on sending without a word from the other end, on this connection or another one: what ends
+/// the program's pauses is its own timer.
+fn is_pacing_itself(connections: &[Watched]) -> bool {
+    let Some(main) = connections.first() else {
+        return false;
+    };
+    let pauses = main.track.answered();
+    let resumed = pauses.resumed_alone + pauses.resumed_after_word;
+    let words: u64 = connections
+        .iter()
+        .map(|one| {
+            let (first, last) = (&one.track.first().info, &one.track.last().info);
+            u64::from(last.data_segs_in.wrapping_sub(first.data_segs_in))
+        })
+        .sum();
+    resumed >= FEW_PAUSES && words < resumed
+}
+
+fn job_answer(job: &JobTrack, main: Option<&ConnectionAnswer>, paces_itself: bool) -> JobAnswer {
     let mut parts: Vec<JobEntry> = JobPart::ALL
         .into_iter()
         .filter(|&part| job.seconds(part) > 0.0)
@@ -287,6 +340,9 @@ fn job_answer(job: &JobTrack, main: Option<&ConnectionAnswer>) -> JobAnswer {
     };
     if main.is_some_and(|main| main.direction == "out" && is_unfed(main)) {
         relabel(&mut parts, JobPart::OtherEnd, JobPart::Source, job.piped());
+        if paces_itself {
+            relabel(&mut parts, JobPart::OtherEnd, JobPart::Pause, job.timed());
+        }
     }
     parts.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
     JobAnswer {
@@ -318,6 +374,13 @@ fn relabel(parts: &mut Vec<JobEntry>, from: JobPart, to: JobPart, seconds: f64) 
         }),
     }
     parts.retain(|entry| entry.time_s > 0.0);
+}
+
+/// Whether programs of the target send or receive datagrams: to a peer of theirs, or so many that they are a transfer.
+fn speaks_udp(outcome: &Outcome) -> bool {
+    let many = (outcome.datagrams).is_some_and(|udp| udp.sent + udp.received >= MANY_DATAGRAMS);
+    outcome.datagrams.is_none_or(|udp| udp.sent + udp.received > 0) && !outcome.udp_peers.is_empty()
+        || outcome.udp_without_peer && many
 }
 
 fn notes(target: &Target, outcome: &Outcome, nothing: bool) -> Vec<String> {
@@ -357,6 +420,17 @@ fn notes(target: &Target, outcome: &Outcome, nothing: bool) -> Vec<String> {
             }
         ));
     }
+    let too_little = outcome
+        .connections
+        .iter()
+        .all(|one| one.track.sent() + one.track.received() < LEAST_BYTES);
+    if let Some(udp) = outcome.datagrams.filter(|_| too_little && speaks_udp(outcome)) {
+        notes.push(english!(
+            "why-answer-datagrams-of-host",
+            sent = udp.sent,
+            received = udp.received
+        ));
+    }
     if nothing && outcome.udp_peers.is_empty() && outcome.udp_without_peer {
         notes.push(english_word!("why-answer-has-udp-sockets-without-peer").to_owned());
     }
@@ -392,6 +466,12 @@ fn notes(target: &Target, outcome: &Outcome, nothing: bool) -> Vec<String> {
     notes
 }
 
+/// So many connections of one job are its way of working.
+const MANY_CONNECTIONS: usize = 10;
+/// Fewer pauses do not tell what ends them.
+const FEW_PAUSES: u64 = 10;
+/// Datagrams that are more than lookups of names.
+const MANY_DATAGRAMS: u64 = 100;
 /// Parts in which the programs had to act.
 const OWN_PARTS: [JobPart; 8] = [
     JobPart::Source,
@@ -408,7 +488,10 @@ pub(super) const NEGLIGIBLE: u64 = 100;
 
 #[cfg(test)]
 mod tests {
+    use slowpath_sys::protocol_counters::Datagrams;
+
     use super::*;
+    use crate::why::record::tests::moved;
 
     #[test]
     fn a_part_takes_what_another_has_and_no_more() {
@@ -435,5 +518,90 @@ mod tests {
         assert_eq!(moved(2.0), (Some(1.0), Some(2.0), Some(1.0)));
         assert_eq!(moved(9.0), (None, Some(3.0), Some(1.0)));
         assert_eq!(moved(0.0), (Some(3.0), None, Some(1.0)));
+    }
+
+    /// Sixty connections of 20 kB one after the other, of which a third was seen: no transfer that should be larger.
+    #[test]
+    fn many_brief_connections_are_the_jobs_way_of_working() {
+        let each = 119_000_000;
+        let connections = (0..20).map(|count| {
+            moved(
+                count + 1,
+                20_002,
+                u64::from(count) * each,
+                u64::from(count + 1) * each,
+            )
+        });
+        let mut outcome = Outcome::of_connections(connections.collect(), 7.2);
+        outcome.missed = (40, 40 * 20_002);
+        let target = Target::Command(vec!["python3".to_owned()]);
+        let found = answer(&target, &outcome);
+        assert!(
+            found
+                .notes
+                .iter()
+                .any(|note| note.contains("60 brief connections")),
+            "{:?}",
+            found.notes
+        );
+        assert!(
+            found
+                .connections
+                .iter()
+                .all(|one| one.verdict.next_step.is_none())
+        );
+        // A single one that is too brief should transfer more.
+        let one = Outcome::of_connections(vec![moved(1, 20_002, 0, each)], 0.2);
+        assert!(answer(&target, &one).connections[0].verdict.next_step.is_some());
+    }
+
+    /// `iperf3 -u` agrees on its transfer over TCP.
+    #[test]
+    fn a_transfer_over_udp_is_not_asked_to_transfer_more_over_tcp() {
+        let mut outcome = Outcome::of_connections(vec![moved(1, 450, 0, 4_800_000_000)], 4.8);
+        outcome.udp_peers = vec![([198, 18, 2, 2], 5201).into()];
+        outcome.datagrams = Some(Datagrams {
+            received: 1,
+            sent: 10_360,
+        });
+        let found = answer(&Target::Command(vec!["iperf3".to_owned()]), &outcome);
+        let verdict = &found.connections[0].verdict;
+        assert!(verdict.sentence.contains("UDP"), "{}", verdict.sentence);
+        assert!(verdict.next_step.as_ref().unwrap().contains("UDP"));
+        assert!(
+            found.notes.iter().any(|note| note.contains("10360")),
+            "{:?}",
+            found.notes
+        );
+        // Nothing was sent from the socket that a library opened.
+        outcome.datagrams = Some(Datagrams::default());
+        let found = answer(&Target::Command(vec!["curl".to_owned()]), &outcome);
+        assert!(!found.connections[0].verdict.sentence.contains("UDP"));
+    }
+
+    /// `iperf3 -b` writes a block when its timer says so, and the other end says nothing.
+    #[test]
+    fn a_program_that_paces_itself_waits_for_no_answer() {
+        let paced = |words: u32| {
+            let mut one = moved(1, 0, 0, 1);
+            let mut now = one.track.last().clone();
+            now.info.snd_mss = 1_000;
+            now.info.snd_wnd = 1_000_000;
+            now.info.snd_cwnd = 100;
+            for look in 0..200_u32 {
+                now.at += 10_000_000;
+                if look % 10 == 0 {
+                    now.info.bytes_sent += 128_000;
+                    now.info.bytes_acked += 128_000;
+                    now.info.data_segs_in += words;
+                    now.info.bytes_received += u64::from(words);
+                }
+                one.track.observe(now.clone());
+            }
+            [one]
+        };
+        assert!(is_pacing_itself(&paced(0)));
+        assert!(!is_pacing_itself(&paced(1)));
+        assert!(!is_pacing_itself(&[]));
     }
 }

@@ -168,6 +168,7 @@ pub struct JobTrack {
     foreign: f64,
     supplied: f64,
     piped: f64,
+    timed: f64,
     total: f64,
 }
 
@@ -260,6 +261,12 @@ impl JobTrack {
         self.piped * self.account().asleep
     }
 
+    /// Of the time of waiting for the other end without a pipe or more to give, that in which a timer would have ended the sleep, seconds: a
+    /// program that paces itself and one that would give up waiting look alike.
+    pub fn timed(&self) -> f64 {
+        self.timed * self.account().asleep
+    }
+
     fn add(&mut self, last: &Look, now: &Look) {
         let network = &now.network;
         let seconds = now.programs.at.saturating_sub(last.programs.at) as f64 / 1e9;
@@ -311,6 +318,7 @@ impl JobTrack {
             JobPart::NotVisible if !look.programs.visible => self.foreign += seconds,
             JobPart::OtherEnd if look.programs.supplied => self.supplied += seconds,
             JobPart::OtherEnd if look.programs.piped => self.piped += seconds,
+            JobPart::OtherEnd if look.programs.timed => self.timed += seconds,
             _ => {}
         }
     }
@@ -528,6 +536,7 @@ mod tests {
             throttled,
             supplied: false,
             piped: false,
+            timed: false,
             visible: true,
         }
     }

@@ -193,12 +193,7 @@ fn verdict(
     } else {
         0.0
     };
-    let stalled = facts.stands_still || facts.longest_stall_s >= STALL;
-    let lacking = match () {
-        () if facts.bytes < LEAST_BYTES && !stalled => Some(Lacking::Bytes),
-        () if facts.seconds < LEAST_SECONDS => Some(Lacking::Time),
-        () => None,
-    };
+    let lacking = lacking(facts, programs);
     if lacking.is_some() {
         limit = Limit::Unknown;
     }
@@ -225,6 +220,17 @@ fn verdict(
             .then(|| words::next_step(facts, programs, lacking)),
         rejected,
         flags,
+    }
+}
+
+/// Of what there is too little to say what limits.
+pub(super) fn lacking(facts: &Facts, programs: ProgramView) -> Option<Lacking> {
+    let stalled = facts.stands_still || facts.longest_stall_s >= STALL;
+    match () {
+        () if facts.bytes < LEAST_BYTES && programs.udp => Some(Lacking::Udp),
+        () if facts.bytes < LEAST_BYTES && !stalled => Some(Lacking::Bytes),
+        () if facts.seconds < LEAST_SECONDS => Some(Lacking::Time),
+        () => None,
     }
 }
 
@@ -619,7 +625,7 @@ fn rejected(
 /// Seconds below which nothing is said.
 const LEAST_SECONDS: f64 = 0.3;
 /// Bytes below which nothing is said.
-const LEAST_BYTES: u64 = 20_000;
+pub(super) const LEAST_BYTES: u64 = 20_000;
 /// A window of which less than this goes through each round trip is not what limits: its reader opens it late.
 const HALF_EMPTY: f64 = 0.5;
 /// Nor is one through which more than itself goes: it is larger between the looks, when its reader has read.

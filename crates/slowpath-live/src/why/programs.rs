@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
 
-use slowpath_sys::process_table::{self, Descriptor, Status};
+use slowpath_sys::process_table::{self, Descriptor, Status, SystemCall};
 
 use super::error::WhyError;
 use super::sample::{JobSample, TaskSample, Wait};
@@ -88,9 +88,11 @@ pub(super) fn job_sample(at: u64, programs: &Programs, throttling: Option<&PathB
                 return sample;
             }
             let scheduled = process_table::scheduled(process, thread.id).unwrap_or_default();
-            let wait = (thread.state != 'R')
+            let waits = (thread.state != 'R')
                 .then(|| waits_in(process, thread.id))
                 .flatten();
+            sample.timed |= waits.is_some_and(|(_, timed)| timed);
+            let wait = waits.map(|(wait, _)| wait);
             // One that slept when its state was read may have woken up since.
             let state = if thread.state == 'S' && wait.is_none() {
                 'R'
@@ -124,31 +126,44 @@ pub(super) fn job_sample(at: u64, programs: &Programs, throttling: Option<&PathB
     sample
 }
 
-/// What a thread sleeps in; `None` if it has woken up since.
-fn waits_in(process: u32, thread: u32) -> Option<Wait> {
+/// What a thread sleeps in, and whether a timer ends its sleep for descriptors at the latest; `None` if it has woken up since.
+fn waits_in(process: u32, thread: u32) -> Option<(Wait, bool)> {
     let Ok(call) = process_table::system_call(process, thread) else {
-        return Some(Wait::Unknown);
+        return Some((Wait::Unknown, false));
     };
     let call = call?;
     let reading = READS.contains(&call.number);
     if reading || WRITES.contains(&call.number) {
-        return Some(match process_table::descriptor(process, call.first) {
+        let wait = match process_table::descriptor(process, call.first) {
             Ok(Descriptor::File) if reading => Wait::ReadFile,
             Ok(Descriptor::File) => Wait::WriteFile,
             Ok(Descriptor::Pipe) if reading => Wait::ReadPipe,
             Ok(Descriptor::Pipe) => Wait::WritePipe,
             Ok(Descriptor::Socket(_)) => Wait::Descriptors,
             _ => Wait::Unknown,
-        });
+        };
+        return Some((wait, false));
     }
-    Some(match call.number {
+    let wait = match call.number {
         number if POLLS.contains(&number) => Wait::Descriptors,
         number if PAUSES.contains(&number) => Wait::Pause,
         number if CHILDREN.contains(&number) => Wait::Child,
         _ => Wait::Unknown,
-    })
+    };
+    Some((wait, is_timed(&call)))
 }
 
+/// Whether a call that waits for descriptors ends after some time all the same.
+fn is_timed(call: &SystemCall) -> bool {
+    let is_in = |table: &[(i64, usize)]| table.iter().find(|(number, _)| *number == call.number).copied();
+    let given = |(_, place): (i64, usize)| call.more[place - 1];
+    // A negative number of milliseconds is for ever.
+    let milliseconds = is_in(MILLISECONDS).is_some_and(|entry| given(entry) & NEGATIVE == 0);
+    milliseconds || is_in(TIMERS).is_some_and(|entry| given(entry) != 0)
+}
+
+/// The sign of a 32-bit argument.
+const NEGATIVE: u64 = 1 << 31;
 /// What starts of programs are told in, nanoseconds.
 const TICK: u64 = 10_000_000;
 /// Most threads looked at.
@@ -163,6 +178,10 @@ mod calls {
     pub(super) const WRITES: &[i64] = &[1, 18, 20, 44, 46, 74, 75, 296, 328];
     /// poll, select, pselect6, ppoll, epoll_wait, epoll_pwait, epoll_pwait2.
     pub(super) const POLLS: &[i64] = &[7, 23, 232, 270, 271, 281, 441];
+    /// Those that take milliseconds, with the place of that argument from 0: poll, epoll_wait, epoll_pwait.
+    pub(super) const MILLISECONDS: &[(i64, usize)] = &[(7, 2), (232, 3), (281, 3)];
+    /// Those that take the address of a time, 0 for none: select, pselect6, ppoll, epoll_pwait2.
+    pub(super) const TIMERS: &[(i64, usize)] = &[(23, 4), (270, 4), (271, 2), (441, 3)];
     /// nanosleep, clock_nanosleep.
     pub(super) const PAUSES: &[i64] = &[35, 230];
     /// wait4, waitid.
@@ -173,6 +192,8 @@ mod calls {
     pub(super) const READS: &[i64] = &[63, 65, 67, 69, 76, 207, 212, 286];
     pub(super) const WRITES: &[i64] = &[64, 66, 68, 70, 82, 83, 206, 211, 287];
     pub(super) const POLLS: &[i64] = &[22, 72, 73, 441];
+    pub(super) const MILLISECONDS: &[(i64, usize)] = &[(22, 3)];
+    pub(super) const TIMERS: &[(i64, usize)] = &[(72, 4), (73, 2), (441, 3)];
     pub(super) const PAUSES: &[i64] = &[101, 115];
     pub(super) const CHILDREN: &[i64] = &[95, 260];
 }
@@ -181,7 +202,33 @@ mod calls {
     pub(super) const READS: &[i64] = &[];
     pub(super) const WRITES: &[i64] = &[];
     pub(super) const POLLS: &[i64] = &[];
+    pub(super) const MILLISECONDS: &[(i64, usize)] = &[];
+    pub(super) const TIMERS: &[(i64, usize)] = &[];
     pub(super) const PAUSES: &[i64] = &[];
     pub(super) const CHILDREN: &[i64] = &[];
 }
-use calls::{CHILDREN, PAUSES, POLLS, READS, WRITES};
+use calls::{CHILDREN, MILLISECONDS, PAUSES, POLLS, READS, TIMERS, WRITES};
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    /// A program that paces itself sleeps in select with a time (iperf3 -b); one that waits for an answer gives none.
+    #[test]
+    fn a_timer_is_seen_in_the_call() {
+        let call = |number, place: usize, value| {
+            let mut more = [0; 5];
+            more[place - 1] = value;
+            is_timed(&SystemCall {
+                number,
+                first: 6,
+                more,
+            })
+        };
+        assert!(call(270, 4, 0x7ffe_6e7e_7870));
+        assert!(!call(270, 4, 0));
+        assert!(call(7, 2, 250) && call(232, 3, 0));
+        assert!(!call(7, 2, 0xffff_ffff) && !call(232, 3, u64::MAX));
+        assert!(!call(0, 4, 1));
+    }
+}

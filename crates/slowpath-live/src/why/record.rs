@@ -110,7 +110,7 @@ fn series(one: &Watched) -> Vec<Series> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::net::SocketAddr;
 
     use slowpath_sys::sock_diag::TcpSocket;
@@ -121,7 +121,7 @@ mod tests {
     use crate::why::{Target, answer};
 
     /// A connection that moved `bytes` from one time to another, nanoseconds.
-    fn moved(port: u16, bytes: u64, from: u64, to: u64) -> Watched {
+    pub(in crate::why) fn moved(port: u16, bytes: u64, from: u64, to: u64) -> Watched {
         let end = |port| SocketAddr::from(([127, 0, 0, 1], port));
         let socket = TcpSocket {
             interface: 0,

@@ -126,6 +126,8 @@ pub struct JobSample {
     pub supplied: bool,
     /// Whether a program sleeps for any of its descriptors, one of which is a pipe that it reads from: its standard input.
     pub piped: bool,
+    /// Whether a program sleeps for any of its descriptors no longer than a timer lets it.
+    pub timed: bool,
     /// Whether all of it was visible: own processes, whose system calls one may read.
     pub visible: bool,
 }

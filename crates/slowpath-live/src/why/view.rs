@@ -15,6 +15,8 @@ pub struct ProgramView {
     pub command: bool,
     /// Whether the program is ssh.
     pub ssh: bool,
+    /// Whether the transfer goes over UDP, of which the kernel keeps no record.
+    pub udp: bool,
 }
 
 /// Of what there was too little to say anything.
@@ -22,6 +24,8 @@ pub struct ProgramView {
 pub(super) enum Lacking {
     /// Of data.
     Bytes,
+    /// Of data over TCP: they go over UDP.
+    Udp,
     /// Of time.
     Time,
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use slowpath_sys::clock;
 use slowpath_sys::process_table;
+use slowpath_sys::protocol_counters::{Datagrams, ProtocolCounters};
 use slowpath_sys::sock_diag::{Destroyed, SockDiag, TcpSocket};
 use slowpath_words::english_word;
 
@@ -18,6 +19,7 @@ use super::again::part::{PartOver, Shortened};
 use super::error::WhyError;
 use super::host::{HostCounters, HostDrops};
 use super::job::{JobTrack, NetworkShares};
+use super::judge::LEAST_BYTES;
 use super::packets::{CaptureSpec, Captured, Packets};
 use super::programs::{Programs, job_sample, programs};
 use super::sample::ConnectionSample;
@@ -172,6 +174,8 @@ pub struct Outcome {
     pub udp_peers: Vec<SocketAddr>,
     /// Whether the target's programs have UDP sockets that are bound to no peer.
     pub udp_without_peer: bool,
+    /// Datagrams of all programs of the network namespace meanwhile; none where they are not known.
+    pub datagrams: Option<Datagrams>,
     /// Times at which the kernel was asked.
     pub looks: u64,
     /// Seconds of processor time that the watch took.
@@ -200,6 +204,7 @@ impl Outcome {
             small: (0, 0),
             udp_peers: Vec::new(),
             udp_without_peer: false,
+            datagrams: None,
             looks: 0,
             own_processor_s: 0.0,
             trials: Vec::new(),
@@ -269,8 +274,11 @@ struct Watcher<'a> {
     not_followed: usize,
     missed: (usize, u64),
     small: (usize, u64),
+    /// Ends of connections that were never looked at, and their bytes.
+    unseen: Vec<(SocketAddr, SocketAddr, u64)>,
     udp_peers: HashSet<SocketAddr>,
     udp_without_peer: bool,
+    datagrams: Option<(ProtocolCounters, Datagrams)>,
     packets: Option<Packets>,
     job: JobTrack,
     throttling: Option<PathBuf>,
@@ -295,6 +303,7 @@ impl<'a> Watcher<'a> {
             host,
             packets,
             older,
+            datagrams,
         } = open_diagnostics(&spec.target, capture, root)?;
         let (child, shortened) = match &spec.target {
             Target::Command(words) => start(words, spec)?,
@@ -323,8 +332,10 @@ impl<'a> Watcher<'a> {
             not_followed: 0,
             missed: (0, 0),
             small: (0, 0),
+            unseen: Vec::new(),
             udp_peers: HashSet::new(),
             udp_without_peer: false,
+            datagrams,
             packets,
             job: JobTrack::default(),
             looks: 0,
@@ -440,7 +451,8 @@ impl<'a> Watcher<'a> {
             let is_new = !self.older.contains(&socket.cookie) && !known.contains_key(&socket.cookie);
             self.follow(at, is_new.then_some(before), socket);
         }
-        if self.watched.values().all(|watched| moved(watched) == 0) {
+        // What agrees on a transfer over UDP may speak TCP: iperf3 does.
+        if self.watched.values().map(moved).sum::<u64>() < LEAST_BYTES {
             self.find_udp();
         }
         Ok(self.now() - start)
@@ -584,16 +596,44 @@ impl<'a> Watcher<'a> {
         for socket in destroyed.drain().unwrap_or_default() {
             if let Some(watched) = self.watched.get_mut(&socket.cookie) {
                 watched.end(at, &socket);
-            } else if let (Target::Port(_) | Target::Peer(_), Some(info)) = (&self.spec.target, socket.info) {
-                let meant = match &self.spec.target {
-                    Target::Port(port) => socket.local.port() == *port || socket.remote.port() == *port,
-                    Target::Peer(peer) => peer.matches(socket.remote),
-                    _ => false,
-                };
-                if meant && info.bytes_acked + info.bytes_received > 1 {
-                    self.missed.0 += 1;
-                    self.missed.1 += info.bytes_acked + info.bytes_received;
+            } else if let Some(info) = socket.info
+                && !self.older.contains(&socket.cookie)
+                && info.bytes_acked + info.bytes_received > 1
+            {
+                self.unseen(&socket, info.bytes_acked + info.bytes_received);
+            }
+        }
+    }
+
+    /// A connection that began and ended between two looks. Whose it was is not told any more: of a program's, what had the same other
+    /// end as one that was seen counts, or the same port here.
+    fn unseen(&mut self, socket: &TcpSocket, bytes: u64) {
+        let meant = match &self.spec.target {
+            Target::Port(port) => socket.local.port() == *port || socket.remote.port() == *port,
+            Target::Peer(peer) => peer.matches(socket.remote),
+            Target::Command(_) | Target::Process(_) => {
+                if self.unseen.len() < UNSEEN {
+                    self.unseen.push((socket.local, socket.remote, bytes));
                 }
+                false
+            }
+        };
+        if meant {
+            self.missed = (self.missed.0 + 1, self.missed.1 + bytes);
+        }
+    }
+
+    /// Counts those of a program that were not seen, once all that were seen are known.
+    fn count_unseen(&mut self) {
+        let both = |local: SocketAddr, remote: SocketAddr| (local.min(remote), local.max(remote));
+        let seen = || self.watched.values().map(|one| (one.local, one.remote));
+        let ends: HashSet<SocketAddr> = seen().flat_map(|(local, remote)| [local, remote]).collect();
+        // Where both ends are here, the kernel tells of both.
+        let mut known: HashSet<_> = seen().map(|(local, remote)| both(local, remote)).collect();
+        for (local, remote, bytes) in std::mem::take(&mut self.unseen) {
+            let meant = ends.contains(&local) || ends.contains(&remote);
+            if meant && known.insert(both(local, remote)) {
+                self.missed = (self.missed.0 + 1, self.missed.1 + bytes);
             }
         }
     }
@@ -618,6 +658,7 @@ impl<'a> Watcher<'a> {
             }
             self.await_ends();
         }
+        self.count_unseen();
         let captured = self.packets.take().map(Packets::finish).transpose()?;
         let trials = self.course.take().map_or_else(Vec::new, |mut course| {
             course.stop(english_word!("why-trial-transfer-ended"));
@@ -636,6 +677,13 @@ impl<'a> Watcher<'a> {
             small: self.small,
             udp_peers: self.udp_peers.into_iter().collect(),
             udp_without_peer: self.udp_without_peer,
+            datagrams: self.datagrams.and_then(|(counters, before)| {
+                let after = counters.datagrams().ok()?;
+                Some(Datagrams {
+                    received: after.received.saturating_sub(before.received),
+                    sent: after.sent.saturating_sub(before.sent),
+                })
+            }),
             looks: self.looks,
             own_processor_s: (clock::process_cpu() - self.cpu_begin) as f64 / 1e9,
             trials,
@@ -670,6 +718,7 @@ struct Opened {
     host: Option<HostCounters>,
     packets: Option<Packets>,
     older: HashSet<u64>,
+    datagrams: Option<(ProtocolCounters, Datagrams)>,
 }
 
 fn open_diagnostics(
@@ -685,6 +734,10 @@ fn open_diagnostics(
             diag,
             destroyed: Destroyed::open().ok(),
             host: HostCounters::begin(),
+            datagrams: ProtocolCounters::open().ok().and_then(|counters| {
+                let before = counters.datagrams().ok()?;
+                Some((counters, before))
+            }),
             packets: capture
                 .map(|capture| Packets::begin(capture, target))
                 .transpose()?,
@@ -844,6 +897,8 @@ const LATE: u64 = 50_000_000;
 const TICK: u64 = 250_000_000;
 /// Most connections followed at once.
 const FOLLOWED: usize = 64;
+/// Most connections that were never looked at whose ends are kept.
+const UNSEEN: usize = 65_536;
 /// A connection that moved nothing in so many looks may make room for another.
 const RESTING: u64 = 10;
 /// Most ended connections that are kept; then the larger half is.

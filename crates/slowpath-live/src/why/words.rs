@@ -19,6 +19,7 @@ pub(super) fn sentence(
 ) -> String {
     match lacking {
         Some(Lacking::Bytes) => return english_word!("why-words-too-little-transferred-while-i").to_owned(),
+        Some(Lacking::Udp) => return english_word!("why-words-transfer-over-udp").to_owned(),
         Some(Lacking::Time) => {
             return english!("why-words-too-short", seconds = quantity::seconds(facts.seconds));
         }
@@ -184,6 +185,8 @@ fn standstill(limit: Limit, facts: &Facts) -> String {
 pub(super) fn next_step(facts: &Facts, programs: ProgramView, lacking: Option<Lacking>) -> String {
     if facts.stands_still {
         english_word!("why-words-see-whether-other-end-answers").to_owned()
+    } else if lacking == Some(Lacking::Udp) {
+        english_word!("why-words-measure-udp").to_owned()
     } else if lacking.is_some() {
         if programs.command {
             english_word!("why-words-watch-longer-command").to_owned()
