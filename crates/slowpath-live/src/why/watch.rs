@@ -275,7 +275,7 @@ struct Watcher<'a> {
     missed: (usize, u64),
     small: (usize, u64),
     /// Ends of connections that were never looked at, and their bytes.
-    unseen: Vec<(SocketAddr, SocketAddr, u64)>,
+    unseen: Vec<(Ends, u64)>,
     udp_peers: HashSet<SocketAddr>,
     udp_without_peer: bool,
     datagrams: Option<(ProtocolCounters, Datagrams)>,
@@ -613,7 +613,7 @@ impl<'a> Watcher<'a> {
             Target::Peer(peer) => peer.matches(socket.remote),
             Target::Command(_) | Target::Process(_) => {
                 if self.unseen.len() < UNSEEN {
-                    self.unseen.push((socket.local, socket.remote, bytes));
+                    self.unseen.push(((socket.local, socket.remote), bytes));
                 }
                 false
             }
@@ -625,17 +625,11 @@ impl<'a> Watcher<'a> {
 
     /// Counts those of a program that were not seen, once all that were seen are known.
     fn count_unseen(&mut self) {
-        let both = |local: SocketAddr, remote: SocketAddr| (local.min(remote), local.max(remote));
-        let seen = || self.watched.values().map(|one| (one.local, one.remote));
-        let ends: HashSet<SocketAddr> = seen().flat_map(|(local, remote)| [local, remote]).collect();
-        // Where both ends are here, the kernel tells of both.
-        let mut known: HashSet<_> = seen().map(|(local, remote)| both(local, remote)).collect();
-        for (local, remote, bytes) in std::mem::take(&mut self.unseen) {
-            let meant = ends.contains(&local) || ends.contains(&remote);
-            if meant && known.insert(both(local, remote)) {
-                self.missed = (self.missed.0 + 1, self.missed.1 + bytes);
-            }
-        }
+        let seen: Vec<Ends> = (self.watched.values())
+            .map(|one| (one.local, one.remote))
+            .collect();
+        let (count, bytes) = beside_seen(&seen, &self.unseen);
+        self.missed = (self.missed.0 + count, self.missed.1 + bytes);
     }
 
     /// The kernel tells of ends a little later than they happen: the last counts of what is gone are worth a moment.
@@ -692,6 +686,25 @@ impl<'a> Watcher<'a> {
             part: self.shortened.map(Shortened::over),
         })
     }
+}
+
+/// The near and the far end of a connection.
+type Ends = (SocketAddr, SocketAddr);
+
+/// Of connections that were never looked at, those that share an end with one that was, each once, and their bytes.
+fn beside_seen(seen: &[Ends], unseen: &[(Ends, u64)]) -> (usize, u64) {
+    let both = |(local, remote): Ends| (local.min(remote), local.max(remote));
+    let ends: HashSet<SocketAddr> = seen.iter().flat_map(|&(local, remote)| [local, remote]).collect();
+    // Where both ends are here, the kernel tells of both.
+    let mut known: HashSet<Ends> = seen.iter().copied().map(both).collect();
+    let mut sum = (0, 0);
+    for &((local, remote), bytes) in unseen {
+        let meant = ends.contains(&local) || ends.contains(&remote);
+        if meant && known.insert(both((local, remote))) {
+            sum = (sum.0 + 1, sum.1 + bytes);
+        }
+    }
+    sum
 }
 
 /// Connections to the same peer share the shortest round trip that any of them knows.
@@ -909,3 +922,26 @@ const ESTABLISHED: u8 = 1;
 const LISTEN: u8 = 10;
 /// Name lookups are no transfer.
 const DNS: u16 = 53;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program's connections that came and went between two looks have the peer of one that was seen.
+    #[test]
+    fn connections_that_nobody_saw_are_known_by_their_peer() {
+        let end = |host: u8, port: u16| SocketAddr::from(([198, 18, host, 2], port));
+        let seen = [(end(1, 4000), end(2, 9000))];
+        let unseen = [
+            ((end(1, 4001), end(2, 9000)), 20_002),
+            ((end(1, 4002), end(2, 9000)), 20_002),
+            // Somebody else's.
+            ((end(1, 4003), end(2, 53)), 100),
+            // The far ends of one that was seen and of one that was not.
+            ((end(2, 9000), end(1, 4000)), 20_002),
+            ((end(2, 9000), end(1, 4001)), 20_002),
+        ];
+        assert_eq!(beside_seen(&seen, &unseen), (2, 40_004));
+        assert_eq!(beside_seen(&[], &unseen), (0, 0));
+    }
+}
