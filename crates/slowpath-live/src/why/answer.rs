@@ -219,7 +219,13 @@ pub fn answer(target: &Target, outcome: &Outcome) -> Answer {
     Answer {
         schema: SCHEMA,
         duration_s: outcome.seconds,
-        job: job.map(|job| job_answer(job, connections.first(), is_pacing_itself(&outcome.connections))),
+        job: job.map(|job| {
+            job_answer(
+                job,
+                connections.first(),
+                is_pacing_itself(&outcome.connections) || is_pacing_datagrams(outcome),
+            )
+        }),
         connections,
         trials: outcome.trials.clone(),
         host_drops: outcome.host.clone(),
@@ -318,6 +324,14 @@ fn is_pacing_itself(connections: &[Watched]) -> bool {
         })
         .sum();
     resumed >= FEW_PAUSES && words < resumed
+}
+
+/// Whether the transfer is one of datagrams that hardly any come back for.
+fn is_pacing_datagrams(outcome: &Outcome) -> bool {
+    speaks_udp(outcome)
+        && outcome
+            .datagrams
+            .is_some_and(|udp| udp.sent >= MANY_DATAGRAMS && udp.sent >= ONE_WAY * udp.received)
 }
 
 fn job_answer(job: &JobTrack, main: Option<&ConnectionAnswer>, paces_itself: bool) -> JobAnswer {
@@ -472,6 +486,8 @@ const MANY_CONNECTIONS: usize = 10;
 const FEW_PAUSES: u64 = 10;
 /// Datagrams that are more than lookups of names.
 const MANY_DATAGRAMS: u64 = 100;
+/// So many times as many datagrams go as come where nothing is waited for; a protocol that confirms has a few for each that comes.
+const ONE_WAY: u64 = 20;
 /// Parts in which the programs had to act.
 const OWN_PARTS: [JobPart; 8] = [
     JobPart::Source,
@@ -573,6 +589,7 @@ mod tests {
             "{:?}",
             found.notes
         );
+        assert!(is_pacing_datagrams(&outcome));
         // Nothing was sent from the socket that a library opened.
         outcome.datagrams = Some(Datagrams::default());
         let found = answer(&Target::Command(vec!["curl".to_owned()]), &outcome);
