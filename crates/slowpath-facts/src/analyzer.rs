@@ -1,5 +1,6 @@
 //! Following connections as a state machine: packets in, [`CaptureFacts`] out.
 
+use slowpath_packet::Protocol;
 use slowpath_record::packets::{
     CaptureSummary, ConversationId, Conversations, Marks, OtherPacket, Record, TcpPacket,
 };
@@ -41,6 +42,8 @@ pub struct Analyzer {
     packets: u64,
     /// Sum of frame lengths.
     bytes: u64,
+    /// Of these, those of UDP.
+    datagrams: u64,
     opened: u32,
     given_up: u64,
     /// When the capturing machine held packets up: beginnings and ends in order, nanoseconds.
@@ -134,6 +137,7 @@ impl Analyzer {
             clock: &self.clock,
             packets: self.packets,
             bytes: self.bytes,
+            datagrams: self.datagrams,
             connections: u64::from(self.opened),
             disturbed: &self.disturbed,
             graphs: !self.without_graphs,
@@ -281,6 +285,9 @@ impl Analyzer {
     fn other(&mut self, packet: &OtherPacket) {
         self.packets += 1;
         self.bytes += u64::from(packet.ip_len);
+        if packet.protocol == Protocol::UDP {
+            self.datagrams += u64::from(packet.ip_len);
+        }
         self.clock.correct(packet.at, packet.number);
         let Some(error) = packet.icmp else { return };
         let too_big = matches!((error.kind, error.code), (3, 4) | (2, 0));

@@ -19,6 +19,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) packets: u64,
     pub(crate) bytes: u64,
+    /// Of these, those of UDP.
+    pub(crate) datagrams: u64,
     /// All connections, those given up included.
     pub(crate) connections: u64,
     /// When the capturing machine held packets up: beginnings and ends in order, nanoseconds.
@@ -93,7 +95,7 @@ pub(crate) fn observe(
             }
         }
     }
-    let quality = quality::judge(&measured, connections, clock, packets, summary);
+    let quality = quality::judge(&measured, connections, seen, summary);
     let out = measured
         .into_iter()
         .zip(surroundings)

@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 
 use slowpath_packet::{FlowKey, Protocol};
 use slowpath_record::packets::{
-    CaptureSummary, Conversations, Direction, Record, SackBlocks, SynOptions, TcpFlags, TcpPacket, Timestamps,
+    CaptureSummary, Conversations, Direction, OtherPacket, Record, SackBlocks, SynOptions, TcpFlags,
+    TcpPacket, Timestamps,
 };
 use slowpath_verdict::{Analysis, Limit};
 use support::wire::{MS, Transfer, run};
@@ -50,6 +51,47 @@ fn a_clock_that_jumps_forward_is_taken_back() {
         a.duration_s,
         b.duration_s
     );
+}
+
+/// Datagrams beside a connection are not followed, and where they are many that is said.
+#[test]
+fn datagrams_beside_a_connection_are_told() {
+    let seen = run(Transfer {
+        bytes: 1 << 20,
+        ..Transfer::default()
+    });
+    let warned = |every: usize| {
+        let beside: Vec<Record> = seen
+            .sender
+            .iter()
+            .enumerate()
+            .flat_map(|(index, record)| {
+                let Record::Tcp(packet) = *record else {
+                    return vec![*record];
+                };
+                let datagram = Record::Other(OtherPacket {
+                    at: packet.at,
+                    number: packet.number,
+                    conversation: packet.conversation,
+                    protocol: Protocol::UDP,
+                    ip_len: 1_400,
+                    interface: 0,
+                    dscp: packet.dscp,
+                    ecn: packet.ecn,
+                    ttl: 64,
+                    direction: packet.direction,
+                    icmp: None,
+                });
+                let one = (index % every == 0).then_some(datagram);
+                std::iter::once(*record).chain(one).collect()
+            })
+            .collect();
+        let warnings = seen.analysis(&beside).capture.quality.warnings;
+        warnings.into_iter().find(|text| text.contains("UDP"))
+    };
+    let told = warned(1).unwrap();
+    assert!(told.contains(" % of the bytes are UDP"), "{told}");
+    assert_eq!(warned(100), None);
 }
 
 #[test]

@@ -302,6 +302,7 @@ errors-capturing-machine-says-dropped-packets = the capturing machine says that 
 errors-packets-recorded-more-than-once-several = packets that were recorded more than once: { $duplicates } (several interfaces, a mirror port, or before and after a router); the copies are ignored
 errors-packets-have-no-time-stamp-no = { $a } packets have no time stamp: no rate or round-trip time can be told
 errors-capture-clock-set-back-by-s = the capture clock was set back by { $a } s before packet { $number }; times after it were moved on
+errors-bytes-are-udp = { $share } of the bytes are UDP, which is not followed; what it takes of a link is missed in the link's rate
 errors-capture-clock-jumped-forward-by-s = the capture clock jumped forward by { $a } s before packet { $number }, which the sender's timestamps do not show; times after it were moved back
 errors-packets-slightly-out-time-order = packets that are slightly out of time order: { $a }
 errors-capture-clock-advances-steps-ms-round-trip = the capture clock advances in steps of { $a } ms; round-trip times are at best that exact

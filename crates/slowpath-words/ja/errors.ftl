@@ -302,6 +302,7 @@ errors-capturing-machine-says-dropped-packets = キャプチャしたマシン�
 errors-packets-recorded-more-than-once-several = { $duplicates }パケットが重複しています(複数のインタフェース、ミラーポート、ルータの前後など)。重複は無視します
 errors-packets-have-no-time-stamp-no = { $a }パケットに時刻がなく、速度とRTTは分かりません
 errors-capture-clock-set-back-by-s = キャプチャの時計がパケット{ $number }の前で{ $a }秒戻ったため、以後の時刻を進めました
+errors-bytes-are-udp = バイトの{ $share }は追跡対象外のUDPです。UDPが回線を使う分は、回線の速度に入りません
 errors-capture-clock-jumped-forward-by-s = キャプチャの時計がパケット{ $number }の前で{ $a }秒進みましたが、送信側のタイムスタンプには現れないため、以後の時刻を戻しました
 errors-packets-slightly-out-time-order = { $a }パケットの時刻の順序がわずかに前後しています
 errors-capture-clock-advances-steps-ms-round-trip = キャプチャの時計の刻みが{ $a }msで、RTTの精度もそこまでです
