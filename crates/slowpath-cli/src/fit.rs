@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use slowpath::Warning;
 use slowpath::explain::{self, ExplainedConnection};
 use slowpath::fit::{self, Answer, Document, Effort, Fit, FitError, OnAll, Refused};
 use slowpath::interrupt::on_interrupt;
@@ -51,6 +52,9 @@ pub(crate) fn fit(args: &FitArgs) -> Result<u8, Failure> {
         fit: &fitted,
     };
     let style = terminal::style();
+    if let Some(text) = analysis.capture.quality.of_datagrams() {
+        terminal::warn(Warning::Capture, &text);
+    }
     terminal::print(|out| match args.format {
         FitFormat::Text => fit::write_text(&fitted, style, out),
         FitFormat::Json => fit::write_json(&document, out),

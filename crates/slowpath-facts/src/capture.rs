@@ -51,6 +51,24 @@ pub struct Quality {
     pub duplicate_packets: u64,
     /// Unit in which time stamps really advance.
     pub clock_resolution_s: f64,
+    /// Share of the bytes that are UDP, which is not followed.
+    #[serde(default)]
+    pub datagram_fraction: f64,
     /// What to know before trusting the result, for people.
     pub warnings: Vec<String>,
 }
+
+impl Quality {
+    /// What datagrams beside the connections mean, where there are many.
+    pub fn of_datagrams(&self) -> Option<String> {
+        let share = format!("{:.0} %", self.datagram_fraction * 100.0);
+        (self.datagram_fraction >= MANY_DATAGRAMS).then(|| {
+            format!(
+                "{share} of the bytes are UDP, which is not followed; what it takes of a link is missed in the link's rate"
+            )
+        })
+    }
+}
+
+/// Share of the bytes from which datagrams beside the connections are worth a warning.
+const MANY_DATAGRAMS: f64 = 0.1;

@@ -95,7 +95,8 @@ pub(crate) fn observe(
             }
         }
     }
-    let quality = quality::judge(&measured, connections, seen, summary);
+    let datagrams = seen.datagrams as f64 / seen.bytes.max(1) as f64;
+    let quality = quality::judge(&measured, connections, clock, packets, datagrams, summary);
     let out = measured
         .into_iter()
         .zip(surroundings)

@@ -5,17 +5,17 @@ use slowpath_record::packets::CaptureSummary;
 use crate::capture::Quality;
 use crate::ends::Tap;
 use crate::facts::{FlowFacts, Measured};
-use crate::observe::Seen;
-use crate::track::Conn;
+use crate::track::{Clock, Conn};
 
-/// Says how far a capture can be trusted.
+/// Says how far a capture can be trusted, of whose bytes `datagram_fraction` are UDP.
 pub(crate) fn judge(
     flows: &[Measured],
     connections: &[&Conn],
-    seen: &Seen<'_>,
+    clock: &Clock,
+    packets: u64,
+    datagram_fraction: f64,
     summary: &CaptureSummary,
 ) -> Quality {
-    let (clock, packets) = (seen.clock, seen.packets);
     let duplicates: u64 = connections.iter().map(|conn| conn.duplicates).sum();
     let missed: u64 = flows.iter().map(|flow| flow.facts.capture_missed_bytes).sum();
     let acknowledged: u64 = flows.iter().map(|flow| flow.facts.bytes).sum();
@@ -43,13 +43,6 @@ pub(crate) fn judge(
     if let Some(drops) = summary.reported_drops.filter(|drops| *drops > 0) {
         warnings.push(format!(
             "the capturing machine says that it dropped {drops} packets"
-        ));
-    }
-    let datagrams = seen.datagrams as f64 / seen.bytes.max(1) as f64;
-    if datagrams >= MANY_DATAGRAMS {
-        let share = format!("{:.0} %", datagrams * 100.0);
-        warnings.push(format!(
-            "{share} of the bytes are UDP, which is not followed; what it takes of a link is missed in the link's rate"
         ));
     }
     if duplicates > 0 {
@@ -129,13 +122,16 @@ pub(crate) fn judge(
             ));
         }
     }
-    Quality {
+    let mut quality = Quality {
         tap,
         capture_loss_fraction: fraction,
         duplicate_packets: duplicates,
         clock_resolution_s: resolution as f64 / 1e9,
+        datagram_fraction,
         warnings,
-    }
+    };
+    quality.warnings.extend(quality.of_datagrams());
+    quality
 }
 
 /// Where the tap of the largest connection is.
@@ -147,6 +143,3 @@ fn main_tap(flows: &[Measured]) -> Tap {
 fn main_facts(flows: &[Measured]) -> Option<&FlowFacts> {
     flows.first().map(|flow| &flow.facts)
 }
-
-/// Share of the bytes from which datagrams beside the connections are worth a warning.
-const MANY_DATAGRAMS: f64 = 0.1;
