@@ -441,10 +441,8 @@ pub fn remedies(situation: &Situation, evidence: &PathEvidence, flags: &[Flag]) 
             let queue = change::queue(useful_queue(situation, evidence));
             // How a faster link with the same queue would be used is not known where the link's own rate is not, nor where the window
             // grows for most of what is lost: it grows no faster then.
-            let link = situation
-                .link
-                .filter(|_| situation.cost_of(Cost::is_link) < GROWS);
-            let link = link.map(|_| change::bottleneck(200));
+            let told = situation.link.is_some() && situation.cost_of(Cost::is_link) < GROWS;
+            let link = told.then(|| change::bottleneck(200));
             [Some(queue), link, Some(window)].into_iter().flatten().collect()
         }
         Limit::BottleneckBandwidth | Limit::SharedBottleneck => vec![change::bottleneck(200), window],
@@ -715,8 +713,6 @@ fn offered_ceiling(s: &Situation, change: &Intervention) -> Option<Ceiling> {
     })
 }
 
-/// What one more transfer makes of a link that is known to carry `rate`, byte/s: at least, most likely, at most.
-///
 /// Share of the duration that the overflows of a short queue cost, from which growth may hold the transfer on a
 /// faster link as well.
 const GROWS: f64 = 0.25;
@@ -724,6 +720,8 @@ const GROWS: f64 = 0.25;
 /// Ranges that differ by less are one.
 const A_HUNDREDTH: f64 = 0.01;
 
+/// What one more transfer makes of a link that is known to carry `rate`, byte/s: at least, most likely, at most.
+///
 /// As others show that filled it, where there are enough of them; else nearly its rate.
 fn carried(evidence: &PathEvidence, rate: f64) -> (f64, f64, f64) {
     let most = rate * 1.02;

@@ -8,7 +8,7 @@ use slowpath_record::packets::{
 use crate::capture::CaptureFacts;
 use crate::observe::{Seen, observe};
 use crate::spread::{self, Spread};
-use crate::track::{Clock, Conn};
+use crate::track::{Clock, Conn, Half};
 
 /// No connection for a conversation yet.
 const NONE: u32 = u32::MAX;
@@ -157,9 +157,7 @@ impl Analyzer {
             self.clock.untimed += 1;
         }
         if let Some(first) = self.behind_gap.first() {
-            let told = packet.conversation == first.conversation
-                && packet.direction != first.direction
-                && packet.timestamps.is_some();
+            let told = tells_of(first, packet);
             self.behind_gap.push(*packet);
             if told || self.behind_gap.len() >= MOST_BEHIND {
                 self.take_behind_gap(conversations);
@@ -173,9 +171,15 @@ impl Analyzer {
 
     /// By how much the capture's clock ran ahead of that of a packet's sender since its last one.
     fn ran_ahead(&self, packet: &TcpPacket) -> Option<i64> {
+        self.half_of(packet)?
+            .clock_ran_ahead(packet.timestamps?.value, self.clock.corrected(packet.at))
+    }
+
+    /// What is known of a packet's sender.
+    fn half_of(&self, packet: &TcpPacket) -> Option<&Half> {
         let newest = *self.newest.get(packet.conversation.0 as usize)? as usize;
-        let half = &self.connections.get(newest)?.as_ref()?.halves[packet.direction.index()];
-        half.clock_ran_ahead(packet.timestamps?.value, self.clock.corrected(packet.at))
+        let connection = self.connections.get(newest)?.as_ref()?;
+        Some(&connection.halves[packet.direction.index()])
     }
 
     /// Takes the packets behind a gap. It is a jump of the capture's clock unless the other end's own clock shows it: then what
@@ -185,24 +189,16 @@ impl Analyzer {
         let Some((first, others)) = packets.split_first() else {
             return;
         };
-        let other = others
-            .iter()
-            .find(|packet| packet.conversation == first.conversation && packet.direction != first.direction);
-        let waited = other.is_some_and(|other| self.is_timed(other) && self.ran_ahead(other).is_none());
+        let other = others.iter().find(|packet| tells_of(first, packet));
+        let waited = other.is_some_and(|other| {
+            self.half_of(other).is_some_and(Half::is_timed) && self.ran_ahead(other).is_none()
+        });
         if let Some(excess) = self.ran_ahead(first).filter(|_| !waited) {
             self.clock.leap(first.number, excess);
         }
         for packet in &packets {
             self.take(packet, conversations);
         }
-    }
-
-    /// Whether the clock of a packet's sender is known well enough to show a gap.
-    fn is_timed(&self, packet: &TcpPacket) -> bool {
-        let newest = self.newest.get(packet.conversation.0 as usize);
-        let connection = newest.and_then(|newest| self.connections.get(*newest as usize)?.as_ref());
-        packet.timestamps.is_some()
-            && connection.is_some_and(|connection| connection.halves[packet.direction.index()].is_timed())
     }
 
     fn take(&mut self, packet: &TcpPacket, conversations: &Conversations) {
@@ -299,6 +295,13 @@ impl Analyzer {
             connection.too_big.push((packet.number, error.mtu));
         }
     }
+}
+
+/// Whether `packet` is one of the other end's with its own clock's time, which tells of the gap before `first`.
+fn tells_of(first: &TcpPacket, packet: &TcpPacket) -> bool {
+    packet.conversation == first.conversation
+        && packet.direction != first.direction
+        && packet.timestamps.is_some()
 }
 
 #[cfg(test)]

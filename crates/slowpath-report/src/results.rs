@@ -10,6 +10,8 @@ mod proof;
 mod run;
 mod variant;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use slowpath_record::{HealthState, Origin};
 
@@ -89,14 +91,14 @@ pub struct Results {
 
 impl Results {
     /// The same with the variants of these names alone and what was tested of them; whole if there are none.
-    #[must_use]
-    pub fn of_variants(&self, names: &[String]) -> Self {
-        let mut own = self.clone();
-        if !names.is_empty() {
-            own.variants.retain(|variant| names.contains(&variant.name));
-            own.proofs.retain(|proof| names.contains(&proof.variant));
+    pub fn of_variants(&self, names: &[String]) -> Cow<'_, Self> {
+        if names.is_empty() {
+            return Cow::Borrowed(self);
         }
-        own
+        let mut own = self.clone();
+        own.variants.retain(|variant| names.contains(&variant.name));
+        own.proofs.retain(|proof| names.contains(&proof.variant));
+        Cow::Owned(own)
     }
 
     /// An empty document of the current form.

@@ -332,18 +332,15 @@ fn lay_network(base: &mut Table, overlay: &Table) {
     let Some(Value::Table(above)) = overlay.entry("network").map(|entry| &entry.node.value) else {
         return;
     };
-    let Some(mut entry) = base.remove("network") else {
+    let Some(below) = base.table_mut("network") else {
         return;
     };
-    if let Value::Table(below) = &mut entry.node.value {
-        if above.entry("both").is_some() {
-            below.remove("up");
-            below.remove("down");
-        } else if above.entry("up").is_some() || above.entry("down").is_some() {
-            part_directions(below);
-        }
+    if above.entry("both").is_some() {
+        below.remove("up");
+        below.remove("down");
+    } else if above.entry("up").is_some() || above.entry("down").is_some() {
+        part_directions(below);
     }
-    base.push("network", entry.key_span, entry.node);
 }
 
 /// Writes `up` and `down` for `both`.
@@ -373,16 +370,11 @@ fn lay_workload(base: &mut Table, overlay: &Table) {
 
 fn apply_override(table: &mut Table, key: &str, node: &Node, issues: &Issues) {
     // One direction of a path that is the same both ways.
-    if ["up", "down"].iter().any(|way| {
-        key.strip_prefix("network.")
-            .and_then(|rest| rest.strip_prefix(way))
-            .is_some_and(|rest| rest.starts_with('['))
-    }) && let Some(mut entry) = table.remove("network")
+    let one_way = ["network.up[", "network.down["];
+    if one_way.iter().any(|start| key.starts_with(start))
+        && let Some(network) = table.table_mut("network")
     {
-        if let Value::Table(network) = &mut entry.node.value {
-            part_directions(network);
-        }
-        table.push("network", entry.key_span, entry.node);
+        part_directions(network);
     }
     if let Err(part) = table.set(key, node.clone()) {
         issues.push(

@@ -85,6 +85,15 @@ impl Table {
         self.0.iter().find(|entry| entry.key == key)
     }
 
+    /// The table that is the value of `key`, to be changed.
+    pub fn table_mut(&mut self, key: &str) -> Option<&mut Self> {
+        let entry = self.0.iter_mut().find(|entry| entry.key == key)?;
+        match &mut entry.node.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
     /// Whether there are no keys.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

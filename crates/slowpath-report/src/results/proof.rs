@@ -91,11 +91,11 @@ impl Proof {
 
     /// The limit of a variant as the tests of its changes show it, where they show another one than its captures: a rate
     /// that a faster link leaves as it is, and that rises with the devices' own limits lifted, is a device's.
-    pub fn shown_limit<'p>(proofs: &(impl Iterator<Item = &'p Self> + Clone)) -> Option<Limit> {
-        let freed = |proof: &Self| {
+    pub fn shown_limit(proofs: &[&Self]) -> Option<Limit> {
+        let freed = |proof: &&Self| {
             proof.helped() && matches!(proof.intervention, Some(Intervention::LiftDeviceLimit { .. }))
         };
-        let device = proofs.clone().any(Self::shows_no_link) && proofs.clone().any(freed);
+        let device = proofs.iter().any(|proof| proof.shows_no_link()) && proofs.iter().any(freed);
         device.then_some(Limit::DeviceLimit)
     }
 
@@ -133,7 +133,7 @@ impl Proof {
 const HELPED: f64 = 1.1;
 
 /// A gain that is more than nothing.
-pub(crate) const LITTLE: f64 = 1.02;
+const LITTLE: f64 = 1.02;
 
 /// A predicted rate with its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]

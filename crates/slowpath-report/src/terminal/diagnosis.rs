@@ -39,10 +39,11 @@ pub fn write_diagnosis(
             || variant.without_rate().to_owned(),
             |rate| format!("{} {}", unit.show(rate.mean), unit.name),
         );
-        let own = results
+        let own: Vec<&Proof> = results
             .proofs
             .iter()
-            .filter(|proof| proof.variant == variant.name);
+            .filter(|proof| proof.variant == variant.name)
+            .collect();
         let limit = variant
             .verdict
             .as_ref()
@@ -61,10 +62,10 @@ pub fn write_diagnosis(
         for line in wrap(&first_line, style.width, &first, &rest) {
             writeln!(out, "{}", style.bold(&line))?;
         }
-        for proof in own.clone() {
+        for proof in &own {
             write_proof(proof, unit, style, out)?;
         }
-        if own.count() == 0 {
+        if own.is_empty() {
             style.paragraph(nothing_to_test(variant), "  ", "  ", Tone::Plain, out)?;
         }
     }

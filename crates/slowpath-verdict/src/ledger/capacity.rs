@@ -334,9 +334,13 @@ fn in_moments(line: &Timeline, queued: &[bool], highest: f64) -> Option<f64> {
 
 /// Payload bytes per second over some steps.
 fn rate(line: &Timeline, steps: std::ops::Range<usize>) -> f64 {
-    let span: f64 = steps.clone().map(|place| line.length_of(place)).sum();
-    let bytes: u64 = line.steps[steps].iter().map(|step| step.delivered).sum();
-    bytes as f64 / span.max(1e-9)
+    let bytes: u64 = line.steps[steps.clone()].iter().map(|step| step.delivered).sum();
+    bytes as f64 / span(line, steps)
+}
+
+/// Seconds that some steps take, never 0.
+fn span(line: &Timeline, steps: std::ops::Range<usize>) -> f64 {
+    steps.map(|place| line.length_of(place)).sum::<f64>().max(1e-9)
 }
 
 /// The highest rate over so many steps, or over all if there are fewer: no more than what was sent in these and a round trip
@@ -358,7 +362,7 @@ fn highest(line: &Timeline, grain: usize) -> f64 {
             let sent: u64 = (line.steps[place.saturating_sub(before)..place + grain].iter())
                 .map(|step| step.fresh + step.resent)
                 .sum();
-            rate(line, place..place + grain) * (sent as f64 / delivered.max(1) as f64).min(1.0)
+            delivered.min(sent) as f64 / span(line, place..place + grain)
         })
         .fold(0.0, f64::max)
 }

@@ -41,9 +41,10 @@ pub(super) fn look(case: &Case) -> Result<Finding, No> {
         || case.reaches(NO_QUEUE, fit.delay_step) && case.reaches(EXPLAINED, fit.delay_correlation);
     let by_loss = case.losses_follow_load(&fit) && (case.reaches(QUEUE, fit.delay_step) || behind_bucket());
     let by_delay = case.fills(&fit) || (!shared && case.fills(&own));
-    let by_arrival = case.arrives_at_link_rate() && !case.swings();
-    let by_queue = case.steady_behind_queue() || case.standing_queue() || case.alone_in_disorder();
-    let by_rate = by_arrival || by_queue && !case.swings();
+    let arrives = case.arrives_at_link_rate();
+    let queued = case.steady_behind_queue() || case.standing_queue() || case.alone_in_disorder();
+    let by_rate = (arrives || queued) && !case.swings();
+    let by_arrival = arrives && by_rate;
     if !(by_loss || by_delay || by_rate) {
         return Err(no_queue(case, &fit));
     }
@@ -58,10 +59,10 @@ pub(super) fn look(case: &Case) -> Result<Finding, No> {
     } else {
         case.ethernet_rate()
     };
-    // A link must be used for most of the time to be the limit; one that stands idle after losses which its queue did
-    // not make is not.
     // What got through is no more than it carries, whatever a fit of delays says.
     let rate = rate.max(case.ethernet_rate());
+    // A link must be used for most of the time to be the limit; one that stands idle after losses which its queue did
+    // not make is not.
     let used = fit.mean_bit_per_s / rate.max(1.0);
     let lossy = case.losses_ignore_load(&fit) && !shared;
     // A queue that is too short makes the losses itself after which its link stands idle.

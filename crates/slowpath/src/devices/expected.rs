@@ -100,6 +100,11 @@ impl Advice {
         self.before_bit_per_s
             .map_or(f64::INFINITY, |before| self.after_bit_per_s / before.max(1.0))
     }
+
+    /// Whether it makes the transfer faster by more than nothing.
+    fn is_one(&self) -> bool {
+        self.gain() > 1.0 + NO_CHANGE
+    }
 }
 
 /// Simulates what `reading` of `bytes` gives; nothing to say where no line of it is modelled.
@@ -280,7 +285,7 @@ impl Trial<'_> {
         let (gains, worse) = gains(self.now, &after);
         let best = gains
             .into_iter()
-            .filter(|gain| counts(&gain.what) && gain.gain() > 1.0 + NO_CHANGE)
+            .filter(|gain| counts(&gain.what) && gain.is_one())
             .fold(None, |best: Option<Advice>, new| match best {
                 Some(best) if best.gain() >= new.gain() => Some(best),
                 _ => Some(new),
@@ -371,9 +376,14 @@ fn advice(trial: &mut Trial<'_>) -> (Vec<Advice>, Vec<Vec<String>>) {
 /// What all of `changes` give together, without those that add nothing to the others: two settings may each hold back what
 /// the other would give.
 fn together(trial: &mut Trial<'_>, changes: Vec<Change>) -> Option<Advice> {
-    let (best, worse) = trial.change(&changes);
-    best.filter(|_| !worse)?;
+    if changes.len() < 2 {
+        return None;
+    }
     let all = trial.rows_with(&changes);
+    let (found, worse) = gains(trial.now, &all);
+    if worse || !found.iter().any(Advice::is_one) {
+        return None;
+    }
     let mut needed = changes;
     for change in needed.clone().iter().rev() {
         let fewer: Vec<Change> = needed.iter().filter(|kept| *kept != change).cloned().collect();
