@@ -228,10 +228,10 @@ pub fn predict(situation: &Situation, evidence: &PathEvidence, change: &Interven
 /// `None` where the ledger knows no capacity, or where the cause cost next to nothing.
 fn by_ledger(s: &Situation, change: &Intervention) -> Option<Prediction> {
     let removed = |cost: &Cost| match change {
-        Intervention::SetLoss { chance, .. } if *chance == Ratio::ZERO => cost.limit == Limit::RandomLoss,
+        Intervention::SetLoss { chance, .. } if *chance == Ratio::ZERO => cost.is_random_loss(),
         Intervention::SetCongestionControl { .. } if Control::of(change) == Some(Control::Bbr) => {
             // Nor does it stop at overflows of a short queue.
-            cost.limit == Limit::RandomLoss || cost.early_exit || cost.is_link()
+            cost.is_random_loss() || cost.early_exit || cost.is_link()
         }
         Intervention::RemovePolicer { .. } => cost.limit == Limit::Policed,
         Intervention::ResizeQueue { .. } => cost.is_link(),
@@ -431,6 +431,8 @@ pub fn remedies(situation: &Situation, evidence: &PathEvidence, flags: &[Flag]) 
         Limit::SendBuffer => vec![change::send_buffer(wanted), window],
         Limit::ReceiverApplication => vec![change::reader_without_limit(), window],
         Limit::SenderApplication => vec![change::writer_without_limit()],
+        // An outage is over: no way of sending makes it shorter.
+        Limit::RandomLoss if stood_still(situation) => Vec::new(),
         Limit::RandomLoss => vec![
             change::no_loss(),
             change::congestion_control(Control::Bbr),
@@ -467,6 +469,12 @@ pub fn remedies(situation: &Situation, evidence: &PathEvidence, flags: &[Flag]) 
     }
     out.sort_by(|a, b| b.expected.total_cmp(&a.expected));
     out
+}
+
+/// Whether the path let nothing through for longer than what was lost by chance took.
+fn stood_still(situation: &Situation) -> bool {
+    let of = |outage: bool| situation.cost_of(|cost| cost.limit == Limit::RandomLoss && cost.outage == outage);
+    of(true) > of(false)
 }
 
 /// A window that no longer limits: twice what the path holds, at least 2,500,000 bytes.

@@ -414,8 +414,8 @@ fn counterfactuals(situation: &Situation, evidence: &PathEvidence) -> Vec<Interv
     if situation.limit.is_undecided() {
         return Vec::new();
     }
-    // What the link's own short queue costs is the link's: no change that can be predicted takes it away.
-    let avoidable = |cost: &&Cost| !cost.is_link();
+    // What the link's own short queue costs is the link's, and an outage is over: no change that can be predicted takes it away.
+    let avoidable = |cost: &&Cost| !cost.is_link() && !cost.outage;
     let largest = situation
         .costs
         .iter()
@@ -625,13 +625,7 @@ fn mean_costs(situations: &[Situation]) -> Vec<Cost> {
     let mut out: Vec<Cost> = Vec::new();
     for cost in told.iter().flat_map(|s| &s.costs) {
         let share = cost.share / told.len() as f64;
-        match out
-            .iter_mut()
-            .find(|own| own.limit == cost.limit && own.early_exit == cost.early_exit)
-        {
-            Some(own) => own.share += share,
-            None => out.push(Cost { share, ..*cost }),
-        }
+        Cost { share, ..*cost }.add_to(&mut out);
     }
     out.sort_by(|a, b| b.share.total_cmp(&a.share));
     out

@@ -78,6 +78,9 @@ pub struct Cost {
     pub limit: Limit,
     /// Whether it is the congestion window's growth after slow start had ended early.
     pub early_exit: bool,
+    /// Whether it is a time in which the path let nothing through, and what made that good.
+    #[serde(default)]
+    pub outage: bool,
     /// Share of the duration that would be saved without it.
     pub share: f64,
 }
@@ -85,7 +88,27 @@ pub struct Cost {
 impl Cost {
     /// Whether it is the link's, such as overflows of its short queue.
     pub const fn is_link(&self) -> bool {
-        matches!(self.limit, Limit::BottleneckBandwidth | Limit::SharedBottleneck)
+        matches!(self.limit, Limit::BottleneckBandwidth | Limit::SharedBottleneck) && !self.outage
+    }
+
+    /// Whether segments that were lost by chance made it.
+    pub const fn is_random_loss(&self) -> bool {
+        matches!(self.limit, Limit::RandomLoss) && !self.outage
+    }
+
+    /// Whether both are of one kind.
+    fn is_like(&self, other: &Self) -> bool {
+        self.limit == other.limit
+            && self.early_exit == other.early_exit
+            && self.outage == other.outage
+    }
+
+    /// Adds it to those of its kind.
+    pub(crate) fn add_to(self, costs: &mut Vec<Self>) {
+        match costs.iter_mut().find(|own| own.is_like(&self)) {
+            Some(own) => own.share += self.share,
+            None => costs.push(self),
+        }
     }
 }
 
@@ -313,17 +336,13 @@ fn by_cause<'a>(
 ) -> Vec<Cost> {
     let mut out: Vec<Cost> = Vec::new();
     for entry in entries {
-        let early_exit = entry.flags.contains(&Flag::EarlyExit);
-        let share = of(entry) / seconds;
-        let same = |cost: &&mut Cost| cost.limit == entry.cause && cost.early_exit == early_exit;
-        match out.iter_mut().find(same) {
-            Some(cost) => cost.share += share,
-            None => out.push(Cost {
-                limit: entry.cause,
-                early_exit,
-                share,
-            }),
-        }
+        let cost = Cost {
+            limit: entry.cause,
+            early_exit: entry.flags.contains(&Flag::EarlyExit),
+            outage: entry.is_outage(),
+            share: of(entry) / seconds,
+        };
+        cost.add_to(&mut out);
     }
     out.retain(|cost| cost.share > 0.0);
     out.sort_by(|a, b| b.share.total_cmp(&a.share));

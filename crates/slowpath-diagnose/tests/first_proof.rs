@@ -453,6 +453,7 @@ fn with_costs(random_loss: f64, early_exit: f64) -> Situation {
     let cost = |limit, early_exit, share| Cost {
         limit,
         early_exit,
+        outage: false,
         share,
     };
     Situation {
@@ -557,6 +558,7 @@ fn a_queue_that_is_too_short_is_to_be_longer() {
         costs: vec![Cost {
             limit: Limit::BottleneckBandwidth,
             early_exit: false,
+            outage: false,
             share: 0.4,
         }],
         link: Some(0.5),

@@ -40,7 +40,9 @@ pub use analyzer::Analyzer;
 pub use capture::{Capture, CaptureFacts, Quality};
 pub use connection::{Connection, DscpSeen, Handshake, RttSummary};
 pub use ends::{EcnMode, Side, Tap};
-pub use facts::{Chronographs, Distribution, Event, FlowFacts, Happening, QueueFit, Round, Step, Timeline};
+pub use facts::{
+    Chronographs, Distribution, Event, FlowFacts, Happening, Outage, QueueFit, Round, Step, Timeline,
+};
 pub use graphs::{Graphs, IoPoint, Point, SackPoint, SegmentPoint};
 pub use spread::Spread;
 pub use surroundings::Surroundings;

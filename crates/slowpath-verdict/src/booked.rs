@@ -101,7 +101,7 @@ pub(crate) fn differs(limit: Limit, ledger: &Ledger) -> Option<Message> {
 
 /// Adds to a finding what the ledger says is remarkable about its limit.
 pub(crate) fn add(case: &Case, found: &mut Finding, ledger: &Ledger) {
-    for flag in [Flag::EarlyExit, Flag::ShortQueue, Flag::VariableRate] {
+    for flag in [Flag::EarlyExit, Flag::ShortQueue, Flag::VariableRate, Flag::Outage] {
         // Away from the sender what the program does looks like a rate that varies.
         let afar = flag == Flag::VariableRate && case.facts.tap != Tap::Sender;
         let least = if afar { MOSTLY } else { TENTH };
@@ -114,6 +114,21 @@ pub(crate) fn add(case: &Case, found: &mut Finding, ledger: &Ledger) {
             found.flags.push(flag);
         }
     }
+}
+
+/// What is said of a transfer for which an outage cost more than anything else that has this cause; `None` where none did.
+pub(crate) fn stood_still(limit: Limit, ledger: &Ledger) -> Option<Message> {
+    let of_limit = || ledger.entries.iter().filter(|entry| entry.cause == limit);
+    let cost = |outage: bool| -> f64 {
+        let of = of_limit().filter(|entry| entry.is_outage() == outage);
+        of.map(|entry| entry.lost_s.unwrap_or(entry.time_s)).sum()
+    };
+    let outages = || of_limit().filter(|entry| entry.is_outage());
+    let first = outages().next()?;
+    (cost(true) >= AVOIDABLE * ledger.duration_s && cost(true) > cost(false)).then(|| Message::PathStoodStill {
+        time: Span(outages().map(|entry| entry.time_s).sum()),
+        times: Count(first.events),
+    })
 }
 
 /// What the ledger alone says of a limit.
@@ -176,6 +191,8 @@ pub(crate) fn finding(case: &Case, limit: Limit, ledger: &Ledger) -> Finding {
 const TENTH: f64 = 0.1;
 /// The same for a rate that varies, seen away from the sender.
 const MOSTLY: f64 = 0.8;
+/// Share of the duration from which what could be avoided is the limit.
+const AVOIDABLE: f64 = 0.2;
 /// Share of a cause's time that is most of it.
 const HALF: f64 = 0.5;
 /// No duration is shorter, seconds.

@@ -22,6 +22,7 @@ crate::messages! {
     // What the ledger alone says of a limit.
     "ledger.handshake" OpenedLate { time: Span };
     "ledger.time" TimeWentTo { cause: Name, time: Span };
+    "ledger.stood-still" PathStoodStill { time: Span, times: Count };
     "ledger.short-queue" ShortQueueOverran { events: Count, time: Span };
     "ledger.but" LedgerDiffers { cause: Name, time: Span };
     "ledger.but.marks" FullLinkMarks { time: Span };
@@ -111,6 +112,8 @@ crate::messages! {
     "queue.seen.step" DelayStep { step: Share };
     "queue.seen.explained" QueueExplains { rate: Rate, explained: Share };
     "loss.seen" LostIn { lost: Count, episodes: Count, fraction: Share };
+    "outage.held" HeldBack { length: Span, at: Span };
+    "outage.lost" LostAll { length: Span, at: Span };
     "rtt.seen" RoundTrips { least: Span, median: Span, high: Span };
     "policing.seen.found" PolicerPublished { rate: Rate, burst: Size };
     "policing.seen.few" PublishedTooFew {};

@@ -9,7 +9,7 @@ use crate::finding::{Finding, No};
 use crate::intervals;
 use crate::ledger::Ledger;
 use crate::limit::{Limit, Reason};
-use crate::limits::{ORDER, unknown};
+use crate::limits::{ORDER, seen, unknown};
 use crate::look::{Certainty, Look};
 use crate::message::{Share, named};
 use crate::verdict::{Evidence, Interval, Rejected, Verdict};
@@ -25,6 +25,9 @@ pub(crate) fn judge(facts: &FlowFacts, around: &Surroundings, ledger: &Ledger) -
         of_limit(&case, limit, ledger)
     };
     booked::add(&case, &mut found, ledger);
+    if let Some(stood) = booked::stood_still(limit, ledger) {
+        found.sentence = stood;
+    }
     found.also.extend(booked::differs(limit, ledger));
     if is_doubtful(&case) && !limit.is_undecided() {
         let missed = Share(facts.capture_loss_fraction);
@@ -49,7 +52,7 @@ pub(crate) fn judge(facts: &FlowFacts, around: &Surroundings, ledger: &Ledger) -
         confidence: (found.confidence * trust(&case)).clamp(0.0, 1.0),
         sentence: found.text(),
         parameters: found.parameters.without_nothing(),
-        evidence: evidence(&case, look),
+        evidence: evidence(&case, look).into_iter().chain(seen::outage(&case)).collect(),
         rejected: rejected(&case, limit),
         next_step: found.next_step.map(|next| next.to_string()),
     };

@@ -120,6 +120,8 @@ pub enum Flag {
     VariableRate,
     /// The capacity is what this transfer alone got of a full link: others may have had the rest.
     OwnRate,
+    /// Nothing got through the path for a while.
+    Outage,
 }
 
 /// Why a limit was not chosen. The names are stable in JSON.

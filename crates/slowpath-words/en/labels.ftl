@@ -73,6 +73,7 @@ figure-early-exit = early-exit
 figure-short-queue = short-queue
 figure-variable-rate = variable-rate
 figure-own-rate = own-rate
+figure-outage = outage
 
 ## Values
 

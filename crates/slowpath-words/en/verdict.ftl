@@ -19,6 +19,10 @@ ledger_short-queue = A queue too short for this path overflowed ({ $events ->
     [one] { $events } time
    *[other] { $events } times
 }): making good what it dropped took { $time }.
+ledger_stood-still = Nothing got through the path for a while ({ $times ->
+    [one] { $times } time
+   *[other] { $times } times
+}): that and the way back took { $time }.
 ledger_time = For { $time } the { $cause } held the transfer.
 ledger_but = Moment by moment, { $cause } holds longest ({ $time }); this capture cannot say better which of the two counts.
 ledger_but_marks = The link is full for { $time } of it: the marks are how its queue says so.
@@ -150,6 +154,8 @@ loss_seen = { $lost ->
     [one] { $episodes } episode
    *[other] { $episodes } episodes
 } ({ $fraction })
+outage_held = nothing got through for { $length } from { $at } on; what was under way arrived afterwards
+outage_lost = nothing got through for { $length } from { $at } on; what was under way was lost
 rtt_seen = round trip { $least } at best, { $median } in the median, { $high } at the 95th percentile
 policing_seen_found = the published detector (SIGCOMM 2016) finds a policer of { $rate }, { $burst } before the first loss
 policing_seen_few = the published detector (SIGCOMM 2016) finds no policer: too few losses
@@ -429,6 +435,8 @@ ledger_random-loss = made good { $events } random losses
 ledger_overflow-once = made good 1 overflow of a short queue
 ledger_overflow = made good { $events } overflows of a short queue
 ledger_link-full = the link was full
+ledger_outage-once = nothing got through the path, once
+ledger_outage = nothing got through the path, { $events } times
 ledger_shared-overflow-once = made good 1 overflow of a queue that others share
 ledger_shared-overflow = made good { $events } overflows of a queue that others share
 ledger_others = others had the link

@@ -73,6 +73,7 @@ figure-early-exit = スロースタートの早期終了
 figure-short-queue = 短いキュー
 figure-variable-rate = 速度の変動
 figure-own-rate = 容量は自身の分
+figure-outage = 経路の途絶
 
 ## Values
 

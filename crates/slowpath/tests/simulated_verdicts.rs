@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use slowpath::folder::Folder;
 use slowpath::{import, simulated};
 use slowpath_scenario::{Clock, Experiment, Fragments, PlanOptions};
-use slowpath_verdict::ledger::CapacityIs;
+use slowpath_verdict::ledger::{CapacityIs, Entry};
 use slowpath_verdict::{Connection, Limit, Verdict};
 
 struct Scratch(PathBuf);
@@ -353,6 +353,42 @@ fn jitter_below_a_full_window_is_no_link() {
             assert!(
                 ledger.time_of(Limit::ReceiverWindow) > 0.7 * ledger.duration_s,
                 "{jitter} ms, {tap}: {ledger:?}"
+            );
+        }
+    }
+}
+
+/// A path that lets nothing through for two seconds, held back or lost: both taps say so, and not that the sending program paused, and
+/// the rest is charged as ever.
+#[test]
+fn a_path_that_lets_nothing_through_for_a_while_is_told_as_an_outage() {
+    let steps = "{ steps = [{ from = \"0 s\", rate = \"20 Mbit/s\" }, { from = \"3 s\", rate = \"0 bit/s\" }, \
+                 { from = \"5 s\", rate = \"20 Mbit/s\" }] }";
+    let held = format!("{{ rate = {steps}, queue = \"1000 packets\" }}, {{ delay = \"20 ms\" }}");
+    // All of a window of 30 segments, and what is sent again of it four times.
+    let packets: Vec<String> = (1_500..1_534).map(|number| number.to_string()).collect();
+    let lost = format!(
+        "{{ rate = \"20 Mbit/s\", queue = \"1000 packets\" }}, {{ delay = \"20 ms\" }}, {{ loss = {{ packets = [{}] }} }}",
+        packets.join(", ")
+    );
+    let window = "window = \"32 KiB\"";
+    for (name, server, path, least, cause) in [
+        ("outage-held", "", held, 1.9, Limit::BottleneckBandwidth),
+        ("outage-window", window, lost, 1.0, Limit::RandomLoss),
+    ] {
+        for (tap, (main, _)) in all_connections(server, name, "cubic", "size = \"8 MB\"", 20.0, &path) {
+            let ledger = &main.ledger;
+            let stood = |entry: &&Entry| entry.is_outage() && entry.cause == cause;
+            let of: f64 = ledger.entries.iter().filter(stood).map(|entry| entry.time_s).sum();
+            assert!(of >= least, "{name}, {tap}: {ledger:?}");
+            let idle = ledger.time_of(Limit::SenderApplication);
+            assert!(idle < 0.2, "{name}, {tap}: {idle} s: {ledger:?}");
+            let when = ledger.entries.iter().find(stood).and_then(|entry| entry.event_at_s);
+            assert!(when.is_some_and(|at| at > 1.0), "{name}, {tap}: {when:?}");
+            assert!(
+                main.verdict.evidence.iter().any(|one| one.fact == "outage"),
+                "{name}, {tap}: {:?}",
+                main.verdict.evidence
             );
         }
     }

@@ -99,6 +99,9 @@ pub struct TimeUse {
     pub idle_s: f64,
     /// Lost data was being repaired.
     pub recovery_s: f64,
+    /// Nothing got through the path, whatever else held the sender.
+    #[serde(default, skip_serializing_if = "no_time")]
+    pub outage_s: f64,
     /// Data was in flight, the window had room, nothing was being repaired.
     pub busy_s: f64,
     /// Longest pause of the sender with nothing in flight.
@@ -109,6 +112,12 @@ pub struct TimeUse {
     pub closures: u64,
     /// Longest silence with data in flight: a retransmission timeout.
     pub longest_stall_s: f64,
+}
+
+/// Whether that is no time at all.
+#[expect(clippy::trivially_copy_pass_by_ref)] // as serde asks
+fn no_time(seconds: &f64) -> bool {
+    *seconds <= 0.0
 }
 
 /// The advertised window, scaled.

@@ -1,9 +1,12 @@
 //! Making facts of one flow from its logs.
 
+use std::borrow::Cow;
+
 use super::chronographs;
 use super::distribution::{Distribution, quantile};
 use super::flow::{EcnFacts, FlightFacts, FlowFacts, LossFacts, Round};
 use super::one_way;
+use super::outages::Outages;
 use super::queue::{self, Item, QueueFit};
 use super::tap::{self, Split};
 use super::timeline::Timeline;
@@ -50,13 +53,38 @@ pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -
     let split = tap::split(half, handshake);
     let rtts = round_trips(half, &split, origin);
     let mut values: Vec<f64> = rtts.iter().map(|(_, rtt)| *rtt).collect();
-    let rtt = Distribution::of(&mut values);
+    let mut rtt = Distribution::of(&mut values);
     let handshake_rtt = handshake[0].unwrap_or(0.0) + handshake[1].unwrap_or(0.0);
     let typical = if rtt.count > 0 { rtt.median } else { handshake_rtt };
+    // Beside the receiver the sender's own clock tells the delay of each segment.
+    let one_way = (split.tap == Tap::Receiver)
+        .then(|| one_way::delays(half))
+        .flatten();
+    let mut outages = Outages::of(half, &split, typical, one_way.as_ref());
+    // What waited for an outage to end says nothing of a queue.
+    let mut told = outages.leave_out(&rtts, origin);
+    if told.len() < rtts.len() {
+        values = told.iter().map(|(_, rtt)| *rtt).collect();
+        let rest = Distribution::of(&mut values);
+        if rest.p95 <= VARIES * rest.median {
+            rtt = rest;
+        } else {
+            // The path's rate varies, and this is how.
+            outages.are_usual();
+            told = Cow::Borrowed(&rtts);
+        }
+    }
     let (shift, scale_known) = window_shift(conn, from);
     let least = least_round_trip(rtt.min, handshake_rtt, &split);
-    let walked = walk::walk(half, &split, (typical, least), shift, origin, keep_graphs);
-    let items = items(half, rtt.min, &split);
+    let walked = walk::walk(
+        half,
+        (&split, outages.spans()),
+        (typical, least),
+        shift,
+        origin,
+        keep_graphs,
+    );
+    let items = items(half, rtt.min, &split, &outages);
     let active_s = walked.time.total_s;
     let mut facts = FlowFacts {
         from,
@@ -102,18 +130,15 @@ pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -
     facts.with_bbr = (split.tap == Tap::Sender && held)
         .then(|| chronographs::with_bbr(half, shift, handshake_rtt))
         .flatten();
-    // Beside the receiver the sender's own clock tells the delay of each segment.
-    let one_way = (split.tap == Tap::Receiver)
-        .then(|| one_way::delays(half))
-        .flatten();
     let by_clock: Option<Vec<(f64, f64)>> = one_way.as_ref().map(|one_way| {
         let seconds = |at: i64| (at - origin) as f64 / 1e9;
         let samples = one_way.delays.iter();
-        samples.map(|(at, delay)| (seconds(*at), least + delay)).collect()
+        let samples: Vec<(f64, f64)> = samples.map(|(at, delay)| (seconds(*at), least + delay)).collect();
+        outages.leave_out(&samples, origin).into_owned()
     });
     facts.timeline = walked.drawn.complete(
         half,
-        &by_clock.map_or_else(|| in_bursts(half, &split, origin, &rtts), std::borrow::Cow::Owned),
+        &by_clock.map_or_else(|| in_bursts(half, &split, origin, &told), Cow::Owned),
         typical.max(0.001),
         split.tap,
         (origin, conn.span.0),
@@ -133,6 +158,9 @@ pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -
     }
 }
 
+/// How much longer than the median the 95th percentile of the round trips is where the path's rate varies: 1.0 to 1.9 in transfers over
+/// a constant link with an outage, 1.7 to 10 over recorded links of mobile networks.
+const VARIES: f64 = 2.0;
 /// Share of the time with a full window from which the kernel's count of it matters.
 const SOME_TIME: f64 = 0.02;
 /// Share of the round trips with one amount in flight from which a buffer may hold it.
@@ -424,7 +452,7 @@ fn in_bursts<'a>(
     split: &Split,
     origin: i64,
     rtts: &'a [(f64, f64)],
-) -> std::borrow::Cow<'a, [(f64, f64)]> {
+) -> Cow<'a, [(f64, f64)]> {
     if split.tap != Tap::Receiver || rtts.is_empty() {
         return rtts.into();
     }
@@ -453,7 +481,7 @@ fn in_bursts<'a>(
 /// Share of a round trip without data that ends a burst.
 const SILENCE: f64 = 0.25;
 
-fn items(half: &Half, rtt_min: f64, split: &Split) -> Vec<Item> {
+fn items(half: &Half, rtt_min: f64, split: &Split, outages: &Outages) -> Vec<Item> {
     let mut out = Vec::with_capacity(half.tx.entries().len());
     let queue_before_tap = match split.tap {
         Tap::Receiver => true,
@@ -474,9 +502,16 @@ fn items(half: &Half, rtt_min: f64, split: &Split) -> Vec<Item> {
         };
         // What the capture missed did pass.
         let passed = if tx.seen() || missed { wire - lost } else { 0 };
-        // A loss in a crowd that the machine of the capture made speaks of no queue, bucket or chance of the path.
-        let lost = if tx.flags.has(TxFlags::CROWDED) { 0 } else { lost };
-        let delay = if !queue_before_tap {
+        // A loss in an outage, or in a crowd that the machine of the capture made, speaks of no queue, bucket or chance.
+        let met = outages.meet(tx);
+        let lost = if met || tx.flags.has(TxFlags::CROWDED) {
+            0
+        } else {
+            lost
+        };
+        let delay = if met {
+            f32::NAN
+        } else if !queue_before_tap {
             tx.rtt - (rtt_min - split.to_sender) as f32
         } else if tx.release.is_finite() {
             (f64::from(tx.release) + split.to_receiver - rtt_min) as f32

@@ -4,6 +4,7 @@
 //! Facts without judgement. Long transfers have longer steps, so that the size is bounded.
 
 use super::one_way::OneWay;
+use super::outages::{Outage, Span};
 use crate::ends::Tap;
 use crate::track::Half;
 use crate::track::log::{Tx, TxFlags};
@@ -91,6 +92,8 @@ pub struct Timeline {
     pub steps: Vec<Step>,
     /// What befell the flow, in order.
     pub events: Vec<Event>,
+    /// When nothing got through the path, in order.
+    pub outages: Vec<Outage>,
     /// Payload bytes per second at which trains left the path: eight segments and more whose acknowledgements were further
     /// apart than the segments, so that something on the path spread them; at the receiver, as they arrived. Only where
     /// many of them agree and hardly any was faster.
@@ -266,6 +269,8 @@ pub struct Step {
     pub repair_s: f64,
     /// Of these, the silence before a retransmission timeout.
     pub silent_s: f64,
+    /// Seconds in which nothing got through the path, whatever else held the sender; none of the others contain them.
+    pub outage_s: f64,
     /// Seconds in which the machine of the capture, and not the path, held packets up.
     pub held_s: f64,
     /// Congestion marks reported.
@@ -289,7 +294,7 @@ pub struct Step {
 impl Step {
     /// Seconds in which something else than the path's rate kept the sender from sending new data.
     pub fn kept_s(&self) -> f64 {
-        self.closed_s + self.idle_s.max(self.asked_s) + self.silent_s + self.repair_s
+        self.closed_s + self.idle_s.max(self.asked_s) + self.silent_s + self.repair_s + self.outage_s
     }
 
     /// Notes whether something was as far from the one before as that was from the one before it.
@@ -341,6 +346,7 @@ impl Default for Step {
             asked_s: 0.0,
             repair_s: 0.0,
             silent_s: 0.0,
+            outage_s: 0.0,
             held_s: 0.0,
             marks: 0,
             acks: 0,
@@ -439,6 +445,7 @@ impl Line {
                 answers: false,
                 steps: vec![Step::default(); count],
                 events: Vec::new(),
+                outages: Vec::new(),
                 train_rate: None,
                 bursts: 0,
                 let_go: 0,
@@ -460,6 +467,11 @@ impl Line {
             fresh: 0,
             timeouts: Vec::new(),
         }
+    }
+
+    /// Notes when nothing got through the path, on the clock of the capture whose first packet is at `origin`.
+    pub(super) fn note_outages(&mut self, spans: &[Span], origin: i64) {
+        self.out.outages = spans.iter().map(|span| span.outage(origin)).collect();
     }
 
     fn place(&self, at: i64) -> usize {
@@ -514,7 +526,7 @@ impl Line {
         } else if waiting != Waiting::Busy {
             self.full_until = None;
         }
-        if matches!(waiting, Waiting::Full | Waiting::Closed | Waiting::Recovery) {
+        if matches!(waiting, Waiting::Full | Waiting::Closed | Waiting::Recovery | Waiting::Outage) {
             self.quiet = to;
         }
         match waiting {
@@ -527,6 +539,7 @@ impl Line {
             }),
             Waiting::Closed => self.spread(from, to, |step, span| step.closed_s += span),
             Waiting::Recovery => self.spread(from, to, |step, span| step.repair_s += span),
+            Waiting::Outage => self.spread(from, to, |step, span| step.outage_s += span),
             Waiting::Idle => {
                 self.idle_until = to;
                 self.spread(from, to, |step, span| step.idle_s += span);
@@ -621,9 +634,11 @@ impl Line {
         }
     }
 
-    /// Nothing was heard from `from` to `to`, and then data were sent again.
-    pub(super) fn timed_out(&mut self, from: i64, to: i64) {
-        self.spread(from, to, |step, span| step.silent_s += span);
+    /// Nothing was heard from `from` to `to`, and then data were sent again; `silent` unless the path let nothing through.
+    pub(super) fn timed_out(&mut self, from: i64, to: i64, silent: bool) {
+        if silent {
+            self.spread(from, to, |step, span| step.silent_s += span);
+        }
         if self.timeouts.len() < EVENTS {
             let origin = self.out.from_s - self.from as f64 / 1e9;
             self.timeouts.push(from as f64 / 1e9 + origin);
@@ -648,6 +663,8 @@ pub(super) enum Waiting {
     Full,
     Closed,
     Recovery,
+    /// The path lets nothing through.
+    Outage,
     Busy,
 }
 

@@ -5,6 +5,7 @@ use crate::facts::flow::{Clocking, Round, TimeUse, WindowFacts};
 use crate::track::Half;
 use crate::track::log::{Ack, Tx, TxFlags};
 
+use super::outages::Span;
 use super::pauses;
 use super::tap::{self, Split};
 use super::timeline::{Drawn, Line, Waiting};
@@ -72,13 +73,16 @@ struct Walker<'a> {
     held: Option<[(i64, u64); 2]>,
     half: &'a Half,
     line: Line,
+    /// When nothing got through the path, and the first of them that is not over.
+    outages: &'a [Span],
+    outage: usize,
 }
 
 /// Walks through the data of `half`. `origin` is the start of the capture, `shift` the window scale in force; round trips
 /// are the typical and the least one, seconds.
-pub(crate) fn walk(
+pub(super) fn walk(
     half: &Half,
-    split: &Split,
+    (split, outages): (&Split, &[Span]),
     (rtt, least): (f64, f64),
     shift: u8,
     origin: i64,
@@ -129,7 +133,10 @@ pub(crate) fn walk(
         held: None,
         half,
         line: Line::new(half, from, until, least, origin),
+        outages,
+        outage: 0,
     };
+    walker.line.note_outages(outages, origin);
     // Acknowledgements reach the sender later than the tap by `to_sender` and a queue on the way; the current
     // value comes from the timestamps of the data.
     let mut lag = split.to_sender;
@@ -202,11 +209,15 @@ impl Walker<'_> {
             }
             if retransmission && silent > (1.5 * self.rtt).max(0.19) {
                 self.out.timeouts += u64::from(!tx.flags.has(TxFlags::HELD));
-                self.line.timed_out(self.last_sent.max(self.last_ack), tx.at);
+                let silent = !self.in_outage(tx.at);
+                self.line
+                    .timed_out(self.last_sent.max(self.last_ack), tx.at, silent);
             }
         }
-        if self.end <= self.una && self.idle_since.is_some() {
-            let pause = (tx.at - self.idle_since.unwrap_or(tx.at)) as f64 / 1e9;
+        if self.end <= self.una
+            && let Some(since) = self.idle_since.filter(|_| !self.in_outage(tx.at))
+        {
+            let pause = (tx.at - since) as f64 / 1e9;
             let time = &mut self.out.time;
             time.longest_idle_s = time.longest_idle_s.max(pause);
             time.idle_pauses += u64::from(pause > self.rtt.max(0.002));
@@ -352,12 +363,30 @@ impl Walker<'_> {
         if flight == 0 { Waiting::Idle } else { Waiting::Busy }
     }
 
-    /// Accounts the time from the last event to `at` to what the sender waited for.
+    /// Whether nothing got through the path just before `at`.
+    fn in_outage(&self, at: i64) -> bool {
+        let first = self.outages.partition_point(|span| span.to < at);
+        self.outages.get(first).is_some_and(|span| span.from < at)
+    }
+
+    /// Accounts the time from the last event to `at` to what the sender waited for, or to the path while that let nothing through.
     fn spend(&mut self, at: i64) {
+        while let Some(span) = self.outages.get(self.outage).filter(|span| span.from < at) {
+            self.spend_on(self.waiting, span.from);
+            self.spend_on(Waiting::Outage, span.to.min(at));
+            if span.to > at {
+                return;
+            }
+            self.outage += 1;
+        }
+        self.spend_on(self.waiting, at);
+    }
+
+    /// Accounts the time from the last event to `at` to this.
+    fn spend_on(&mut self, waiting: Waiting, at: i64) {
         if at <= self.now {
             return;
         }
-        let waiting = self.waiting;
         let ratio = if self.largest_window > 0 {
             self.window as f64 / self.largest_window as f64
         } else {
@@ -391,7 +420,7 @@ impl Walker<'_> {
                 }
                 Waiting::Closed => round.closed_s += span,
                 Waiting::Idle => round.idle_s += span,
-                Waiting::Recovery => round.recovery_s += span,
+                Waiting::Recovery | Waiting::Outage => round.recovery_s += span,
                 Waiting::Busy | Waiting::Nothing => {}
             }
             from = to;
@@ -407,6 +436,7 @@ impl Walker<'_> {
             Waiting::Closed => time.window_closed_s += span,
             Waiting::Idle => time.idle_s += span,
             Waiting::Recovery => time.recovery_s += span,
+            Waiting::Outage => time.outage_s += span,
             Waiting::Busy | Waiting::Nothing => time.busy_s += span,
         }
         self.now = at;

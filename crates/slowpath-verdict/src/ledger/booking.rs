@@ -319,6 +319,7 @@ struct Booking<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Parts {
     held: f64,
+    outage: f64,
     closed: f64,
     full: f64,
     shrunk: f64,
@@ -338,6 +339,7 @@ impl Parts {
             taken
         };
         let held = take(step.held_s);
+        let outage = take(step.outage_s);
         let silent = take(step.silent_s);
         let closed = take(step.closed_s);
         let asked = take(step.asked_s);
@@ -346,6 +348,7 @@ impl Parts {
         let repair = take(step.repair_s - step.silent_s);
         Self {
             held,
+            outage,
             closed,
             full,
             shrunk: step.shrunk_s.min(full),
@@ -431,9 +434,15 @@ impl Booking<'_> {
             let heading = Heading::new(Limit::Unknown, State::Measurement);
             self.account.book(self.whole(heading), parts.held, part);
         }
+        if parts.outage > 0.0 {
+            let part = parts.outage.min(lost);
+            lost -= part;
+            self.account
+                .book(self.whole(self.outage(place)), parts.outage, part);
+        }
         if self.full[place] {
             // Nothing nearer to the data would have changed that.
-            let rest = span - parts.held - parts.silent;
+            let rest = span - parts.held - parts.outage - parts.silent;
             let silent = parts.silent.min(lost);
             if parts.silent > 0.0 {
                 let heading = self.whole(self.after_loss(State::Timeout));
@@ -485,6 +494,19 @@ impl Booking<'_> {
         }
         if parts.busy > 0.0 {
             self.busy(place, &step, parts.busy, parts.busy * share);
+        }
+    }
+
+    /// The heading of a step in which the path let nothing through.
+    fn outage(&self, place: usize) -> Heading {
+        let end = self.line.start_of(place) + self.line.step_s;
+        let outages = &self.line.outages;
+        let first = outages.partition_point(|outage| outage.from_s < end);
+        let held = first.checked_sub(1).is_none_or(|last| outages[last].held);
+        let (cause, flag) = events::of_outage(self.hints, held);
+        Heading {
+            flag,
+            ..Heading::new(cause, if held { State::Link } else { State::Timeout })
         }
     }
 
@@ -814,7 +836,7 @@ impl Booking<'_> {
     /// Follows events and the flight: opens deficits and pays them back.
     fn follow(&mut self, place: usize, step: &Step, parts: &Parts) {
         let end = self.line.start_of(place) + self.line.step_s;
-        let repairs = parts.repair + parts.silent > 0.0;
+        let repairs = parts.repair + parts.silent + parts.outage > 0.0;
         while self.line.events.get(self.next).is_some_and(|event| {
             let begins = repairs
                 && (event.at_s < end || self.current.is_none() && event.at_s < end + self.line.step_s);
@@ -833,7 +855,8 @@ impl Booking<'_> {
         if repairs && let Some((_, until)) = &mut self.current {
             *until = place + REACTS;
         }
-        let held = parts.full + parts.closed + parts.idle + parts.asked + parts.silent + parts.repair;
+        let still = parts.closed + parts.idle + parts.asked + parts.silent + parts.outage;
+        let held = parts.full + still + parts.repair;
         if held > SOME * (held + parts.busy) {
             return;
         }
@@ -969,6 +992,18 @@ impl Booking<'_> {
                 entry.event_at_s = Some(at_s);
                 entry.events = 1;
                 entry.segments = (flight / f64::from(self.hints.segment.max(1))).round() as u64;
+            }
+        }
+        // An outage is an event whatever was lost in it.
+        let outages = line.outages.iter();
+        let longest = outages.max_by(|a, b| a.length_s().total_cmp(&b.length_s()));
+        if let Some(longest) = longest {
+            let outages = entries
+                .iter_mut()
+                .filter(|entry| entry.flags.contains(&Flag::Outage));
+            for entry in outages {
+                entry.event_at_s = Some(longest.from_s);
+                entry.events = line.outages.len() as u64;
             }
         }
         // One stop of the reader is an event.

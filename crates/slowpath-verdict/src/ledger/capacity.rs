@@ -350,7 +350,9 @@ fn highest(line: &Timeline, grain: usize) -> f64 {
     if count <= grain {
         return rate(line, 0..count);
     }
+    let behind = behind_outages(line);
     (0..count - grain)
+        .filter(|place| !behind[*place..place + grain].contains(&true))
         .map(|place| {
             let steps = &line.steps[place..place + grain];
             let longest = steps
@@ -365,6 +367,16 @@ fn highest(line: &Timeline, grain: usize) -> f64 {
             delivered.min(sent) as f64 / span(line, place..place + grain)
         })
         .fold(0.0, f64::max)
+}
+
+/// Steps of an outage and the two behind it: what gets through at its end may have stood at its other side, and come at once.
+fn behind_outages(line: &Timeline) -> Vec<bool> {
+    let mut out = vec![false; line.steps.len()];
+    for outage in &line.outages {
+        let last = (line.step_at(outage.to_s) + 2).min(out.len() - 1);
+        out[line.step_at(outage.from_s)..=last].fill(true);
+    }
+    out
 }
 
 /// Steps that tell a rate: three, or as many as [`SEGMENTS`] take, one more or less of which hardly changes it.

@@ -65,7 +65,7 @@ pub(super) fn seen(
     }
     let rate = capacity.byte_per_s;
     let segment = f64::from(hints.segment.max(1));
-    let random = losses(line, causes).filter(|(_, (cause, _))| *cause == Limit::RandomLoss);
+    let random = losses(line, causes).filter(|(_, cause)| **cause == (Limit::RandomLoss, None));
     let sent: u64 = line.steps.iter().map(|step| step.fresh + step.resent).sum();
     let (delay, marks) = full(line, causes);
     // A first flight that filled the path tells that bursts did not overrun the queue before.

@@ -3,7 +3,7 @@
 use super::capacity::Capacity;
 use super::hints::Hints;
 use crate::limit::{Flag, Limit};
-use slowpath_facts::{Event, Happening, Timeline};
+use slowpath_facts::{Event, Happening, Outage, Timeline};
 
 /// A cause, and what is said beside it.
 type Cause = (Limit, Option<Flag>);
@@ -14,8 +14,46 @@ fn losses(line: &Timeline) -> impl Iterator<Item = &Event> + Clone {
     events.filter(|event| event.kind == Happening::Loss)
 }
 
-/// Says of each event of a flow what caused it.
+/// What is said of a time in which the path let nothing through: it held what was under way, or lost it. Where a policer drops, others
+/// may keep its bucket empty for as long.
+pub(super) const fn of_outage(hints: &Hints, held: bool) -> Cause {
+    match (held, hints.policed) {
+        (true, _) => (Limit::BottleneckBandwidth, Some(Flag::Outage)),
+        (false, None) => (Limit::RandomLoss, Some(Flag::Outage)),
+        (false, Some(_)) => (Limit::Policed, None),
+    }
+}
+
+/// The outage in which an event happened: what it took had been sent up to a round trip before the last got through. Beside the
+/// receiver what was lost shows behind it.
+fn in_outage(line: &Timeline, hints: &Hints, event: &Event) -> Option<Cause> {
+    let behind = if hints.at_sender {
+        0.0
+    } else {
+        REPAIR * line.least_rtt_s
+    };
+    let near = |outage: &&Outage| {
+        let rtt = line.steps[line.step_at(outage.from_s)].rtt_s;
+        let trip = if rtt.is_finite() { rtt } else { line.least_rtt_s };
+        (outage.from_s - trip..=outage.to_s + behind).contains(&event.at_s)
+    };
+    let outage = line.outages.iter().find(near)?;
+    (event.kind != Happening::Mark).then_some(of_outage(hints, outage.held))
+}
+
+/// Says of each event of a flow what caused it: an outage whatever was lost or sent again in it.
 pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec<Cause> {
+    let mut causes = without_outages(line, hints, capacity);
+    if !line.outages.is_empty() {
+        for (cause, event) in causes.iter_mut().zip(&line.events) {
+            *cause = in_outage(line, hints, event).unwrap_or(*cause);
+        }
+    }
+    causes
+}
+
+/// The same as if there were none.
+fn without_outages(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec<Cause> {
     let crowd = Crowd::of(line, hints, capacity);
     let told: Vec<(&Event, Cause)> =
         (losses(line).map(|event| (event, of_loss(event, hints, &crowd)))).collect();

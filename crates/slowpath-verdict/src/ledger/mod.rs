@@ -309,13 +309,18 @@ impl Entry {
         matches!(self.state, State::Answer)
     }
 
+    /// Whether it is what an outage took, or what made it good.
+    pub fn is_outage(&self) -> bool {
+        self.flags.contains(&Flag::Outage)
+    }
+
     /// Something that is known held the sender, other than the line and what every transfer needs.
-    const fn is_avoidable(&self) -> bool {
+    fn is_avoidable(&self) -> bool {
         let line = matches!(
             self.cause,
             Limit::BottleneckBandwidth | Limit::SharedBottleneck | Limit::Unknown
         );
-        !line && !matches!(self.state, State::Handshake | State::Start)
+        (!line || self.is_outage()) && !matches!(self.state, State::Handshake | State::Start)
     }
 
     /// There was nothing to send.

@@ -118,6 +118,8 @@ impl Group {
         let once = events == 1;
         match self.cause {
             _ if self.ours => english!("ledger.measurement"),
+            _ if self.flags.contains(&Flag::Outage) && once => english!("ledger.outage-once"),
+            _ if self.flags.contains(&Flag::Outage) => english!("ledger.outage", events = events),
             Limit::SlowStart if early => english!("ledger.early-exit", segments = segments),
             Limit::SlowStart => english!("ledger.slow-start"),
             Limit::RandomLoss if once => english!("ledger.random-loss-once"),

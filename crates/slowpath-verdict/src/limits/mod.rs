@@ -29,7 +29,7 @@ pub(crate) mod receiver_window;
 pub(crate) mod reordering;
 #[cfg(test)]
 pub(crate) mod sample;
-mod seen;
+pub(crate) mod seen;
 pub(crate) mod send_buffer;
 pub(crate) mod sender_application;
 pub(crate) mod shared_bottleneck;

@@ -48,6 +48,19 @@ pub(super) fn round_trips(case: &Case) -> Option<Evidence> {
     (rtt.count > 0).then(|| observed("rtt", &message, rtt.median, "s", &[]))
 }
 
+/// The longest time in which the path let nothing through.
+pub(crate) fn outage(case: &Case) -> Option<Evidence> {
+    let outages = case.facts.timeline.outages.iter();
+    let longest = outages.max_by(|a, b| a.length_s().total_cmp(&b.length_s()))?;
+    let (length, at) = (Span(longest.length_s()), Span(longest.from_s));
+    let message = if longest.held {
+        Message::HeldBack { length, at }
+    } else {
+        Message::LostAll { length, at }
+    };
+    Some(observed("outage", &message, longest.length_s(), "s", &[]))
+}
+
 /// What a queue explains of losses and delays, and what the published detector of policers says.
 pub(super) fn queue(case: &Case) -> Vec<Evidence> {
     let mut out = Vec::new();
