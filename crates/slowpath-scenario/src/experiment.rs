@@ -8,7 +8,7 @@ use crate::host::{ConfigFile, HostDocument, read_hosts};
 use crate::network::{ElementKind, NetworkDocument, read_network};
 use crate::span::{Sources, Span};
 use crate::tree::{Node, Table, Value};
-use crate::workload::{Repeats, Workload, WorkloadDocument, read_workloads};
+use crate::workload::{Direction, Repeats, Workload, WorkloadDocument, read_workloads};
 
 /// An experiment file without mistakes: every variant with all its settings.
 ///
@@ -453,6 +453,26 @@ fn check_hosts(variant: &Variant, issues: &Issues) {
                 "jobs run between {}; remove the host, or name it in a job",
                 crate::fields::words(ends)
             )),
+        );
+    }
+    let takes = |name: &str| {
+        let mut jobs = variant.jobs.iter();
+        jobs.any(|job| match job.workload.direction() {
+            Direction::Download => job.client == name,
+            Direction::Upload => job.server == name,
+            Direction::Both => job.client == name || job.server == name,
+        })
+    };
+    for host in (variant.hosts.iter()).filter(|host| host.settings.storage.is_some() && !takes(&host.name)) {
+        issues.push(
+            Diagnostic::warning(
+                host.span,
+                format!(
+                    "`storage` of the host \"{}\" has no effect: no job sends data to it",
+                    host.name
+                ),
+            )
+            .help("it says how fast a program takes what arrives; give it to the host that receives"),
         );
     }
     for job in &variant.jobs {

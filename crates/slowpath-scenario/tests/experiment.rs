@@ -673,6 +673,19 @@ fn the_guide_tells_the_truth() {
 }
 
 #[test]
+fn storage_of_a_host_that_only_sends_is_said_to_have_no_effect() {
+    let warned = |host: &str| {
+        let text = format!(
+            "title = \"t\"\n[network]\nboth = [{{ delay = \"1 ms\" }}]\n[workload]\nkind = \"ftp-get\"\nsize = \"1 MiB\"\n\
+             [hosts.{host}]\nstorage = {{ rate = \"8 Mbit/s\" }}\n"
+        );
+        read(&text).warnings.to_string()
+    };
+    assert!(warned("server").contains("has no effect: no job sends data to it"), "{}", warned("server"));
+    assert_eq!(warned("client"), "");
+}
+
+#[test]
 fn a_store_takes_its_time_and_connections_may_be_used_once() {
     let base = "title = \"t\"\n[network]\nboth = [{ delay = \"1 ms\" }]\n[workload]\nkind = \"s3-put\"\nsize = \"1 MiB\"\n";
     let load = |more: &str| {
