@@ -48,5 +48,6 @@ slowpath_verdict::messages! {
     "because.drops-bursts" DropsBursts { rate: MegabyteRate };
     "because.offered" Offered { rate: MegabyteRate };
     "because.arrives" Arrives { rate: MegabyteRate };
+    "because.until-window" UntilTheWindow { because: Name, rate: MegabyteRate };
     "because.queue" LongerQueue { because: Name };
 }

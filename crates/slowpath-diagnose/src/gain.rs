@@ -160,7 +160,7 @@ pub fn predict(situation: &Situation, evidence: &PathEvidence, change: &Interven
         .or_else(|| of_faster_link(situation, change))
         .or_else(|| of_more_connections(situation, change));
     if let Some(prediction) = by_account {
-        return prediction;
+        return below_the_window(situation, prediction);
     }
     let mut ceilings = ceilings(situation, evidence, change);
     for ceiling in &mut ceilings {
@@ -243,7 +243,9 @@ fn by_ledger(s: &Situation, change: &Intervention) -> Option<Prediction> {
         Intervention::SetWriter { rate: None, .. } => cost.limit == Limit::SenderApplication,
         _ => false,
     };
-    let saved = s.cost_of(removed);
+    let charged = s.cost_of(removed);
+    let saved = takes_away(change).and_then(|cause| s.saved_without(cause));
+    let saved = saved.filter(|_| charged >= LEAST_SAVED).unwrap_or(charged);
     if !(LEAST_SAVED..MOST_SAVED).contains(&saved) {
         return None;
     }
@@ -278,6 +280,19 @@ fn by_ledger(s: &Situation, change: &Intervention) -> Option<Prediction> {
         possible_limits,
         &because,
     ))
+}
+
+/// The one cause that a change takes away, where it is one alone.
+fn takes_away(change: &Intervention) -> Option<Limit> {
+    match change {
+        Intervention::SetLoss { .. } => Some(Limit::RandomLoss),
+        Intervention::RemovePolicer { .. } => Some(Limit::Policed),
+        Intervention::SetWindow { .. } => Some(Limit::ReceiverWindow),
+        Intervention::SetSendBuffer { .. } => Some(Limit::SendBuffer),
+        Intervention::SetReader { .. } => Some(Limit::ReceiverApplication),
+        Intervention::SetWriter { .. } => Some(Limit::SenderApplication),
+        _ => None,
+    }
 }
 
 /// What a queue gives back that is no longer too short, where the ledger knows no capacity: its overflows are away, and what the
@@ -363,6 +378,30 @@ fn of_more_connections(s: &Situation, change: &Intervention) -> Option<Predictio
         .collect();
     let because = Message::WaitsShared { share: Share(shared) };
     Some(of_account(s, change, expected, next, possible, &because))
+}
+
+/// The same where the receiver's window lets less through: it is the next limit then.
+fn below_the_window(s: &Situation, prediction: Prediction) -> Prediction {
+    let lifts = matches!(prediction.change, Intervention::SetWindow { .. });
+    let most = s.window_rate.map(|rate| rate * s.parallel).filter(|_| !lifts);
+    let Some(most) = most.filter(|most| *most < prediction.expected) else {
+        return prediction;
+    };
+    let because = Message::UntilTheWindow {
+        because: Name(prediction.because),
+        rate: MegabyteRate(most),
+    };
+    let mut possible_limits: Vec<Limit> = prediction.next_limit.into_iter().chain(prediction.possible_limits).collect();
+    possible_limits.retain(|limit| *limit != Limit::ReceiverWindow);
+    Prediction {
+        low: prediction.low.min(most / (1.0 + DOUBT)),
+        expected: most,
+        high: prediction.high.map(|high| high.min(most / (1.0 - DOUBT))),
+        next_limit: Some(Limit::ReceiverWindow),
+        possible_limits,
+        because: because.to_string(),
+        ..prediction
+    }
 }
 
 /// A prediction that follows from an account of the time, with the doubt that such accounts have.

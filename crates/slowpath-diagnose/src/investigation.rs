@@ -611,6 +611,7 @@ fn typical(situations: &[Situation]) -> Option<Situation> {
     let links: Vec<f64> = situations.iter().filter_map(|s| s.link).collect();
     Some(Situation {
         costs: mean_costs(situations),
+        saved: mean_saved(situations),
         link: (links.len() * 2 >= situations.len() && !links.is_empty()).then(|| mean(&links)),
         ..(*middle).clone()
     })
@@ -629,6 +630,16 @@ fn mean_costs(situations: &[Situation]) -> Vec<Cost> {
     }
     out.sort_by(|a, b| b.share.total_cmp(&a.share));
     out
+}
+
+/// The mean of what a transfer without each cause saves, over the runs whose ledger tells; of those causes that half of them name.
+fn mean_saved(situations: &[Situation]) -> Vec<(Limit, f64)> {
+    let told: Vec<&Situation> = situations.iter().filter(|s| !s.costs.is_empty()).collect();
+    let of = |limit: Limit| {
+        let each: Vec<f64> = told.iter().filter_map(|s| s.saved_without(limit)).collect();
+        (each.len() * 2 >= told.len() && !each.is_empty()).then(|| (limit, mean(&each)))
+    };
+    Limit::ALL.into_iter().filter_map(of).collect()
 }
 
 fn goodput(record: &RunRecord) -> Option<f64> {

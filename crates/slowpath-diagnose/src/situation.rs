@@ -1,7 +1,7 @@
 //! What is known about a transfer and its path, as far as a prediction needs it.
 
 use serde::{Deserialize, Serialize};
-use slowpath_verdict::ledger::Entry;
+use slowpath_verdict::ledger::{Entry, Without};
 use slowpath_verdict::{Connection, Flag, Ledger, Limit};
 
 use crate::{response, stats};
@@ -29,6 +29,10 @@ pub struct Situation {
     pub headers: f64,
     /// The greatest window the receiver advertised.
     pub window: Option<f64>,
+    /// What the receiver's window lets through by the ledger, payload byte/s: while it held, or where it stayed the same all the time;
+    /// absent where it never held and grows.
+    #[serde(default)]
+    pub window_rate: Option<f64>,
     /// The constant flight that a buffer or a protocol allowed.
     pub flight: Option<f64>,
     /// Rate of the link, shaper or policer in payload byte/s, if the transfer reached it.
@@ -60,6 +64,10 @@ pub struct Situation {
     /// What each cause costs, as shares of the duration, the costliest first; empty where the path's capacity is only bounded.
     #[serde(default)]
     pub costs: Vec<Cost>,
+    /// By how much shorter the transfer would be without each cause that cost a tenth or more, as shares of the duration: what events cost may
+    /// come otherwise then. Empty where no ledger tells.
+    #[serde(default)]
+    pub saved: Vec<(Limit, f64)>,
     /// How long the transfer lasts, whatever it moves in that time, seconds; absent where its bytes end it.
     #[serde(default)]
     pub lasts_s: Option<f64>,
@@ -170,6 +178,7 @@ impl Situation {
             mss,
             headers,
             window: window_of(connection),
+            window_rate: window_rate(connection),
             flight: parameters.flight_bytes.map(|f| f as f64),
             bottleneck: parameters.rate_bit_per_s.map(|r| response::link(r, mss, headers)),
             drain: parameters.drain_byte_per_s,
@@ -183,6 +192,7 @@ impl Situation {
             offered: None,
             elsewhere: 0.0,
             costs: costs(&[connection]),
+            saved: saved(&connection.ledger),
             link: link(&[connection]),
             short_queue: short_queue(&[connection]),
             lasts_s: None,
@@ -212,6 +222,7 @@ impl Situation {
             parallel: (seconds / job_s).max(1.0),
             at_once: open_together(&own),
             costs: costs(&own),
+            saved: Vec::new(),
             link: link(&own),
             short_queue: short_queue(&own),
             lasts_s: None,
@@ -234,6 +245,7 @@ impl Situation {
                 costs: by_cause(&ledger.entries, ledger.duration_s, |entry| {
                     entry.lost_s.unwrap_or(0.0)
                 }),
+                saved: saved(ledger),
                 link: Some((link_s / ledger.duration_s).min(1.0)),
                 ..judged
             };
@@ -254,6 +266,7 @@ impl Situation {
         costs.sort_by(|a, b| b.share.total_cmp(&a.share));
         Self {
             costs,
+            saved: Vec::new(),
             link: Some(link),
             ..judged
         }
@@ -276,6 +289,7 @@ impl Situation {
             mss: 0.0,
             headers: 0.0,
             window: None,
+            window_rate: None,
             flight: None,
             bottleneck: None,
             drain: None,
@@ -289,10 +303,18 @@ impl Situation {
             offered: (arrived > 0.0).then(|| byte_per_s / arrived),
             elsewhere,
             costs: Vec::new(),
+            saved: Vec::new(),
             link: None,
             short_queue: 0.0,
             lasts_s: None,
         }
+    }
+
+    /// By how much shorter it would be without this cause, as a share of the duration; `None` where no ledger tells, or an outage is in it.
+    pub fn saved_without(&self, limit: Limit) -> Option<f64> {
+        let outage = self.costs.iter().any(|cost| cost.limit == limit && cost.outage);
+        let saved = self.saved.iter().find(|(cause, _)| *cause == limit);
+        saved.filter(|_| !outage).map(|(_, share)| *share)
     }
 
     /// Whether the transfer filled the link, alone or with others.
@@ -313,6 +335,21 @@ impl Situation {
 /// How long these connections took, each by itself, seconds.
 fn durations(connections: &[&Connection]) -> f64 {
     connections.iter().map(|c| c.ledger.duration_s).sum()
+}
+
+/// See [`Situation::saved`].
+fn saved(ledger: &Ledger) -> Vec<(Limit, f64)> {
+    let shorter = |without: &Without| 1.0 - without.duration_s / ledger.duration_s.max(1e-9);
+    let without = ledger.without.iter();
+    without.map(|without| (without.cause, shorter(without))).collect()
+}
+
+/// See [`Situation::window_rate`]. What held it for a while at a lower rate than the mean has grown since.
+fn window_rate(connection: &Connection) -> Option<f64> {
+    let ceilings = connection.ledger.ceilings.iter();
+    let of_window = ceilings.filter(|(limit, _)| *limit == Limit::ReceiverWindow);
+    let rate = of_window.map(|(_, rate)| *rate).next()?;
+    (rate >= connection.goodput_bit_per_s / 8.0).then_some(rate)
 }
 
 /// What each cause costs these connections together, as shares of their durations; nothing unless all capacities are told.
