@@ -158,7 +158,7 @@ pub(crate) fn finding(case: &Case, limit: Limit, ledger: &Ledger) -> Finding {
                 time: Span(of(State::Handshake)),
             }
         }
-        (Limit::BottleneckBandwidth, _, _) if made_good >= HALF * time => Message::ShortQueueOverran {
+        (Limit::BottleneckBandwidth, _, _) if made_good > 0.0 && made_good >= HALF * time => Message::ShortQueueOverran {
             events: Count(events),
             time: Span(made_good),
         },

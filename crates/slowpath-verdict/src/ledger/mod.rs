@@ -220,7 +220,7 @@ impl Ledger {
 
     /// What limited the transfer by this account: a ceiling that held for half of the time or more; else the avoidable
     /// cause that cost most, if that is a fifth of the duration or more; else the link, or the start where the transfer
-    /// was hardly more. Without a capacity: the cause that held for most of the time.
+    /// was hardly more, or what held or made it wait for longer than the link was full. Without a capacity: the cause that held for most of the time.
     ///
     /// Gaps with nothing to send are nobody's loss unless they are most of the transfer.
     pub fn limit(&self) -> Option<Limit> {
@@ -252,6 +252,12 @@ impl Ledger {
             return Some(costliest);
         }
         if longest == Limit::SlowStart {
+            return Some(longest);
+        }
+        // Where the link hardly was full, what is left is who waited for most of the time.
+        let of_link = self.time_of(Limit::BottleneckBandwidth) + self.time_of(Limit::SharedBottleneck);
+        let waits = self.sum(longest, |entry| entry.is_answer() || entry.is_ceiling(), Entry::time);
+        if waits > of_link.max(AVOIDABLE * self.duration_s) {
             return Some(longest);
         }
         let shared = self.time_of(Limit::SharedBottleneck) > self.time_of(Limit::BottleneckBandwidth);
