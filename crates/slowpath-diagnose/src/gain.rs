@@ -391,7 +391,11 @@ fn below_the_window(s: &Situation, prediction: Prediction) -> Prediction {
         because: Name(prediction.because),
         rate: MegabyteRate(most),
     };
-    let mut possible_limits: Vec<Limit> = prediction.next_limit.into_iter().chain(prediction.possible_limits).collect();
+    let mut possible_limits: Vec<Limit> = prediction
+        .next_limit
+        .into_iter()
+        .chain(prediction.possible_limits)
+        .collect();
     possible_limits.retain(|limit| *limit != Limit::ReceiverWindow);
     Prediction {
         low: prediction.low.min(most / (1.0 + DOUBT)),
@@ -512,7 +516,8 @@ pub fn remedies(situation: &Situation, evidence: &PathEvidence, flags: &[Flag]) 
 
 /// Whether the path let nothing through for longer than what was lost by chance took.
 fn stood_still(situation: &Situation) -> bool {
-    let of = |outage: bool| situation.cost_of(|cost| cost.limit == Limit::RandomLoss && cost.outage == outage);
+    let of =
+        |outage: bool| situation.cost_of(|cost| cost.limit == Limit::RandomLoss && cost.outage == outage);
     of(true) > of(false)
 }
 

@@ -106,9 +106,7 @@ impl Cost {
 
     /// Whether both are of one kind.
     fn is_like(&self, other: &Self) -> bool {
-        self.limit == other.limit
-            && self.early_exit == other.early_exit
-            && self.outage == other.outage
+        self.limit == other.limit && self.early_exit == other.early_exit && self.outage == other.outage
     }
 
     /// Adds it to those of its kind.

@@ -681,7 +681,11 @@ fn storage_of_a_host_that_only_sends_is_said_to_have_no_effect() {
         );
         read(&text).warnings.to_string()
     };
-    assert!(warned("server").contains("has no effect: no job sends data to it"), "{}", warned("server"));
+    assert!(
+        warned("server").contains("has no effect: no job sends data to it"),
+        "{}",
+        warned("server")
+    );
     assert_eq!(warned("client"), "");
 }
 

@@ -8,7 +8,7 @@ use slowpath_facts::Tap;
 use crate::case::Case;
 use crate::catalogue::Message;
 use crate::finding::Finding;
-use crate::ledger::{Ledger, State};
+use crate::ledger::{Entry, Ledger, State};
 use crate::limit::{Flag, Limit};
 use crate::limits::{random_loss, window};
 use crate::look::{Certainty, Look};
@@ -19,6 +19,9 @@ pub(crate) fn settle(case: &Case, (look, found): (Option<&Look>, &Finding), ledg
     let Some(booked) = ledger.limit().filter(|booked| !booked.is_undecided()) else {
         return found.limit;
     };
+    if stood_still(booked, ledger).is_some() && look.is_none_or(|look| look.certainty != Certainty::Plain) {
+        return booked;
+    }
     let at_sender = case.facts.tap == Tap::Sender;
     let told = ledger.floor_s.is_some();
     let mostly = ledger.time_of(booked) >= HALF * ledger.duration_s;
@@ -101,7 +104,12 @@ pub(crate) fn differs(limit: Limit, ledger: &Ledger) -> Option<Message> {
 
 /// Adds to a finding what the ledger says is remarkable about its limit.
 pub(crate) fn add(case: &Case, found: &mut Finding, ledger: &Ledger) {
-    for flag in [Flag::EarlyExit, Flag::ShortQueue, Flag::VariableRate, Flag::Outage] {
+    for flag in [
+        Flag::EarlyExit,
+        Flag::ShortQueue,
+        Flag::VariableRate,
+        Flag::Outage,
+    ] {
         // Away from the sender what the program does looks like a rate that varies.
         let afar = flag == Flag::VariableRate && case.facts.tap != Tap::Sender;
         let least = if afar { MOSTLY } else { TENTH };
@@ -116,18 +124,22 @@ pub(crate) fn add(case: &Case, found: &mut Finding, ledger: &Ledger) {
     }
 }
 
-/// What is said of a transfer for which an outage cost more than anything else that has this cause; `None` where none did.
+/// What is said of a transfer for which outages cost more than anything else that has this cause, which one of them has; `None` where they
+/// did not.
 pub(crate) fn stood_still(limit: Limit, ledger: &Ledger) -> Option<Message> {
-    let of_limit = || ledger.entries.iter().filter(|entry| entry.cause == limit);
-    let cost = |outage: bool| -> f64 {
-        let of = of_limit().filter(|entry| entry.is_outage() == outage);
-        of.map(|entry| entry.lost_s.unwrap_or(entry.time_s)).sum()
+    let outages = || ledger.entries.iter().filter(|entry| entry.is_outage());
+    let cost = |entry: &Entry| entry.lost_s.unwrap_or(entry.time_s);
+    let others = (ledger.entries.iter()).filter(|entry| entry.cause == limit && !entry.is_outage());
+    let (lost, others): (f64, f64) = (outages().map(cost).sum(), others.map(cost).sum());
+    let of_limit = outages().any(|entry| entry.cause == limit);
+    // Each cause's entries tell of the same ones.
+    let times = |cause: Limit| {
+        let of = outages().filter(|entry| entry.cause == cause);
+        of.map(|entry| entry.events).max().unwrap_or(0)
     };
-    let outages = || of_limit().filter(|entry| entry.is_outage());
-    let first = outages().next()?;
-    (cost(true) >= AVOIDABLE * ledger.duration_s && cost(true) > cost(false)).then(|| Message::PathStoodStill {
+    (of_limit && lost >= AVOIDABLE * ledger.duration_s && lost > others).then(|| Message::PathStoodStill {
         time: Span(outages().map(|entry| entry.time_s).sum()),
-        times: Count(first.events),
+        times: Count(times(Limit::BottleneckBandwidth) + times(Limit::RandomLoss)),
     })
 }
 
@@ -158,10 +170,12 @@ pub(crate) fn finding(case: &Case, limit: Limit, ledger: &Ledger) -> Finding {
                 time: Span(of(State::Handshake)),
             }
         }
-        (Limit::BottleneckBandwidth, _, _) if made_good > 0.0 && made_good >= HALF * time => Message::ShortQueueOverran {
-            events: Count(events),
-            time: Span(made_good),
-        },
+        (Limit::BottleneckBandwidth, _, _) if made_good > 0.0 && made_good >= HALF * time => {
+            Message::ShortQueueOverran {
+                events: Count(events),
+                time: Span(made_good),
+            }
+        }
         (Limit::SlowStart, Some(early), _) => Message::EndedEarly {
             segments: Count(early.segments),
         },

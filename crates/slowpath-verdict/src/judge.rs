@@ -52,7 +52,10 @@ pub(crate) fn judge(facts: &FlowFacts, around: &Surroundings, ledger: &Ledger) -
         confidence: (found.confidence * trust(&case)).clamp(0.0, 1.0),
         sentence: found.text(),
         parameters: found.parameters.without_nothing(),
-        evidence: evidence(&case, look).into_iter().chain(seen::outage(&case)).collect(),
+        evidence: evidence(&case, look)
+            .into_iter()
+            .chain(seen::outage(&case))
+            .collect(),
         rejected: rejected(&case, limit),
         next_step: found.next_step.map(|next| next.to_string()),
     };

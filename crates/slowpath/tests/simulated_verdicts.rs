@@ -379,11 +379,20 @@ fn a_path_that_lets_nothing_through_for_a_while_is_told_as_an_outage() {
         for (tap, (main, _)) in all_connections(server, name, "cubic", "size = \"8 MB\"", 20.0, &path) {
             let ledger = &main.ledger;
             let stood = |entry: &&Entry| entry.is_outage() && entry.cause == cause;
-            let of: f64 = ledger.entries.iter().filter(stood).map(|entry| entry.time_s).sum();
+            let of: f64 = ledger
+                .entries
+                .iter()
+                .filter(stood)
+                .map(|entry| entry.time_s)
+                .sum();
             assert!(of >= least, "{name}, {tap}: {ledger:?}");
             let idle = ledger.time_of(Limit::SenderApplication);
             assert!(idle < 0.2, "{name}, {tap}: {idle} s: {ledger:?}");
-            let when = ledger.entries.iter().find(stood).and_then(|entry| entry.event_at_s);
+            let when = ledger
+                .entries
+                .iter()
+                .find(stood)
+                .and_then(|entry| entry.event_at_s);
             assert!(when.is_some_and(|at| at > 1.0), "{name}, {tap}: {when:?}");
             assert!(
                 main.verdict.evidence.iter().any(|one| one.fact == "outage"),

@@ -60,7 +60,7 @@ pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -
     let one_way = (split.tap == Tap::Receiver)
         .then(|| one_way::delays(half))
         .flatten();
-    let mut outages = Outages::of(half, &split, typical, one_way.as_ref());
+    let mut outages = Outages::of(half, &split, (typical, rtt.min), one_way.as_ref());
     // What waited for an outage to end says nothing of a queue.
     let mut told = outages.leave_out(&rtts, origin);
     if told.len() < rtts.len() {
@@ -447,12 +447,7 @@ fn round_trips(half: &Half, split: &Split, origin: i64) -> Vec<(f64, f64)> {
 
 /// Round trips as the receiver sees them, with those of a burst: an acknowledgement lets go several segments, of which only
 /// the first tells its round trip. What comes behind it without a silence was sent with it and waited for it.
-fn in_bursts<'a>(
-    half: &Half,
-    split: &Split,
-    origin: i64,
-    rtts: &'a [(f64, f64)],
-) -> Cow<'a, [(f64, f64)]> {
+fn in_bursts<'a>(half: &Half, split: &Split, origin: i64, rtts: &'a [(f64, f64)]) -> Cow<'a, [(f64, f64)]> {
     if split.tap != Tap::Receiver || rtts.is_empty() {
         return rtts.into();
     }

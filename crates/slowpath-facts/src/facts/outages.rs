@@ -63,10 +63,15 @@ pub(super) struct Outages {
 }
 
 impl Outages {
-    /// Looks for them. `typical` is the usual round trip, seconds.
-    pub(super) fn of(half: &Half, split: &Split, typical: f64, one_way: Option<&OneWay>) -> Self {
+    /// Looks for them. Round trips are the usual and the least one, seconds.
+    pub(super) fn of(
+        half: &Half,
+        split: &Split,
+        (typical, least): (f64, f64),
+        one_way: Option<&OneWay>,
+    ) -> Self {
         let (spans, trips) = match split.tap {
-            Tap::Receiver => (between_arrivals(half, typical, one_way), 0.0),
+            Tap::Receiver => (between_arrivals(half, (typical, least), one_way), 0.0),
             Tap::Sender | Tap::Middle | Tap::Unknown => (between_acknowledgements(half, typical), 1.0),
         };
         Self {
@@ -124,27 +129,41 @@ fn between_acknowledgements(half: &Half, typical: f64) -> Vec<Span> {
     };
     let least = least(typical, until.saturating_sub(from), acks.len());
     let segments: f64 = sent.iter().map(|tx| f64::from(tx.packets)).sum();
-    let lost = sent.iter().filter(|tx| tx.lost > 0).count() as f64;
+    // Those lost in a row are one.
+    let row = |pair: &&[Tx]| pair[0].lost == 0 && pair[1].lost > 0;
+    let lost = sent.windows(2).filter(row).count() as f64;
     let mut out = Vec::new();
     let (mut end, mut una, mut delivered) = (half.first, half.first, 0);
     // Since when nothing new is acknowledged, with what is under way then at least; `None` with nothing or a closed window.
     let mut since: Option<i64> = None;
+    // What had been sent by then, and whether anything told since of a hole.
+    let (mut sent_by_then, mut hole) = (half.first, false);
     let mut place = 0;
     for ack in acks.iter().filter(|ack| !ack.syn) {
         let first = place;
         while let Some(tx) = sent.get(place).filter(|tx| tx.at <= ack.at) {
             if end <= una && ack.window > 0 {
-                since = Some(tx.at);
+                (since, hole) = (Some(tx.at), false);
             }
             end = end.max(tx.end());
+            if since == Some(tx.at) {
+                sent_by_then = end;
+            }
             place += 1;
         }
         let known = ack.to.saturating_sub(half.first) + u64::from(ack.sacked);
         let fresh = known > delivered;
         if let Some(from) = since.filter(|from| fresh && ack.at - from >= least) {
             let meanwhile = &sent[first..place];
-            let several = end.saturating_sub(una) >= 2 * u64::from(half.segment_limit.max(1));
-            if several && let Some(held) = kept(&sent[..place], meanwhile, una, (lost, segments)) {
+            let segment = u64::from(half.segment_limit.max(1));
+            let several = end.saturating_sub(una) >= 2 * segment;
+            // All had arrived, and what told of it came late.
+            let arrived = !hole && ack.to >= sent_by_then && sent_by_then >= una + WHOLE * segment;
+            let machine = || meanwhile.iter().any(|tx| tx.flags.has(TxFlags::HELD));
+            let held = (arrived && !machine())
+                .then_some(true)
+                .or_else(|| kept(&sent[..place], meanwhile, una, (lost, segments)));
+            if several && let Some(held) = held {
                 out.push(Span {
                     from,
                     to: ack.at,
@@ -152,25 +171,30 @@ fn between_acknowledgements(half: &Half, typical: f64) -> Vec<Span> {
                 });
             }
         }
+        hole |= ack.duplicate || ack.sacked > 0;
         delivered = delivered.max(known);
         una = una.max(ack.to);
         if ack.window == 0 || end <= una {
             since = None;
         } else if fresh || since.is_none() {
-            since = Some(ack.at);
+            (since, sent_by_then, hole) = (Some(ack.at), end, ack.sacked > 0);
         }
     }
     out
 }
 
 /// Whether the path held back what was under way (or lost it) while these were sent; `None` where a retransmission timer or the
-/// machine explains that nothing was acknowledged. `sent` is all until then, of so many segments in all with so many losses; `una` is
+/// machine explains that nothing was acknowledged. `sent` is all until then, of so many segments in all, with losses so often; `una` is
 /// the oldest byte that was not acknowledged.
 fn kept(sent: &[Tx], meanwhile: &[Tx], una: u64, (lost, segments): (f64, f64)) -> Option<bool> {
     if meanwhile.iter().any(|tx| tx.flags.has(TxFlags::HELD)) {
         return None;
     }
-    let again = || meanwhile.iter().filter(|tx| tx.flags.has(TxFlags::RETRANSMISSION));
+    let again = || {
+        meanwhile
+            .iter()
+            .filter(|tx| tx.flags.has(TxFlags::RETRANSMISSION))
+    };
     // A queue that overflows meanwhile loses what comes last: the oldest tells.
     let first = |tx: &&Tx| !tx.flags.has(TxFlags::RETRANSMISSION) && tx.seq <= una;
     let oldest = sent.iter().rfind(first).filter(|tx| tx.end() > una);
@@ -186,20 +210,20 @@ fn kept(sent: &[Tx], meanwhile: &[Tx], una: u64, (lost, segments): (f64, f64)) -
         .filter(|tx| !tx.flags.has(TxFlags::SPURIOUS))
         .take_while(|tx| tx.lost > 0 && tx.lost >= tx.len)
         .count() as f64;
-    let others = ((lost - in_a_row).max(0.0) + 1.0) / (segments - in_a_row).max(2.0);
+    let others = (lost + 1.0) / (segments - in_a_row).max(2.0);
     let chance = others.min(1.0).powf(in_a_row) * segments;
     (in_a_row >= IN_A_ROW && chance <= HARDLY).then_some(false)
 }
 
 /// Times in which nothing new arrived, beside the receiver.
-fn between_arrivals(half: &Half, typical: f64, one_way: Option<&OneWay>) -> Vec<Span> {
+fn between_arrivals(half: &Half, (typical, shortest): (f64, f64), one_way: Option<&OneWay>) -> Vec<Span> {
     let Some((from, until)) = half.data_span else {
         return Vec::new();
     };
     let arrived: Vec<(&Tx, Option<f64>)> = with_delays(half, one_way).collect();
     let least = least(typical, until.saturating_sub(from), arrived.len());
     let timers = ((TIMER + typical) * TWICE * 1e9) as i64;
-    let near = (typical * 1e9) as i64;
+    let [near, trip] = [typical, shortest].map(|seconds| (seconds * 1e9) as i64);
     let mut out = Vec::new();
     let mut reached = half.first;
     let mut last: Option<(i64, f64)> = None;
@@ -230,8 +254,7 @@ fn between_arrivals(half: &Half, typical: f64, one_way: Option<&OneWay>) -> Vec<
                 to: tx.at,
                 held: true,
             });
-        } else if repeated
-            .is_some_and(|(again, times)| times > 1 || times == 1 && tx.at - again <= 2 * near)
+        } else if repeated.is_some_and(|(again, times)| times > 1 || times == 1 && tx.at - again <= 2 * near)
         {
             // The sender did not hear of what had arrived, and sent it again when its timer ran out.
             out.push(Span {
@@ -239,7 +262,11 @@ fn between_arrivals(half: &Half, typical: f64, one_way: Option<&OneWay>) -> Vec<
                 to: tx.at,
                 held: true,
             });
-        } else if in_order && !hole && tx.at - at >= timers && follows_timer(half, &arrived, place, near) {
+        } else if in_order
+            && !hole
+            && tx.at - at >= timers
+            && follows_timer(half, &arrived, place, [trip, near])
+        {
             out.push(Span {
                 from: at,
                 to: tx.at,
@@ -265,19 +292,17 @@ fn with_delays<'a>(
 }
 
 /// A full segment came alone, and about a round trip later a few: a retransmission timer ran out, and the congestion window had
-/// become a segment. A program that goes on after a pause sends all that its window lets.
-fn follows_timer(half: &Half, arrived: &[(&Tx, Option<f64>)], place: usize, trip: i64) -> bool {
+/// become a segment. A program that goes on after a pause sends all that its window lets. Round trips are the least and the usual one.
+fn follows_timer(half: &Half, arrived: &[(&Tx, Option<f64>)], place: usize, [trip, usual]: [i64; 2]) -> bool {
     let segment = half.segment_limit.max(1);
     let at = arrived[place].0.at;
-    let (first, second) = (at + trip * 3 / 5, at + trip * 5 / 2);
+    let (first, second) = (at + trip * 3 / 5, at + usual * 5 / 2);
     let within = |from: i64, to: i64| {
         let rest = arrived[place..].iter().map(|(tx, _)| tx);
         let rest = rest.skip_while(move |tx| tx.at < from);
         rest.take_while(move |tx| tx.at < to)
     };
-    let segments = |from: i64, to: i64| -> u32 {
-        within(from, to).map(|tx| tx.len.div_ceil(segment)).sum()
-    };
+    let segments = |from: i64, to: i64| -> u32 { within(from, to).map(|tx| tx.len.div_ceil(segment)).sum() };
     let before = arrived[..place].iter().rev().map(|(tx, _)| tx);
     let filled: u32 = before
         .take_while(|tx| at_most(arrived[place - 1].0.at, tx.at, trip))
@@ -285,7 +310,9 @@ fn follows_timer(half: &Half, arrived: &[(&Tx, Option<f64>)], place: usize, trip
         .sum();
     let next = within(first, second).next().map(|tx| tx.at);
     let alone = segments(at, first) == 1 && arrived[place].0.len >= segment;
-    alone && filled >= FILLED && next.is_some_and(|next| (1..=FEW).contains(&segments(next, next + trip * 3 / 5)))
+    alone
+        && filled >= FILLED
+        && next.is_some_and(|next| (1..=FEW).contains(&segments(next, next + trip * 3 / 5)))
 }
 
 /// Whether `at` is at most `reach` before `last`.
@@ -300,6 +327,8 @@ const SHORTEST: f64 = 0.3;
 const TRIPS: f64 = 3.0;
 /// How much longer than the usual distance between two that get through.
 const APART: f64 = 10.0;
+/// Segments under way from which one retransmission does not make good all of them.
+const WHOLE: u64 = 4;
 /// Segments lost in a row that may be more than chance.
 const IN_A_ROW: f64 = 3.0;
 /// Chance of so many in a row anywhere in the transfer, below which it is none.

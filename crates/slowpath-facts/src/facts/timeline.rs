@@ -526,7 +526,10 @@ impl Line {
         } else if waiting != Waiting::Busy {
             self.full_until = None;
         }
-        if matches!(waiting, Waiting::Full | Waiting::Closed | Waiting::Recovery | Waiting::Outage) {
+        if matches!(
+            waiting,
+            Waiting::Full | Waiting::Closed | Waiting::Recovery | Waiting::Outage
+        ) {
             self.quiet = to;
         }
         match waiting {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use slowpath_diagnose::stats::Beside;
 use slowpath_record::Origin;
-use slowpath_verdict::{Flag, Limit, Verdict};
+use slowpath_verdict::{Flag, Ledger, Limit, Verdict};
 
 use super::label::{figure_mark, health_cell, health_tone, short_label};
 use super::unit::Units;
@@ -237,12 +237,17 @@ fn limit_cell(variant: &Variant, verdict: &Verdict) -> String {
     );
     let own = |run: &&RunResult| run.verdict.as_ref().is_some_and(|own| own.limit == verdict.limit);
     let ledger = variant.runs.iter().find(own).and_then(|run| run.ledger.as_ref());
-    let short = ledger.is_some_and(|ledger| {
-        let of = ledger.entries.iter().filter(|entry| entry.cause == verdict.limit);
-        let short = of.filter(|entry| entry.flags.contains(&Flag::ShortQueue));
-        short.map(|entry| entry.time_s).sum::<f64>() > ledger.time_of(verdict.limit) / 2.0
-    });
-    if link && short && verdict.flags.contains(&Flag::ShortQueue) {
+    let mostly = |flag: Flag| {
+        let is_mostly = |ledger: &Ledger| {
+            let of = ledger.entries.iter().filter(|entry| entry.cause == verdict.limit);
+            let flagged = of.filter(|entry| entry.flags.contains(&flag));
+            flagged.map(|entry| entry.time_s).sum::<f64>() > ledger.time_of(verdict.limit) / 2.0
+        };
+        verdict.flags.contains(&flag) && ledger.is_some_and(is_mostly)
+    };
+    if mostly(Flag::Outage) {
+        OUTAGE.to_owned()
+    } else if link && mostly(Flag::ShortQueue) {
         SHORT_QUEUE.to_owned()
     } else {
         verdict.limit.to_string()
@@ -390,6 +395,8 @@ const SHORTEST_NAME: usize = 2;
 
 /// Stands under "limited by" where the queue before the link is so short that its overflows leave the link idle.
 const SHORT_QUEUE: &str = "short-queue";
+/// The same where the path let nothing through for most of it.
+const OUTAGE: &str = "outage";
 /// Stands under "limited by" where no packets were recorded.
 const NOT_CAPTURED: &str = "not captured";
 /// Stands under "limited by" of a variant that measures round trips or hops.

@@ -352,7 +352,10 @@ pub(super) const MEANINGS: &[(&str, &str)] = &[
         "host.qdisc",
         "The queue discipline of its interface, as `tc` names it; the lab alone has it.",
     ),
-    ("host.storage", "What takes the data that arrive is slow; a host that sends alone has no use for it."),
+    (
+        "host.storage",
+        "What takes the data that arrive is slow; a host that sends alone has no use for it.",
+    ),
     ("host.storage.rate", "How fast it takes data, pauses included."),
     (
         "host.storage.unit",

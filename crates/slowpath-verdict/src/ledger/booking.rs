@@ -31,10 +31,12 @@ pub fn book(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ledger {
         worked = capacity::worked(line, &capacity).0;
     }
     let full = full(line, hints, &capacity, &worked);
+    let (causes, polices) = events::causes(line, hints, &capacity);
     let mut booking = Booking {
         line,
         hints,
-        causes: events::causes(line, hints, &capacity),
+        causes,
+        polices,
         holds: holds(line, &capacity),
         reach: 0.0,
         deficits: Deficits::default(),
@@ -292,6 +294,8 @@ struct Booking<'a> {
     worked: Vec<f64>,
     full: Vec<bool>,
     causes: Vec<(Limit, Option<Flag>)>,
+    /// A policer drops again and again.
+    polices: bool,
     /// What the path holds, bytes.
     holds: f64,
     /// Largest flight since the last event.
@@ -503,7 +507,7 @@ impl Booking<'_> {
         let outages = &self.line.outages;
         let first = outages.partition_point(|outage| outage.from_s < end);
         let held = first.checked_sub(1).is_none_or(|last| outages[last].held);
-        let (cause, flag) = events::of_outage(self.hints, held);
+        let (cause, flag) = events::of_outage(self.polices, held);
         Heading {
             flag,
             ..Heading::new(cause, if held { State::Link } else { State::Timeout })
@@ -995,16 +999,12 @@ impl Booking<'_> {
             }
         }
         // An outage is an event whatever was lost in it.
-        let outages = line.outages.iter();
-        let longest = outages.max_by(|a, b| a.length_s().total_cmp(&b.length_s()));
-        if let Some(longest) = longest {
-            let outages = entries
-                .iter_mut()
-                .filter(|entry| entry.flags.contains(&Flag::Outage));
-            for entry in outages {
-                entry.event_at_s = Some(longest.from_s);
-                entry.events = line.outages.len() as u64;
-            }
+        for entry in entries.iter_mut().filter(|entry| entry.is_outage()) {
+            let held = entry.cause == Limit::BottleneckBandwidth;
+            let outages = || line.outages.iter().filter(|outage| outage.held == held);
+            let longest = outages().max_by(|a, b| a.length_s().total_cmp(&b.length_s()));
+            entry.event_at_s = longest.map(|outage| outage.from_s);
+            entry.events = outages().count() as u64;
         }
         // One stop of the reader is an event.
         let closed: f64 = line.steps.iter().map(|step| step.closed_s + step.shrunk_s).sum();

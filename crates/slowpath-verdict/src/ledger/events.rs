@@ -14,19 +14,19 @@ fn losses(line: &Timeline) -> impl Iterator<Item = &Event> + Clone {
     events.filter(|event| event.kind == Happening::Loss)
 }
 
-/// What is said of a time in which the path let nothing through: it held what was under way, or lost it. Where a policer drops, others
-/// may keep its bucket empty for as long.
-pub(super) const fn of_outage(hints: &Hints, held: bool) -> Cause {
-    match (held, hints.policed) {
+/// What is said of a time in which the path let nothing through: it held what was under way, or lost it. Where a policer drops again and
+/// again, others may keep its bucket empty for as long.
+pub(super) const fn of_outage(polices: bool, held: bool) -> Cause {
+    match (held, polices) {
         (true, _) => (Limit::BottleneckBandwidth, Some(Flag::Outage)),
-        (false, None) => (Limit::RandomLoss, Some(Flag::Outage)),
-        (false, Some(_)) => (Limit::Policed, None),
+        (false, false) => (Limit::RandomLoss, Some(Flag::Outage)),
+        (false, true) => (Limit::Policed, None),
     }
 }
 
 /// The outage in which an event happened: what it took had been sent up to a round trip before the last got through. Beside the
 /// receiver what was lost shows behind it.
-fn in_outage(line: &Timeline, hints: &Hints, event: &Event) -> Option<Cause> {
+fn in_outage(line: &Timeline, hints: &Hints, event: &Event) -> Option<bool> {
     let behind = if hints.at_sender {
         0.0
     } else {
@@ -38,18 +38,26 @@ fn in_outage(line: &Timeline, hints: &Hints, event: &Event) -> Option<Cause> {
         (outage.from_s - trip..=outage.to_s + behind).contains(&event.at_s)
     };
     let outage = line.outages.iter().find(near)?;
-    (event.kind != Happening::Mark).then_some(of_outage(hints, outage.held))
+    (event.kind != Happening::Mark).then_some(outage.held)
 }
 
-/// Says of each event of a flow what caused it: an outage whatever was lost or sent again in it.
-pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> Vec<Cause> {
+/// Says of each event of a flow what caused it: an outage whatever was lost or sent again in it. And whether a policer drops again and
+/// again besides.
+pub(super) fn causes(line: &Timeline, hints: &Hints, capacity: &Capacity) -> (Vec<Cause>, bool) {
     let mut causes = without_outages(line, hints, capacity);
-    if !line.outages.is_empty() {
-        for (cause, event) in causes.iter_mut().zip(&line.events) {
-            *cause = in_outage(line, hints, event).unwrap_or(*cause);
-        }
+    if line.outages.is_empty() {
+        return (causes, hints.policed.is_some());
     }
-    causes
+    let met: Vec<Option<bool>> = (line.events.iter())
+        .map(|event| in_outage(line, hints, event))
+        .collect();
+    let policed = causes.iter().zip(&met);
+    let policed = policed.filter(|(cause, met)| cause.0 == Limit::Policed && met.is_none());
+    let polices = policed.count() >= MANY_LOSSES;
+    for (cause, held) in causes.iter_mut().zip(met) {
+        *cause = held.map_or(*cause, |held| of_outage(polices, held));
+    }
+    (causes, polices)
 }
 
 /// The same as if there were none.

@@ -207,7 +207,12 @@ fn add(out: &mut Vec<Entry>, entry: &Entry, scale: f64) {
     match out.iter_mut().find(same) {
         Some(sum) => {
             sum.time_s += time_s;
-            sum.events += entry.events;
+            // An outage is one for all connections.
+            sum.events = if entry.is_outage() {
+                sum.events.max(entry.events)
+            } else {
+                sum.events + entry.events
+            };
             sum.segments += entry.segments;
         }
         None => out.push(Entry {

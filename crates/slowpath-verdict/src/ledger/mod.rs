@@ -256,7 +256,11 @@ impl Ledger {
         }
         // Where the link hardly was full, what is left is who waited for most of the time.
         let of_link = self.time_of(Limit::BottleneckBandwidth) + self.time_of(Limit::SharedBottleneck);
-        let waits = self.sum(longest, |entry| entry.is_answer() || entry.is_ceiling(), Entry::time);
+        let waits = self.sum(
+            longest,
+            |entry| entry.is_answer() || entry.is_ceiling(),
+            Entry::time,
+        );
         if waits > of_link.max(AVOIDABLE * self.duration_s) {
             return Some(longest);
         }

@@ -23,7 +23,8 @@ fn parts(ledger: &Ledger) -> Vec<(f64, String)> {
     let mut groups: Vec<Group> = Vec::new();
     for entry in &ledger.entries {
         let same = |group: &&mut Group| {
-            group.cause == entry.cause && group.flags == entry.flags && group.ours == is_ours(entry)
+            let alike = group.cause == entry.cause || entry.is_outage();
+            alike && group.flags == entry.flags && group.ours == is_ours(entry)
         };
         match groups.iter_mut().find(same) {
             Some(group) => group.add(entry),
@@ -81,6 +82,8 @@ pub(super) fn sentence(ledger: &Ledger) -> String {
 /// Entries of one cause.
 struct Group {
     cause: Limit,
+    /// Others whose entries are among these: an outage is one, whether it held or lost what was under way.
+    also: Vec<Limit>,
     /// It is the measurement's doing.
     ours: bool,
     flags: Vec<Flag>,
@@ -94,6 +97,7 @@ impl Group {
     fn of(entry: &Entry) -> Self {
         Self {
             cause: entry.cause,
+            also: Vec::new(),
             ours: is_ours(entry),
             flags: entry.flags.clone(),
             time: entry.time_s,
@@ -106,6 +110,10 @@ impl Group {
     fn add(&mut self, entry: &Entry) {
         self.time += entry.time_s;
         self.lost += entry.lost_s.unwrap_or(0.0);
+        if entry.cause != self.cause && !self.also.contains(&entry.cause) {
+            self.also.push(entry.cause);
+            self.events += entry.events;
+        }
         // The same events, told by another state.
         self.events = self.events.max(entry.events);
         self.segments = self.segments.max(entry.segments);
