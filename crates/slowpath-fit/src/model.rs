@@ -484,7 +484,7 @@ impl Model {
             Window::Fixed(bytes) => {
                 // Of what a program asks for a Linux host advertises a quarter more: twice the size, of which 160 of 256 bytes
                 // are window.
-                let asked = whole(bytes * 128.0 / 160.0);
+                let asked = asks_for(bytes);
                 let _ = writeln!(text, "window = \"{asked} B\"{}", note(Parameter::Window));
                 if bytes > 65_535.0 {
                     let _ = writeln!(text, "window_scaling = true");
@@ -580,6 +580,19 @@ fn whole(value: f64) -> u64 {
     }
 }
 
+/// What a program asks for whose Linux host then advertises so many bytes: the scale is that of half of the buffer, and a window below a
+/// power of two may be more than it can say (`tcp_select_initial_window`).
+fn asks_for(window: f64) -> u64 {
+    let asked = whole(window * 128.0 / 160.0);
+    let power = asked.max(1).ilog2();
+    let most = 65_535_u64 << power.saturating_sub(15);
+    if most as f64 >= window || power >= 30 {
+        asked
+    } else {
+        1 << (power + 1)
+    }
+}
+
 /// Packets in a row that chance does not take one by one.
 const RUN: usize = 8;
 /// Bytes of a request beside its object, as the model of a store has them.
@@ -590,6 +603,16 @@ pub(crate) mod tests {
     use slowpath_scenario::Experiment;
 
     use super::*;
+
+    #[test]
+    fn a_window_whose_scale_cannot_say_it_is_that_of_the_next_power_of_two() {
+        // 128 KiB advertise 163,840 bytes; of a few bytes less only 131,070 can be said.
+        assert_eq!(asks_for(163_840.0), 131_072);
+        assert_eq!(asks_for(163_624.0), 131_072);
+        assert_eq!(asks_for(81_812.0), 65_536);
+        assert_eq!(asks_for(200_000.0), 160_000);
+        assert_eq!(asks_for(60_000.0), 48_000);
+    }
 
     pub(crate) fn plain() -> Model {
         Model {

@@ -51,7 +51,10 @@ fn varying(case: &Case) -> Result<Finding, No> {
     };
     let idle = case.share(case.facts.time.idle_s);
     let queued = (case.facts.rtt.p95 - case.base_rtt).max(0.0);
-    let [low, high] = [low, high].map(|rate| case.frames(rate * 8.0));
+    // Over a few round trips rates may seem higher than any train that left the link; the mean is one of its rates in any case.
+    let mean = case.ethernet_rate();
+    let [low, high] = [low, high].map(|rate| full_link::at_most_trains(case, case.frames(rate * 8.0)));
+    let (low, high) = (low.min(mean), high.max(mean));
     let mut out = Finding::new(
         Limit::BottleneckBandwidth,
         1.0 - idle,

@@ -59,8 +59,8 @@ pub(super) fn look(case: &Case) -> Result<Finding, No> {
     } else {
         case.ethernet_rate()
     };
-    // What got through is no more than it carries, whatever a fit of delays says.
-    let rate = rate.max(case.ethernet_rate());
+    // Trains that leave it are no faster than it, and what got through is no more than it carries, whatever a fit of delays says.
+    let rate = at_most_trains(case, rate).max(case.ethernet_rate());
     // A link must be used for most of the time to be the limit; one that stands idle after losses which its queue did
     // not make is not.
     let used = fit.mean_bit_per_s / rate.max(1.0);
@@ -135,6 +135,15 @@ pub(super) fn look(case: &Case) -> Result<Finding, No> {
     }
     Ok(out)
 }
+
+/// A rate in bit/s, or that of the trains that leave the link, where they are known to be slower.
+pub(super) fn at_most_trains(case: &Case, rate: f64) -> f64 {
+    let trains = case.facts.timeline.train_rate.map(|rate| case.frames(rate * 8.0));
+    trains.map_or(rate, |trains| if rate > BEYOND * trains { trains } else { rate })
+}
+
+/// How much faster than the trains that leave it a link may seem.
+const BEYOND: f64 = 1.1;
 
 /// The queue adds more delay than the path has, and more than anybody would call short.
 pub(super) fn bloats(case: &Case, queued_s: f64) -> bool {
