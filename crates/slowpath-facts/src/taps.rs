@@ -63,6 +63,17 @@ pub struct TwoTaps {
     pub findings: Vec<String>,
 }
 
+impl TwoTaps {
+    /// Whether one transfer could be seen so: packets of two that happen to be numbered alike come before they were sent.
+    pub fn is_possible(&self) -> bool {
+        let least = self.delay_s.min.min(self.delay_back_s.min);
+        least >= -(BEFORE_SENT + self.clock_uncertainty_s)
+    }
+}
+
+/// How much earlier than it was sent a packet may seem to come, seconds.
+const BEFORE_SENT: f64 = 0.05;
+
 /// One of two captures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -442,8 +453,8 @@ fn findings(pair: &TwoTaps) -> Vec<String> {
     }
     let queue = pair.delay_s.p95 - pair.delay_s.min;
     out.push(format!(
-        "Data needs {} between the taps at best and up to {} more when queues stand; acknowledgements need {} back.",
-        span(pair.delay_s.min), span(queue), span(pair.delay_back_s.median)
+        "Between the taps the way there and back takes {} at best, and data need up to {} more when queues stand; what each of the two ways takes cannot be told, as the clocks are set by it.",
+        span(pair.delay_s.min + pair.delay_back_s.min), span(queue)
     ));
     if pair.reordered_between > 0 {
         out.push(format!(

@@ -1059,7 +1059,13 @@ fn ceilings(line: &Timeline, hints: &Hints, spans: &[Interval]) -> Vec<(Limit, f
         }
     }
     // A buffer lets through the same from its first round trip on.
-    let least = |limit: Limit| line.step_s * if limit == Limit::SendBuffer { SHOWN } else { LASTS };
+    let least = |limit: Limit| {
+        if limit == Limit::SendBuffer {
+            (line.step_s * SHOWN).max(MOMENT * line.duration_s())
+        } else {
+            line.step_s * LASTS
+        }
+    };
     let held = sums
         .into_iter()
         .filter(|(limit, (bytes, time))| *bytes > 0.0 && *time >= least(*limit));
@@ -1305,6 +1311,8 @@ const NEARLY: f64 = 0.9;
 const LASTS: f64 = 6.0;
 /// The same for a send buffer.
 const SHOWN: f64 = 2.0;
+/// Share of the duration in which what looks like one may be a start that slowed down.
+const MOMENT: f64 = 0.03;
 /// Share of the times at which a program with a pace ran dry that it had sent whole blocks.
 const OFTEN_WHOLE: f64 = 0.25;
 /// Bytes of which programs write whole multiples.
