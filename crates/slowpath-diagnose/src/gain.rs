@@ -483,12 +483,15 @@ pub fn remedies(situation: &Situation, evidence: &PathEvidence, flags: &[Flag]) 
             window,
         ],
         Limit::BottleneckBandwidth | Limit::SharedBottleneck if situation.short_queue >= AVOIDABLE => {
-            let queue = change::queue(useful_queue(situation, evidence));
+            let wanted = useful_queue(situation, evidence);
+            // One that is as long already is not what dropped.
+            let longer = situation.queue.is_none_or(|seen| seen < wanted as f64);
+            let queue = longer.then(|| change::queue(wanted));
             // How a faster link with the same queue would be used is not known where the link's own rate is not, nor where the window
             // grows for most of what is lost: it grows no faster then.
             let told = situation.link.is_some() && situation.cost_of(Cost::is_link) < GROWS;
             let link = told.then(|| change::bottleneck(200));
-            [Some(queue), link, Some(window)].into_iter().flatten().collect()
+            [queue, link, Some(window)].into_iter().flatten().collect()
         }
         Limit::BottleneckBandwidth | Limit::SharedBottleneck => vec![change::bottleneck(200), window],
         Limit::Policed => vec![change::no_policer(), window],

@@ -33,6 +33,9 @@ pub struct Situation {
     /// absent where it never held and grows.
     #[serde(default)]
     pub window_rate: Option<f64>,
+    /// The queue before the link as far as packets filled it, payload bytes; absent where the link's rate is not known.
+    #[serde(default)]
+    pub queue: Option<f64>,
     /// The constant flight that a buffer or a protocol allowed.
     pub flight: Option<f64>,
     /// Rate of the link, shaper or policer in payload byte/s, if the transfer reached it.
@@ -177,6 +180,7 @@ impl Situation {
             headers,
             window: window_of(connection),
             window_rate: window_rate(connection),
+            queue: queue(connection),
             flight: parameters.flight_bytes.map(|f| f as f64),
             bottleneck: parameters.rate_bit_per_s.map(|r| response::link(r, mss, headers)),
             drain: parameters.drain_byte_per_s,
@@ -288,6 +292,7 @@ impl Situation {
             headers: 0.0,
             window: None,
             window_rate: None,
+            queue: None,
             flight: None,
             bottleneck: None,
             drain: None,
@@ -340,6 +345,13 @@ fn saved(ledger: &Ledger) -> Vec<(Limit, f64)> {
     let shorter = |without: &Without| 1.0 - without.duration_s / ledger.duration_s.max(1e-9);
     let without = ledger.without.iter();
     without.map(|without| (without.cause, shorter(without))).collect()
+}
+
+/// See [`Situation::queue`].
+fn queue(connection: &Connection) -> Option<f64> {
+    let reached = connection.facts.timeline.reached_s();
+    let course = connection.ledger.course.filter(|_| reached > 0.0)?;
+    Some(course.rate * reached)
 }
 
 /// See [`Situation::window_rate`]. What held it for a while at a lower rate than the mean has grown since.

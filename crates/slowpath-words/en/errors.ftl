@@ -105,6 +105,7 @@ errors-run = run { $a }, at the { $point }
 errors-not-modelled-by-version-see-limitations = `{ $a }` is not modelled by this version; see LIMITATIONS.md
 errors-waiting-program-failed = waiting for the program failed: { $a }
 errors-sweeps-have-combinations-most-computed-take = the sweeps have { $count } combinations; at most { $most_combinations } are computed, take larger steps
+errors-sweep-given-twice-give-all = --sweep { $key }=...: it is given twice; give all its values in one, as in { $key2 }=A,B
 errors-sweep-there-no-such-setting-known = --sweep { $key }=...: there is no such setting{ $hint }; known are { $a }, and dotted keys of the experiment file such as network.both[0].rate
 errors-failed = { $place } failed: { $error }
 errors-sweep-add-to-path = add one to its path in the experiment file, such as { $example }, and sweep again

@@ -105,6 +105,7 @@ errors-run = { $a }回目、{ $point }
 errors-not-modelled-by-version-see-limitations = `{ $a }`にこのバージョンは対応していません。LIMITATIONS.mdを参照してください
 errors-waiting-program-failed = アプリケーションの終了を待てませんでした: { $a }
 errors-sweeps-have-combinations-most-computed-take = 範囲の組み合わせが{ $count }通りあります。計算できるのは{ $most_combinations }通りまでなので、刻みを大きくしてください
+errors-sweep-given-twice-give-all = --sweep { $key }=...: 二度指定されています。値は{ $key2 }=A,Bのように一度に指定してください
 errors-sweep-there-no-such-setting-known = --sweep { $key }=...: その設定はありません{ $hint }。指定できるのは{ $a }と、network.both[0].rateのような実験ファイルのキーです
 errors-failed = { $place }が失敗しました: { $error }
 errors-sweep-add-to-path = 実験ファイルの経路に{ $example }のように加えてから実行してください

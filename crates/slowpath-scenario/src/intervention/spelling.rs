@@ -91,7 +91,11 @@ impl Intervention {
                 }
             }
             "streams" => Self::SetStreams {
-                count: parsed(key, value)?,
+                count: value
+                    .parse()
+                    .ok()
+                    .filter(|count| *count > 0)
+                    .ok_or_else(|| wrong(key, value, "write how many connections there are at once, 1 or more"))?,
             },
             "part-size" => Self::SetPartSize {
                 size: parsed(key, value)?,

@@ -538,6 +538,7 @@ impl Booking<'_> {
             || part
             || queue_of_others(self.line, self.hints, &self.capacity, place)
             || self.capacity.is == capacity::CapacityIs::Known && lost > OTHERS * rest;
+        let others = others && !capacity::is_slower_than_told(self.hints, &self.capacity);
         let mut heading = if others {
             Heading::new(Limit::SharedBottleneck, State::Link)
         } else {

@@ -73,7 +73,11 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
     if let Some(rate) = known
         && total as f64 <= rate * span
     {
-        return constant(rate, CapacityIs::Known);
+        let mut known = constant(rate, CapacityIs::Known);
+        if is_slower_than_told(hints, &known) {
+            known.part.clear();
+        }
+        return known;
     }
     let highest = highest(line, grain);
     // The rate of a policer is no capacity of the path.
@@ -155,6 +159,13 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
         part: Vec::new(),
         queued,
     }
+}
+
+/// The flow's own queue shows a link that is slower than somebody says, and nobody else is seen: it is no part of that line which others
+/// leave.
+pub(super) fn is_slower_than_told(hints: &Hints, capacity: &Capacity) -> bool {
+    let slower = |rate: f64| rate < SLOWER * capacity.byte_per_s;
+    capacity.is == CapacityIs::Known && !hints.others_seen && hints.delay_rate.is_some_and(slower)
 }
 
 /// Steps that lie in a stretch in which a queue stood all the time before a link of this rate, of which the flow had only
@@ -467,6 +478,8 @@ const MOMENTS: usize = 3;
 const FEW: f64 = 3.0;
 /// How well two measures of one rate agree.
 const AGREE: f64 = 0.1;
+/// Share of a rate that somebody knows below which a link has another.
+const SLOWER: f64 = 0.9;
 /// Share of the link's rate below which others have part of it.
 const PART: f64 = 0.85;
 /// For how long a queue must stand, seconds.

@@ -265,8 +265,12 @@ fn in_file(values: &[(String, String)]) -> Vec<(String, String)> {
     values.iter().filter(|(key, _)| !is_short(key)).cloned().collect()
 }
 
-/// Refuses keys that are neither short nor dotted.
+/// Refuses keys that are neither short nor dotted, and those that come twice.
 fn known_keys(keys: &[String]) -> Result<(), Error> {
+    let again = |(place, key): &(usize, &String)| keys[..*place].contains(key);
+    if let Some((_, key)) = keys.iter().enumerate().find(again) {
+        return Err(Error::Twice { key: key.clone() });
+    }
     let stranger = keys.iter().find(|key| !key.contains('.') && !is_short(key));
     if let Some(key) = stranger {
         let meant = slowpath_scenario::diagnostic::suggestion(key, KEYS);

@@ -28,6 +28,12 @@ pub enum Error {
     /// A variant cannot be planned.
     #[error(transparent)]
     Plan(#[from] slowpath_scenario::plan::PlanError),
+    /// A key that two sweeps have.
+    #[error("--sweep {key}=...: it is given twice; give all its values in one, as in {key}=A,B")]
+    Twice {
+        /// The key.
+        key: String,
+    },
     /// A key that is neither short nor dotted.
     #[error(
         "--sweep {key}=...: there is no such setting{hint}; known are {}, and dotted keys of the experiment file such as network.both[0].rate",
