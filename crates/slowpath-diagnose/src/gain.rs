@@ -476,12 +476,15 @@ pub fn remedies(situation: &Situation, evidence: &PathEvidence, flags: &[Flag]) 
         Limit::SenderApplication => vec![change::writer_without_limit()],
         // An outage is over: no way of sending makes it shorter.
         Limit::RandomLoss if stood_still(situation) => Vec::new(),
-        Limit::RandomLoss => vec![
-            change::no_loss(),
-            change::congestion_control(Control::Bbr),
-            change::streams(4),
-            window,
-        ],
+        Limit::RandomLoss => {
+            let paced = (!situation.without_sack).then(|| change::congestion_control(Control::Bbr));
+            let others = [change::streams(4), window];
+            [change::no_loss()]
+                .into_iter()
+                .chain(paced)
+                .chain(others)
+                .collect()
+        }
         Limit::BottleneckBandwidth | Limit::SharedBottleneck if situation.short_queue >= AVOIDABLE => {
             let wanted = useful_queue(situation, evidence);
             // One that is as long already is not what dropped.
@@ -655,7 +658,13 @@ fn flight_ceiling(s: &Situation, change: &Intervention, rtt: f64, streams: f64) 
     if rtt <= 0.0 {
         return None;
     }
-    let rate = bytes / rtt * streams;
+    // Who waits for answers between its bursts does so on each of several connections.
+    let rate = match change {
+        Intervention::SetStreams { .. } if s.limit == Limit::ProtocolWindow => {
+            (bytes / rtt * streams).min(s.goodput * streams / s.parallel)
+        }
+        _ => bytes / rtt * streams,
+    };
     Some(Ceiling {
         limit: s.limit,
         low: rate * 0.8,

@@ -33,6 +33,9 @@ pub struct Situation {
     /// absent where it never held and grows.
     #[serde(default)]
     pub window_rate: Option<f64>,
+    /// Whether the receiver is known not to acknowledge selectively: repair then takes a round trip for each loss, however a sender paces.
+    #[serde(default)]
+    pub without_sack: bool,
     /// The queue before the link as far as packets filled it, payload bytes; absent where the link's rate is not known.
     #[serde(default)]
     pub queue: Option<f64>,
@@ -181,6 +184,7 @@ impl Situation {
             window: window_of(connection),
             window_rate: window_rate(connection),
             queue: queue(connection),
+            without_sack: connection.handshake.sack.contains(&Some(false)),
             flight: parameters.flight_bytes.map(|f| f as f64),
             bottleneck: parameters.rate_bit_per_s.map(|r| response::link(r, mss, headers)),
             drain: parameters.drain_byte_per_s,
@@ -293,6 +297,7 @@ impl Situation {
             window: None,
             window_rate: None,
             queue: None,
+            without_sack: false,
             flight: None,
             bottleneck: None,
             drain: None,

@@ -100,6 +100,7 @@ crate::messages! {
 
     // shared-bottleneck
     "shared-bottleneck" FillsSharedLink { rate: Rate, flows: Count, queued: Span, size: Size, base: Span };
+    "shared-bottleneck.or-slower" OrSlower {};
     "shared-bottleneck.full-queue" OthersAtFullQueue { rank: Share, own: Share, queued: Span, base: Span };
     "shared-bottleneck.standing" OthersKeepQueue { least: Span, own: Share, queued: Span, base: Span };
     "shared-bottleneck.not.alone" OneFlow {};

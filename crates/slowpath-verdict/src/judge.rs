@@ -29,6 +29,9 @@ pub(crate) fn judge(facts: &FlowFacts, around: &Surroundings, ledger: &Ledger) -
         found.sentence = stood;
     }
     found.also.extend(booked::differs(limit, ledger));
+    if limit == Limit::SharedBottleneck && around.flows <= 1 {
+        found.also.push(Message::OrSlower {});
+    }
     if is_doubtful(&case) && !limit.is_undecided() {
         let missed = Share(facts.capture_loss_fraction);
         found.also.push(Message::PartlyMissed { missed });

@@ -131,6 +131,7 @@ link_not_base = the median round trip of { $rtt } is near the empty path's { $ba
 
 ## shared-bottleneck
 
+shared-bottleneck_or-slower = Nobody else is in this capture: a link that was slower for a while looks the same.
 shared-bottleneck = The transfer fills a link or shaper of { $rate }, which { $flows } flows between the same hosts share: delay grows with the backlog, up to { $queued } ({ $size }) above the empty path's { $base }.
 shared-bottleneck_full-queue = The transfer shares a full link with other traffic: losses come when the delay is at its highest (before the median one { $rank } of all delays were no longer), and its own load explains only { $own } of a delay of up to { $queued } above the empty path's { $base }.
 shared-bottleneck_standing = The transfer shares a full link with other traffic: the queue never empties (round trip at least { $least } against { $base } of the empty path), and its own load explains only { $own } of a delay of up to { $queued } above the empty path's { $base }.
@@ -440,6 +441,7 @@ ledger_outage = nothing got through the path, { $events } times
 ledger_shared-overflow-once = made good 1 overflow of a queue that others share
 ledger_shared-overflow = made good { $events } overflows of a queue that others share
 ledger_others = others had the link
+ledger_others-unseen = others had the link, or it was slower then
 ledger_policed = a policer dropped what exceeded its rate
 ledger_receiver-window = the receiver's window was full
 ledger_reader-stopped = the receiving program stopped reading once

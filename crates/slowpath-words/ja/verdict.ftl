@@ -101,6 +101,7 @@ link_not_base = RTTの中央値{ $rtt }は無負荷時の{ $base }に近い
 
 ## shared-bottleneck
 
+shared-bottleneck_or-slower = このキャプチャに他の通信はなく、一時的に遅くなった回線でも同じように見えます。
 shared-bottleneck = 同じホスト間の{ $flows }フローが共有する{ $rate }の回線(またはシェーパー)を使い切っています。遅延は滞留量とともに増え、無負荷時の{ $base }より最大{ $queued }({ $size })長くなります。
 shared-bottleneck_full-queue = 満杯の回線を他のトラフィックと共有しています。ロスは遅延が最大の時に起き(中央値のロスの直前では、それ以下の遅延が{ $rank })、無負荷時の{ $base }より最大{ $queued }長い遅延のうち、自分の負荷による遅延は{ $own }だけです。
 shared-bottleneck_standing = 満杯の回線を他のトラフィックと共有しています。キューが空にならず(RTTは最短{ $least }、無負荷時は{ $base })、無負荷時の{ $base }より最大{ $queued }長い遅延のうち、自分の負荷による遅延は{ $own }だけです。
@@ -293,6 +294,7 @@ ledger_outage = 経路の途絶{ $events }回
 ledger_shared-overflow-once = 他と共有するキューのあふれ1回の回復
 ledger_shared-overflow = 他と共有するキューのあふれ{ $events }回の回復
 ledger_others = 他の通信による回線の使用
+ledger_others-unseen = 他の通信による回線の使用、または回線の一時的な低速化
 ledger_policed = ポリサーによる超過分の廃棄
 ledger_receiver-window = 満杯の受信ウィンドウ
 ledger_reader-stopped = 受信側のアプリケーションの読み出し停止1回

@@ -327,7 +327,10 @@ pub fn pair(first: &Path, second: &Path) -> Result<Pair, ImportError> {
         (&first.analyzer, first.conversations()),
         (&second.analyzer, second.conversations()),
     );
-    if taps.iter().any(|taps| taps.matched_segments > 0 && taps.is_possible()) {
+    if taps
+        .iter()
+        .any(|taps| taps.matched_segments > 0 && taps.is_possible())
+    {
         let [first, second] = [first, second].map(ReadCapture::analysis);
         let nearer = if second.capture.quality.tap == Tap::Sender && first.capture.quality.tap != Tap::Sender
         {

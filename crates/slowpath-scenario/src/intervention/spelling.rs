@@ -91,11 +91,13 @@ impl Intervention {
                 }
             }
             "streams" => Self::SetStreams {
-                count: value
-                    .parse()
-                    .ok()
-                    .filter(|count| *count > 0)
-                    .ok_or_else(|| wrong(key, value, "write how many connections there are at once, 1 or more"))?,
+                count: value.parse().ok().filter(|count| *count > 0).ok_or_else(|| {
+                    wrong(
+                        key,
+                        value,
+                        "write how many connections there are at once, 1 or more",
+                    )
+                })?,
             },
             "part-size" => Self::SetPartSize {
                 size: parsed(key, value)?,

@@ -1037,6 +1037,7 @@ impl Booking<'_> {
             entries,
             sentence: String::new(),
             ceilings: ceilings(line, self.hints, &self.spans),
+            others_seen: self.hints.others_seen,
             bytes: total as f64,
             spans: self.spans,
             without: Vec::new(),

@@ -92,6 +92,7 @@ pub(crate) fn of(parts: &[Part<'_>]) -> Option<Ledger> {
     entries.retain(|entry| entry.time_s > LEAST);
     entries.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
     let mut ledger = Ledger {
+        others_seen: true,
         duration_s,
         capacity_bit_per_s: (byte_per_s > 0.0).then_some(byte_per_s * 8.0),
         capacity_is,

@@ -66,6 +66,9 @@ pub struct Ledger {
     /// What held most of each stretch of time, in order.
     #[serde(skip)]
     pub spans: Vec<Interval>,
+    /// Whether anybody else is in the capture who may have had part of the link.
+    #[serde(skip)]
+    pub others_seen: bool,
     /// Payload bytes that were delivered.
     #[serde(skip)]
     pub bytes: f64,

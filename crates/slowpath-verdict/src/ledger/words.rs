@@ -36,7 +36,7 @@ fn parts(ledger: &Ledger) -> Vec<(f64, String)> {
         .iter()
         .map(|group| {
             let time = if told { group.lost } else { group.time };
-            (time, group.words())
+            (time, group.words(ledger.others_seen))
         })
         .collect();
     parts.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -119,7 +119,7 @@ impl Group {
         self.segments = self.segments.max(entry.segments);
     }
 
-    fn words(&self) -> String {
+    fn words(&self, others_seen: bool) -> String {
         let early = self.flags.contains(&Flag::EarlyExit);
         let short = self.flags.contains(&Flag::ShortQueue);
         let (events, segments) = (self.events, self.segments);
@@ -137,7 +137,9 @@ impl Group {
             Limit::BottleneckBandwidth => english!("ledger.link-full"),
             Limit::SharedBottleneck if short && once => english!("ledger.shared-overflow-once"),
             Limit::SharedBottleneck if short => english!("ledger.shared-overflow", events = events),
-            Limit::SharedBottleneck => english!("ledger.others"),
+            Limit::SharedBottleneck if others_seen => english!("ledger.others"),
+            // A link whose own rate changes looks the same.
+            Limit::SharedBottleneck => english!("ledger.others-unseen"),
             Limit::Policed => english!("ledger.policed"),
             Limit::ReceiverWindow => english!("ledger.receiver-window"),
             Limit::ReceiverApplication if once => english!("ledger.reader-stopped"),
