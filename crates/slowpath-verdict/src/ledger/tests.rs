@@ -1181,7 +1181,7 @@ fn in_disorder(tells_repeats: bool, later_s: f64) -> Vec<Limit> {
         tells_repeats,
         ..hints()
     };
-    let causes = events::causes(&line, &hints, &capacity::capacity(&line, &hints, Some(RATE)));
+    let (causes, _) = events::causes(&line, &hints, &capacity::capacity(&line, &hints, Some(RATE)));
     causes.into_iter().map(|(cause, _)| cause).collect()
 }
 
@@ -1214,7 +1214,7 @@ fn what_is_sent_again_in_vain_behind_a_timeout_is_the_links_whose_delay_jumped()
             shared,
             ..hints()
         };
-        let causes = events::causes(&line, &hints, &capacity::capacity(&line, &hints, Some(RATE)));
+        let (causes, _) = events::causes(&line, &hints, &capacity::capacity(&line, &hints, Some(RATE)));
         causes[0].0
     };
     assert_eq!(of(0.5 * RTT, false, false), Limit::BottleneckBandwidth);
