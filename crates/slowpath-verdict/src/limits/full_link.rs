@@ -136,9 +136,11 @@ pub(super) fn look(case: &Case) -> Result<Finding, No> {
     Ok(out)
 }
 
-/// A rate in bit/s, or that of the trains that leave the link, where they are known to be slower.
+/// A rate in bit/s, or that of the trains that leave the link, where they are known to be slower: of other flows between their segments
+/// they are slower than the link.
 pub(super) fn at_most_trains(case: &Case, rate: f64) -> f64 {
-    let trains = case.facts.timeline.train_rate.map(|rate| case.frames(rate * 8.0));
+    let trains = (case.facts.timeline.train_rate).filter(|_| !is_shared(case));
+    let trains = trains.map(|rate| case.frames(rate * 8.0));
     trains.map_or(rate, |trains| if rate > BEYOND * trains { trains } else { rate })
 }
 
