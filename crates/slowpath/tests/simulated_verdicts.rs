@@ -439,6 +439,32 @@ size = "5 MB"
     );
 }
 
+/// Two transfers that happen to have the same ports and numbers are no two taps of one: packets would have come before they were sent.
+#[test]
+fn two_transfers_that_are_numbered_alike_are_compared() {
+    let place = std::env::temp_dir().join(format!("slowpath-two-transfers-{}", std::process::id()));
+    let scratch = Scratch(place.clone());
+    let folder = Folder::create(&place).unwrap();
+    let files: Vec<PathBuf> = ["20 Mbit/s", "5 Mbit/s"]
+        .map(|rate| {
+            let text = format!(
+                "title = \"t\"\ncaptures = \"hosts\"\n[network]\nup = [{{ rate = \"{rate}\", queue = \"100 packets\" }}, {{ delay = \"20 ms\" }}]\n\
+                 down = [{{ delay = \"20 ms\" }}]\n[workload]\nkind = \"iperf3\"\nsize = \"4 MB\"\n"
+            );
+            let experiment = Experiment::read("x.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+            let options = PlanOptions::first("default", 7, Clock::Simulated);
+            let plan = experiment.plan(&options, &Fragments::new()).unwrap();
+            let name = rate.replace([' ', '/'], "-");
+            let record = simulated::run("t", &plan, &name, true, &folder).unwrap();
+            let beside_sender = record.captures.iter().find(|capture| capture.file.contains("client"));
+            place.join(&beside_sender.expect("the client has a capture").file)
+        })
+        .to_vec();
+    let pair = slowpath::explain::pair(&files[0], &files[1]).unwrap();
+    drop(scratch);
+    assert!(matches!(pair, slowpath::explain::Pair::Transfers(_)));
+}
+
 /// A link that stands still for a second holds packets back whose timestamps are from before it: no clock jumped, as the
 /// other end's own shows.
 #[test]
