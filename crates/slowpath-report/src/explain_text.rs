@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
-use slowpath_verdict::{Evidence, Limit, Reason, Rejected};
+use slowpath_verdict::{Evidence, Flag, Limit, Reason, Rejected};
 
 use crate::explain::{ExplainedConnection, Explanation, is_aside};
 use crate::facts::{facts, label, parameters, tap_words, transfer, value};
+use crate::ledger::with_outage;
 use crate::quantity::{bit_rate, bytes, grouped, percent, seconds};
 use crate::text::{Style, Tone, Warning, columns, kept, left, wrap};
 use crate::verdict::{flag_name, limit_words};
@@ -219,9 +220,14 @@ fn answer(
     for line in sentence {
         writeln!(out, "{}", style.tone(tone, &style.bold(&line)))?;
     }
+    let limit = if v.flags.contains(&Flag::Outage) {
+        with_outage(v.limit)
+    } else {
+        v.limit.to_string()
+    };
     let limit = say!(
         "explain-time-confidence",
-        limit = v.limit,
+        limit = limit,
         share = percent(v.share),
         confidence = percent(v.confidence)
     );

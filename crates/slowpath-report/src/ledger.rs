@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use slowpath_verdict::Limit;
 use slowpath_verdict::ledger::{CapacityIs, Entry, Ledger};
+use slowpath_verdict::{Flag, Limit};
 
 use crate::facts::label;
 use crate::quantity::{bit_rate, seconds};
@@ -254,7 +254,14 @@ fn legend(ledger: &Ledger, marks: &[(char, Vec<&Entry>)], bar: &str, width: usiz
     });
     let causes = marks.iter().map(|(mark, entries)| {
         let (time, lost) = sums(entries);
-        let cause = entries.first().map_or("", |entry| entry.cause.name());
+        let outage: f64 = (entries.iter().filter(|entry| entry.is_outage()))
+            .map(|entry| entry.lost_s.unwrap_or(entry.time_s))
+            .sum();
+        let cause = match entries.first() {
+            Some(entry) if outage > lost.unwrap_or(time) / 2.0 => with_outage(entry.cause),
+            Some(entry) => entry.cause.to_string(),
+            None => String::new(),
+        };
         format!("{mark} {} {cause}", told(&seconds(lost.unwrap_or(time))))
     });
     let mut lines: Vec<String> = Vec::new();
@@ -320,6 +327,11 @@ fn states(entries: &[&Entry]) -> String {
         _ => String::new(),
     };
     format!("{}{events}", states.join(word!("config-comma")))
+}
+
+/// A limit whose time is an outage's: `random-loss (outage)`.
+pub(crate) fn with_outage(limit: Limit) -> String {
+    format!("{limit} ({})", label(&crate::verdict::flag_name(Flag::Outage)))
 }
 
 /// A cause with what is remarkable about it: `bottleneck-bandwidth (short-queue)`.

@@ -187,7 +187,7 @@ policed_not_full = { $share } of the losses come with the delay at its longest, 
 random-loss = Losses that the load does not explain hold the congestion window down: { $lost } of { $segments } segments lost in { $episodes ->
     [one] { $episodes } episode
    *[other] { $episodes } episodes
-}, no queue before them, window and program not in the way.
+}, mostly without a queue before them, window and program not in the way.
 random-loss_not_backlog = losses come at one backlog ({ $size })
 random-loss_not_bursts = { $lost ->
     [one] { $lost } segment was

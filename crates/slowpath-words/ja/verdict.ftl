@@ -142,7 +142,7 @@ policed_not_full = ロスの{ $share }は遅延が最長の時で、トークン
 
 ## random-loss
 
-random-loss = 負荷では説明できないロスが輻輳ウィンドウを抑えています。{ $segments }セグメント中{ $lost }が{ $episodes }回に分かれて滞留なしに失われ、ウィンドウもアプリケーションも妨げていません。
+random-loss = 負荷では説明できないロスが輻輳ウィンドウを抑えています。{ $segments }セグメント中{ $lost }が{ $episodes }回に分かれて多くは滞留なしに失われ、ウィンドウもアプリケーションも妨げていません。
 random-loss_not_backlog = ロスは滞留量{ $size }でのみ発生
 random-loss_not_bursts = { $lost }セグメントのロスは{ $episodes }回のバーストだけ
 random-loss_not_unslowed = { $lost }セグメントのロスでは送信側は遅くならない
