@@ -485,6 +485,8 @@ pub fn remedies(situation: &Situation, evidence: &PathEvidence, flags: &[Flag]) 
                 .chain(others)
                 .collect()
         }
+        // A faster link for the data gives nothing where it is theirs that is full.
+        Limit::BottleneckBandwidth | Limit::SharedBottleneck if situation.acks_wait => Vec::new(),
         Limit::BottleneckBandwidth | Limit::SharedBottleneck if situation.short_queue >= AVOIDABLE => {
             let wanted = useful_queue(situation, evidence);
             // One that is as long already is not what dropped.

@@ -33,6 +33,9 @@ pub struct Situation {
     /// absent where it never held and grows.
     #[serde(default)]
     pub window_rate: Option<f64>,
+    /// Whether the queue that stands is on the way of the acknowledgements.
+    #[serde(default)]
+    pub acks_wait: bool,
     /// Whether the receiver is known not to acknowledge selectively: repair then takes a round trip for each loss, however a sender paces.
     #[serde(default)]
     pub without_sack: bool,
@@ -184,6 +187,7 @@ impl Situation {
             window: window_of(connection),
             window_rate: window_rate(connection),
             queue: queue(connection),
+            acks_wait: connection.acks_wait(),
             without_sack: connection.handshake.sack.contains(&Some(false)),
             flight: parameters.flight_bytes.map(|f| f as f64),
             bottleneck: parameters.rate_bit_per_s.map(|r| response::link(r, mss, headers)),
@@ -297,6 +301,7 @@ impl Situation {
             window: None,
             window_rate: None,
             queue: None,
+            acks_wait: false,
             without_sack: false,
             flight: None,
             bottleneck: None,

@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use slowpath_facts::{Capture, CaptureFacts};
 
 use crate::booked;
-use crate::case::FRAME_OVERHEAD;
+use crate::case::{Case, FRAME_OVERHEAD};
 use crate::hints::hints;
 use crate::job::{self, Job};
 use crate::judge::judge;
 use crate::ledger::{self, Hints, Ledger};
 use crate::limit::Limit;
+use crate::limits::full_link;
 use crate::verdict::{Interval, Verdict};
 
 /// Version of the JSON form.
@@ -118,6 +119,12 @@ impl Connection {
         } else {
             &self.verdict.sentence
         }
+    }
+
+    /// Whether the queue that stands is on the way of the acknowledgements.
+    pub fn acks_wait(&self) -> bool {
+        let case = Case::of(&self.seen.facts, &self.seen.surroundings);
+        full_link::is_of_acknowledgements(&case, self.verdict.limit)
     }
 
     /// Books the ledger again, and judges by it, for a path whose capacity is known: `rate_bit_per_s` counts Ethernet frames with FCS.

@@ -100,6 +100,8 @@ crate::messages! {
 
     // shared-bottleneck
     "shared-bottleneck" FillsSharedLink { rate: Rate, flows: Count, queued: Span, size: Size, base: Span };
+    "full-link.acks" AcksFillLink { waits: Span };
+    "full-link.acks.next" LookAtAcks {};
     "shared-bottleneck.or-slower" OrSlower {};
     "shared-bottleneck.full-queue" OthersAtFullQueue { rank: Share, own: Share, queued: Span, base: Span };
     "shared-bottleneck.standing" OthersKeepQueue { least: Span, own: Share, queued: Span, base: Span };

@@ -9,7 +9,7 @@ use crate::finding::{Finding, No};
 use crate::intervals;
 use crate::ledger::Ledger;
 use crate::limit::{Limit, Reason};
-use crate::limits::{ORDER, seen, unknown};
+use crate::limits::{ORDER, full_link, seen, unknown};
 use crate::look::{Certainty, Look};
 use crate::message::{Share, named};
 use crate::verdict::{Evidence, Interval, Rejected, Verdict};
@@ -29,7 +29,10 @@ pub(crate) fn judge(facts: &FlowFacts, around: &Surroundings, ledger: &Ledger) -
         found.sentence = stood;
     }
     found.also.extend(booked::differs(limit, ledger));
-    if limit == Limit::SharedBottleneck && around.flows <= 1 {
+    if full_link::is_of_acknowledgements(&case, limit) {
+        (found.sentence, found.next_step) = full_link::of_acknowledgements(&case);
+        found.parameters.rate_bit_per_s = None;
+    } else if limit == Limit::SharedBottleneck && around.flows <= 1 {
         found.also.push(Message::OrSlower {});
     }
     if is_doubtful(&case) && !limit.is_undecided() {

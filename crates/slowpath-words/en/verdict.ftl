@@ -131,6 +131,8 @@ link_not_base = the median round trip of { $rtt } is near the empty path's { $ba
 
 ## shared-bottleneck
 
+full-link_acks = The queue stands on the way of the acknowledgements, not of the data: they wait there for up to { $waits }, and a faster link for the data gives nothing.
+full-link_acks_next = look at the link from the receiver back to the sender: what else is sent there, and how fast it is.
 shared-bottleneck_or-slower = Nobody else is in this capture: a link that was slower for a while looks the same.
 shared-bottleneck = The transfer fills a link or shaper of { $rate }, which { $flows } flows between the same hosts share: delay grows with the backlog, up to { $queued } ({ $size }) above the empty path's { $base }.
 shared-bottleneck_full-queue = The transfer shares a full link with other traffic: losses come when the delay is at its highest (before the median one { $rank } of all delays were no longer), and its own load explains only { $own } of a delay of up to { $queued } above the empty path's { $base }.

@@ -101,6 +101,8 @@ link_not_base = RTTの中央値{ $rtt }は無負荷時の{ $base }に近い
 
 ## shared-bottleneck
 
+full-link_acks = キューはデータ側でなく確認応答の経路にあり、確認応答は最大{ $waits }待たされています。データ側の回線を速くしても効果はありません。
+full-link_acks_next = 受信側から送信側への回線の速度と、そこを使う他の通信を確認してください。
 shared-bottleneck_or-slower = このキャプチャに他の通信はなく、一時的に遅くなった回線でも同じように見えます。
 shared-bottleneck = 同じホスト間の{ $flows }フローが共有する{ $rate }の回線(またはシェーパー)を使い切っています。遅延は滞留量とともに増え、無負荷時の{ $base }より最大{ $queued }({ $size })長くなります。
 shared-bottleneck_full-queue = 満杯の回線を他のトラフィックと共有しています。ロスは遅延が最大の時に起き(中央値のロスの直前では、それ以下の遅延が{ $rank })、無負荷時の{ $base }より最大{ $queued }長い遅延のうち、自分の負荷による遅延は{ $own }だけです。

@@ -439,6 +439,39 @@ size = "5 MB"
     );
 }
 
+/// A slow way back is full of acknowledgements: the sender's capture shows whose queue it is, and no faster link for the data is offered.
+#[test]
+fn a_queue_of_acknowledgements_is_told_from_one_of_data() {
+    let text = |up: &str, down: &str| {
+        format!(
+            "title = \"t\"\ncaptures = \"hosts\"\n[network]\nup = [{{ rate = \"{up}\", queue = \"100 packets\" }}, {{ delay = \"20 ms\" }}]\n\
+             down = [{{ rate = \"{down}\", queue = \"100 packets\" }}, {{ delay = \"20 ms\" }}]\n[workload]\nkind = \"iperf3\"\n\
+             size = \"8 MB\"\n[hosts.client]\ncongestion_control = \"cubic\"\n"
+        )
+    };
+    for (name, up, down, acks) in [
+        ("acks-wait", "50 Mbit/s", "128 kbit/s", true),
+        ("data-waits", "10 Mbit/s", "10 Mbit/s", false),
+    ] {
+        let experiment =
+            Experiment::read("x.toml", &text(up, down), &[]).unwrap_or_else(|errors| panic!("{errors}"));
+        let options = PlanOptions::first("default", 7, Clock::Simulated);
+        let plan = experiment.plan(&options, &Fragments::new()).unwrap();
+        let place = std::env::temp_dir().join(format!("slowpath-{name}-{}", std::process::id()));
+        let scratch = Scratch(place.clone());
+        let folder = Folder::create(&place).unwrap();
+        let record = simulated::run("t", &plan, name, true, &folder).unwrap();
+        let beside_sender = record.captures.iter().find(|capture| capture.file.contains("client"));
+        let file = place.join(&beside_sender.expect("the client has a capture").file);
+        let analysis = import::analyze_file(&file).unwrap();
+        drop(scratch);
+        let main = analysis.main_connection().expect("there is a transfer");
+        assert_eq!(main.verdict.limit, Limit::BottleneckBandwidth, "{name}: {}", main.verdict.sentence);
+        assert_eq!(main.acks_wait(), acks, "{name}: {:?}", main.facts.acks_wait_s);
+        assert_eq!(main.verdict.sentence.contains("acknowledgements"), acks, "{name}: {}", main.verdict.sentence);
+    }
+}
+
 /// Two transfers that happen to have the same ports and numbers are no two taps of one: packets would have come before they were sent.
 #[test]
 fn two_transfers_that_are_numbered_alike_are_compared() {

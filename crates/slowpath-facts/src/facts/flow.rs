@@ -79,6 +79,10 @@ pub struct FlowFacts {
     /// where that cannot be told.
     #[serde(skip)]
     pub own_load_explains: f64,
+    /// Beside the sender, by how much longer acknowledgements took than the fastest, by the receiver's own clock: the 95th percentile,
+    /// seconds; 0 where that clock tells nothing.
+    #[serde(default, skip_serializing_if = "no_time")]
+    pub acks_wait_s: f64,
     /// Beside the sender, what Linux would count were its congestion control BBR; `None` where the capture has not every packet.
     #[serde(skip)]
     pub with_bbr: Option<Chronographs>,

@@ -144,6 +144,9 @@ pub(crate) fn measure(conn: &Conn, from: Side, origin: i64, keep_graphs: bool) -
         (origin, conn.span.0),
         one_way.as_ref(),
     );
+    if split.tap == Tap::Sender {
+        facts.acks_wait_s = one_way::of_acknowledgements(half).map_or(0.0, |one_way| one_way.at(0.95));
+    }
     if let Some(one_way) = &one_way {
         let arrives = facts.arrival_peak_bit_per_s / 8.0;
         let rates = facts.timeline.train_rate.into_iter().chain([arrives]);

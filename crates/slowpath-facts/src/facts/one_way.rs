@@ -26,17 +26,30 @@ fn stamped(half: &Half) -> impl DoubleEndedIterator<Item = &Tx> {
 
 /// The delays of the segments that one side sent, as they arrived; `None` where its timestamps tell no time.
 pub(super) fn delays(half: &Half) -> Option<OneWay> {
-    let (first, last) = (stamped(half).next()?, stamped(half).next_back()?);
-    let ticks = |tx: &Tx| f64::from(Seq32(tx.stamp).distance(Seq32(first.stamp)));
-    let span = (last.at - first.at) as f64 / 1e9;
-    if stamped(half).count() < SEGMENTS || span < SPAN || ticks(last) < TICKS {
+    of_stamps(stamped(half).map(|tx| (tx.at, tx.stamp)))
+}
+
+/// The delays of the acknowledgements that answer what one side sent, as they came back; `None` where their timestamps tell no time.
+pub(super) fn of_acknowledgements(half: &Half) -> Option<OneWay> {
+    let acks = half.acks.entries().iter();
+    of_stamps(acks.filter_map(|ack| Some((ack.at, ack.stamp?))))
+}
+
+/// The delays of packets that passed the tap then, with these timestamps.
+fn of_stamps(stamps: impl Iterator<Item = (i64, u32)>) -> Option<OneWay> {
+    let stamps: Vec<(i64, u32)> = stamps.collect();
+    let (first, last) = (*stamps.first()?, *stamps.last()?);
+    let ticks = |stamp: u32| f64::from(Seq32(stamp).distance(Seq32(first.1)));
+    let span = (last.0 - first.0) as f64 / 1e9;
+    if stamps.len() < SEGMENTS || span < SPAN || ticks(last.1) < TICKS {
         return None;
     }
     let unit_s = UNITS
         .into_iter()
-        .find(|unit| (span / ticks(last) / unit - 1.0).abs() <= NEAR)?;
-    let mut delays: Vec<(i64, f64)> = stamped(half)
-        .map(|tx| (tx.at, (tx.at - first.at) as f64 / 1e9 - ticks(tx) * unit_s))
+        .find(|unit| (span / ticks(last.1) / unit - 1.0).abs() <= NEAR)?;
+    let mut delays: Vec<(i64, f64)> = stamps
+        .iter()
+        .map(|&(at, stamp)| (at, (at - first.0) as f64 / 1e9 - ticks(stamp) * unit_s))
         .collect();
     // The two clocks drift apart a little; a queue that grows does so faster.
     let third = delays.len() / 3;
@@ -61,6 +74,13 @@ pub(super) fn delays(half: &Half) -> Option<OneWay> {
 }
 
 impl OneWay {
+    /// The delay that this share of the packets does not exceed, seconds.
+    pub(super) fn at(&self, share: f64) -> f64 {
+        let mut delays: Vec<f64> = self.delays.iter().map(|(_, delay)| *delay).collect();
+        delays.sort_unstable_by(f64::total_cmp);
+        super::distribution::quantile(&delays, share)
+    }
+
     /// Share of the variance of these delays that a queue explains which nothing but this flow fills, before a link of a rate
     /// near one of these, payload bytes per second; 0 where that cannot be told. What was lost filled no queue.
     pub(super) fn explained_by_own_load(&self, half: &Half, rates: impl Iterator<Item = f64>) -> f64 {

@@ -179,6 +179,7 @@ impl Half {
             marks,
             duplicate,
             syn: packet.flags.has(TcpFlags::SYN),
+            stamp: packet.timestamps.map(|times| times.value),
         });
     }
 

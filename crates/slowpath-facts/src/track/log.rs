@@ -275,6 +275,8 @@ pub(crate) struct Ack {
     pub(crate) duplicate: bool,
     /// Window field of a SYN, never scaled.
     pub(crate) syn: bool,
+    /// The receiver's own clock (RFC 7323).
+    pub(crate) stamp: Option<u32>,
 }
 
 /// Acknowledgements in order of time.
@@ -499,6 +501,7 @@ mod tests {
                 marks: 0,
                 duplicate: false,
                 syn: false,
+                stamp: None,
             });
             assert!(log.entries().len() <= CAPACITY);
         }

@@ -147,6 +147,25 @@ pub(super) fn at_most_trains(case: &Case, rate: f64) -> f64 {
 /// How much faster than the trains that leave it a link may seem.
 const BEYOND: f64 = 1.1;
 
+/// Whether the queue that stands is on the way of the acknowledgements: what round trips grow by, the receiver's own clock shows to be
+/// theirs.
+pub(crate) fn is_of_acknowledgements(case: &Case, limit: Limit) -> bool {
+    let (waits, grows) = (case.facts.acks_wait_s, case.facts.rtt.p95 - case.base_rtt);
+    let link = matches!(limit, Limit::BottleneckBandwidth | Limit::SharedBottleneck);
+    link && waits >= LONG_WAIT && waits >= THEIRS * grows
+}
+
+/// What is said of it, and what to look at next.
+pub(crate) fn of_acknowledgements(case: &Case) -> (Message, Option<Message>) {
+    let waits = Span(case.facts.acks_wait_s);
+    (Message::AcksFillLink { waits }, Some(Message::LookAtAcks {}))
+}
+
+/// How long acknowledgements wait that stand in a queue, seconds; chosen.
+const LONG_WAIT: f64 = 0.01;
+/// Share of what round trips grow by that is theirs then; chosen.
+const THEIRS: f64 = 0.7;
+
 /// The queue adds more delay than the path has, and more than anybody would call short.
 pub(super) fn bloats(case: &Case, queued_s: f64) -> bool {
     queued_s > case.base_rtt.max(BLOAT)

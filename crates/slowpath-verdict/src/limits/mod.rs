@@ -17,7 +17,7 @@ pub(crate) mod bottleneck_bandwidth;
 pub(crate) mod capture_loss;
 pub(crate) mod constant;
 pub(crate) mod ecn_congestion;
-mod full_link;
+pub(crate) mod full_link;
 mod losses;
 pub(crate) mod mtu_black_hole;
 mod own_backlog;
