@@ -461,14 +461,27 @@ fn a_queue_of_acknowledgements_is_told_from_one_of_data() {
         let scratch = Scratch(place.clone());
         let folder = Folder::create(&place).unwrap();
         let record = simulated::run("t", &plan, name, true, &folder).unwrap();
-        let beside_sender = record.captures.iter().find(|capture| capture.file.contains("client"));
+        let beside_sender = record
+            .captures
+            .iter()
+            .find(|capture| capture.file.contains("client"));
         let file = place.join(&beside_sender.expect("the client has a capture").file);
         let analysis = import::analyze_file(&file).unwrap();
         drop(scratch);
         let main = analysis.main_connection().expect("there is a transfer");
-        assert_eq!(main.verdict.limit, Limit::BottleneckBandwidth, "{name}: {}", main.verdict.sentence);
+        assert_eq!(
+            main.verdict.limit,
+            Limit::BottleneckBandwidth,
+            "{name}: {}",
+            main.verdict.sentence
+        );
         assert_eq!(main.acks_wait(), acks, "{name}: {:?}", main.facts.acks_wait_s);
-        assert_eq!(main.verdict.sentence.contains("acknowledgements"), acks, "{name}: {}", main.verdict.sentence);
+        assert_eq!(
+            main.verdict.sentence.contains("acknowledgements"),
+            acks,
+            "{name}: {}",
+            main.verdict.sentence
+        );
     }
 }
 
