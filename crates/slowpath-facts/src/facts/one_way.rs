@@ -40,7 +40,7 @@ fn of_stamps(stamps: impl Iterator<Item = (i64, u32)>) -> Option<OneWay> {
     let stamps: Vec<(i64, u32)> = stamps.collect();
     let (first, last) = (*stamps.first()?, *stamps.last()?);
     let ticks = |stamp: u32| f64::from(Seq32(stamp).distance(Seq32(first.1)));
-    let span = (last.0 - first.0) as f64 / 1e9;
+    let span = last.0.saturating_sub(first.0) as f64 / 1e9;
     if stamps.len() < SEGMENTS || span < SPAN || ticks(last.1) < TICKS {
         return None;
     }
@@ -49,13 +49,18 @@ fn of_stamps(stamps: impl Iterator<Item = (i64, u32)>) -> Option<OneWay> {
         .find(|unit| (span / ticks(last.1) / unit - 1.0).abs() <= NEAR)?;
     let mut delays: Vec<(i64, f64)> = stamps
         .iter()
-        .map(|&(at, stamp)| (at, (at - first.0) as f64 / 1e9 - ticks(stamp) * unit_s))
+        .map(|&(at, stamp)| {
+            (
+                at,
+                at.saturating_sub(first.0) as f64 / 1e9 - ticks(stamp) * unit_s,
+            )
+        })
         .collect();
     // The two clocks drift apart a little; a queue that grows does so faster.
     let third = delays.len() / 3;
     let least = |part: &[(i64, f64)]| part.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1));
     let (early, late) = (least(&delays[..third])?, least(&delays[delays.len() - third..])?);
-    let apart = (late.0 - early.0) as f64 / 1e9;
+    let apart = late.0.saturating_sub(early.0) as f64 / 1e9;
     let drift = if apart > 0.0 {
         (late.1 - early.1) / apart
     } else {
@@ -63,7 +68,7 @@ fn of_stamps(stamps: impl Iterator<Item = (i64, u32)>) -> Option<OneWay> {
     };
     if drift.abs() <= DRIFT {
         for (at, delay) in &mut delays {
-            *delay -= drift * (*at - early.0) as f64 / 1e9;
+            *delay -= drift * at.saturating_sub(early.0) as f64 / 1e9;
         }
     }
     let base = least(&delays)?.1;

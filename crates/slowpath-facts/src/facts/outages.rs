@@ -153,7 +153,7 @@ fn between_acknowledgements(half: &Half, typical: f64) -> Vec<Span> {
         }
         let known = ack.to.saturating_sub(half.first) + u64::from(ack.sacked);
         let fresh = known > delivered;
-        if let Some(from) = since.filter(|from| fresh && ack.at - from >= least) {
+        if let Some(from) = since.filter(|from| fresh && ack.at.saturating_sub(*from) >= least) {
             let meanwhile = &sent[first..place];
             let segment = u64::from(half.segment_limit.max(1));
             let several = end.saturating_sub(una) >= 2 * segment;
@@ -223,7 +223,7 @@ fn between_arrivals(half: &Half, (typical, shortest): (f64, f64), one_way: Optio
     let arrived: Vec<(&Tx, Option<f64>)> = with_delays(half, one_way).collect();
     let least = least(typical, until.saturating_sub(from), arrived.len());
     let timers = ((TIMER + typical) * TWICE * 1e9) as i64;
-    let [near, trip] = [typical, shortest].map(|seconds| (seconds * 1e9) as i64);
+    let [near, trip] = [typical, shortest].map(|seconds| (seconds.clamp(0.0, LONGEST) * 1e9) as i64);
     let mut out = Vec::new();
     let mut reached = half.first;
     let mut last: Option<(i64, f64)> = None;
@@ -233,14 +233,14 @@ fn between_arrivals(half: &Half, (typical, shortest): (f64, f64), one_way: Optio
         let new = tx.end() > reached || tx.flags.has(TxFlags::FILLS);
         if !new {
             let (again, times) = repeated.unwrap_or((last.map_or(tx.at, |(at, _)| at), 0));
-            repeated = Some((tx.at, times + u32::from(tx.at - again > near)));
+            repeated = Some((tx.at, times + u32::from(tx.at.saturating_sub(again) > near)));
             continue;
         }
         let (in_order, hole) = (tx.seq == reached, tx.flags.has(TxFlags::FILLS));
         reached = reached.max(tx.end());
         let before = last.replace((tx.at, delay.unwrap_or(0.0)));
         let repeated = repeated.take();
-        let Some((at, queued)) = before.filter(|(at, _)| tx.at - at >= least) else {
+        let Some((at, queued)) = before.filter(|(at, _)| tx.at.saturating_sub(*at) >= least) else {
             continue;
         };
         if tx.flags.has(TxFlags::HELD) {
@@ -250,11 +250,12 @@ fn between_arrivals(half: &Half, (typical, shortest): (f64, f64), one_way: Optio
         let grew = delay.is_some_and(|delay| delay - queued >= 0.5 * least as f64 / 1e9);
         if grew && under_way >= least {
             out.push(Span {
-                from: at.max(tx.at - under_way),
+                from: at.max(tx.at.saturating_sub(under_way)),
                 to: tx.at,
                 held: true,
             });
-        } else if repeated.is_some_and(|(again, times)| times > 1 || times == 1 && tx.at - again <= 2 * near)
+        } else if repeated
+            .is_some_and(|(again, times)| times > 1 || times == 1 && tx.at.saturating_sub(again) <= 2 * near)
         {
             // The sender did not hear of what had arrived, and sent it again when its timer ran out.
             out.push(Span {
@@ -264,7 +265,7 @@ fn between_arrivals(half: &Half, (typical, shortest): (f64, f64), one_way: Optio
             });
         } else if in_order
             && !hole
-            && tx.at - at >= timers
+            && tx.at.saturating_sub(at) >= timers
             && follows_timer(half, &arrived, place, [trip, near])
         {
             out.push(Span {
@@ -296,7 +297,7 @@ fn with_delays<'a>(
 fn follows_timer(half: &Half, arrived: &[(&Tx, Option<f64>)], place: usize, [trip, usual]: [i64; 2]) -> bool {
     let segment = half.segment_limit.max(1);
     let at = arrived[place].0.at;
-    let (first, second) = (at + trip * 3 / 5, at + usual * 5 / 2);
+    let (first, second) = (at.saturating_add(trip * 3 / 5), at.saturating_add(usual * 5 / 2));
     let within = |from: i64, to: i64| {
         let rest = arrived[place..].iter().map(|(tx, _)| tx);
         let rest = rest.skip_while(move |tx| tx.at < from);
@@ -312,12 +313,12 @@ fn follows_timer(half: &Half, arrived: &[(&Tx, Option<f64>)], place: usize, [tri
     let alone = segments(at, first) == 1 && arrived[place].0.len >= segment;
     alone
         && filled >= FILLED
-        && next.is_some_and(|next| (1..=FEW).contains(&segments(next, next + trip * 3 / 5)))
+        && next.is_some_and(|next| (1..=FEW).contains(&segments(next, next.saturating_add(trip * 3 / 5))))
 }
 
 /// Whether `at` is at most `reach` before `last`.
 const fn at_most(last: i64, at: i64, reach: i64) -> bool {
-    last - at <= reach
+    last.saturating_sub(at) <= reach
 }
 
 /// The least time in which nothing gets through, seconds: a delayed acknowledgement of a single segment takes up to half of a second
@@ -333,6 +334,8 @@ const WHOLE: u64 = 4;
 const IN_A_ROW: f64 = 3.0;
 /// Chance of so many in a row anywhere in the transfer, below which it is none.
 const HARDLY: f64 = 0.01;
+/// The longest round trip by which anything is told, seconds.
+const LONGEST: f64 = 3_600.0;
 /// The least retransmission timeout beyond a round trip, seconds (Linux).
 const TIMER: f64 = 0.2;
 /// Times as long that shows a timer which ran out twice: its second time is twice as long.
