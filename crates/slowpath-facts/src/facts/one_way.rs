@@ -82,8 +82,11 @@ impl OneWay {
     /// The delay that this share of the packets does not exceed, seconds.
     pub(super) fn at(&self, share: f64) -> f64 {
         let mut delays: Vec<f64> = self.delays.iter().map(|(_, delay)| *delay).collect();
-        delays.sort_unstable_by(f64::total_cmp);
-        super::distribution::quantile(&delays, share)
+        let place = (delays.len().saturating_sub(1) as f64 * share) as usize;
+        if place >= delays.len() {
+            return 0.0;
+        }
+        *delays.select_nth_unstable_by(place, f64::total_cmp).1
     }
 
     /// Share of the variance of these delays that a queue explains which nothing but this flow fills, before a link of a rate
