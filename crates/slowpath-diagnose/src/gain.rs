@@ -478,12 +478,13 @@ pub fn remedies(situation: &Situation, evidence: &PathEvidence, flags: &[Flag]) 
         Limit::RandomLoss if stood_still(situation) => Vec::new(),
         Limit::RandomLoss => {
             let paced = (!situation.without_sack).then(|| change::congestion_control(Control::Bbr));
-            let others = [change::streams(4), window];
-            [change::no_loss()]
-                .into_iter()
-                .chain(paced)
-                .chain(others)
-                .collect()
+            let all = [
+                Some(change::no_loss()),
+                paced,
+                Some(change::streams(4)),
+                Some(window),
+            ];
+            all.into_iter().flatten().collect()
         }
         // A faster link for the data gives nothing where it is theirs that is full.
         Limit::BottleneckBandwidth | Limit::SharedBottleneck if situation.acks_wait => Vec::new(),
@@ -661,12 +662,13 @@ fn flight_ceiling(s: &Situation, change: &Intervention, rtt: f64, streams: f64) 
         return None;
     }
     // Who waits for answers between its bursts does so on each of several connections.
-    let rate = match change {
-        Intervention::SetStreams { .. } if s.limit == Limit::ProtocolWindow => {
-            (bytes / rtt * streams).min(s.goodput * streams / s.parallel)
-        }
-        _ => bytes / rtt * streams,
+    let waits = s.limit == Limit::ProtocolWindow && matches!(change, Intervention::SetStreams { .. });
+    let most = if waits {
+        s.goodput / s.parallel
+    } else {
+        f64::INFINITY
     };
+    let rate = (bytes / rtt).min(most) * streams;
     Some(Ceiling {
         limit: s.limit,
         low: rate * 0.8,

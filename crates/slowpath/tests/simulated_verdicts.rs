@@ -17,6 +17,29 @@ impl Drop for Scratch {
     }
 }
 
+/// A folder for results that is gone with the test.
+fn scratch(name: &str) -> (Scratch, Folder) {
+    let place = std::env::temp_dir().join(format!("slowpath-{name}-{}", std::process::id()));
+    let folder = Folder::create(&place).unwrap();
+    (Scratch(place), folder)
+}
+
+/// The captures of a run of what this file says.
+fn captures(text: &str, name: &str, (scratch, folder): &(Scratch, Folder)) -> Vec<PathBuf> {
+    let experiment = Experiment::read("x.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let options = PlanOptions::first("default", 7, Clock::Simulated);
+    let plan = experiment.plan(&options, &Fragments::new()).unwrap();
+    let record = simulated::run("t", &plan, name, true, folder).unwrap();
+    let files = record.captures.iter();
+    files.map(|capture| scratch.0.join(&capture.file)).collect()
+}
+
+/// The one beside the client.
+fn beside_client(files: &[PathBuf]) -> &PathBuf {
+    let of_client = |file: &&PathBuf| file.to_string_lossy().contains(".client.");
+    files.iter().find(of_client).expect("the client has a capture")
+}
+
 /// Verdicts on the captures beside sender and receiver of one transfer over `path` up and half of `rtt_ms` down.
 fn verdicts(name: &str, control: &str, megabytes: u32, rtt_ms: f64, path: &str) -> BTreeMap<String, Verdict> {
     let connections = connections(name, control, megabytes, rtt_ms, path);
@@ -75,21 +98,16 @@ congestion_control = "{control}"
 {server}
 "#
     );
-    let experiment = Experiment::read("x.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
-    let options = PlanOptions::first("default", 7, Clock::Simulated);
-    let plan = experiment.plan(&options, &Fragments::new()).unwrap();
-    let place = std::env::temp_dir().join(format!("slowpath-verdicts-{name}-{}", std::process::id()));
-    let scratch = Scratch(place.clone());
-    let folder = Folder::create(&place).unwrap();
-    let record = simulated::run("t", &plan, name, true, &folder).unwrap();
+    let place = scratch(&format!("verdicts-{name}"));
+    let files = captures(&text, name, &place);
     let mut out = BTreeMap::new();
-    for capture in &record.captures {
-        let analysis = import::analyze_file(&place.join(&capture.file)).unwrap();
+    for file in files {
+        let analysis = import::analyze_file(&file).unwrap();
         let main = analysis.main_connection().expect("there is a transfer");
-        println!("{}: {}", capture.file, main.verdict.sentence);
+        println!("{}: {}", file.display(), main.verdict.sentence);
         out.insert(format!("{:?}", main.tap), (main.clone(), analysis.connections));
     }
-    drop(scratch);
+    drop(place);
     assert!(!out.is_empty(), "{name}: no capture");
     out
 }
@@ -415,23 +433,13 @@ down = [{ delay = "20 ms" }]
 kind = "iperf3"
 size = "5 MB"
 "#;
-    let experiment = Experiment::read("x.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
-    let options = PlanOptions::first("default", 7, Clock::Simulated);
-    let plan = experiment.plan(&options, &Fragments::new()).unwrap();
-    let place = std::env::temp_dir().join(format!("slowpath-two-taps-{}", std::process::id()));
-    let scratch = Scratch(place.clone());
-    let folder = Folder::create(&place).unwrap();
-    let record = simulated::run("t", &plan, "two-taps", true, &folder).unwrap();
-    let files: Vec<PathBuf> = record
-        .captures
-        .iter()
-        .map(|capture| place.join(&capture.file))
-        .collect();
+    let place = scratch("two-taps");
+    let files = captures(text, "two-taps", &place);
     let slowpath::explain::Pair::Taps(pair) = slowpath::explain::pair(&files[0], &files[1]).unwrap() else {
         panic!("both hold the same connections");
     };
     let between = pair.taps.iter().map(|taps| taps.reordered_between).max();
-    drop(scratch);
+    drop(place);
     // One in a hundred of 3,450 segments.
     assert!(
         between.is_some_and(|late| (20..60).contains(&late)),
@@ -453,21 +461,10 @@ fn a_queue_of_acknowledgements_is_told_from_one_of_data() {
         ("acks-wait", "50 Mbit/s", "128 kbit/s", true),
         ("data-waits", "10 Mbit/s", "10 Mbit/s", false),
     ] {
-        let experiment =
-            Experiment::read("x.toml", &text(up, down), &[]).unwrap_or_else(|errors| panic!("{errors}"));
-        let options = PlanOptions::first("default", 7, Clock::Simulated);
-        let plan = experiment.plan(&options, &Fragments::new()).unwrap();
-        let place = std::env::temp_dir().join(format!("slowpath-{name}-{}", std::process::id()));
-        let scratch = Scratch(place.clone());
-        let folder = Folder::create(&place).unwrap();
-        let record = simulated::run("t", &plan, name, true, &folder).unwrap();
-        let beside_sender = record
-            .captures
-            .iter()
-            .find(|capture| capture.file.contains("client"));
-        let file = place.join(&beside_sender.expect("the client has a capture").file);
-        let analysis = import::analyze_file(&file).unwrap();
-        drop(scratch);
+        let place = scratch(name);
+        let files = captures(&text(up, down), name, &place);
+        let analysis = import::analyze_file(beside_client(&files)).unwrap();
+        drop(place);
         let main = analysis.main_connection().expect("there is a transfer");
         assert_eq!(
             main.verdict.limit,
@@ -488,26 +485,17 @@ fn a_queue_of_acknowledgements_is_told_from_one_of_data() {
 /// Two transfers that happen to have the same ports and numbers are no two taps of one: packets would have come before they were sent.
 #[test]
 fn two_transfers_that_are_numbered_alike_are_compared() {
-    let place = std::env::temp_dir().join(format!("slowpath-two-transfers-{}", std::process::id()));
-    let scratch = Scratch(place.clone());
-    let folder = Folder::create(&place).unwrap();
-    let files: Vec<PathBuf> = ["20 Mbit/s", "5 Mbit/s"]
-        .map(|rate| {
-            let text = format!(
-                "title = \"t\"\ncaptures = \"hosts\"\n[network]\nup = [{{ rate = \"{rate}\", queue = \"100 packets\" }}, {{ delay = \"20 ms\" }}]\n\
-                 down = [{{ delay = \"20 ms\" }}]\n[workload]\nkind = \"iperf3\"\nsize = \"4 MB\"\n"
-            );
-            let experiment = Experiment::read("x.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
-            let options = PlanOptions::first("default", 7, Clock::Simulated);
-            let plan = experiment.plan(&options, &Fragments::new()).unwrap();
-            let name = rate.replace([' ', '/'], "-");
-            let record = simulated::run("t", &plan, &name, true, &folder).unwrap();
-            let beside_sender = record.captures.iter().find(|capture| capture.file.contains("client"));
-            place.join(&beside_sender.expect("the client has a capture").file)
-        })
-        .to_vec();
+    let place = scratch("two-transfers");
+    let files = ["20 Mbit/s", "5 Mbit/s"].map(|rate| {
+        let text = format!(
+            "title = \"t\"\ncaptures = \"hosts\"\n[network]\nup = [{{ rate = \"{rate}\", queue = \"100 packets\" }}, {{ delay = \"20 ms\" }}]\n\
+             down = [{{ delay = \"20 ms\" }}]\n[workload]\nkind = \"iperf3\"\nsize = \"4 MB\"\n"
+        );
+        let files = captures(&text, &rate.replace([' ', '/'], "-"), &place);
+        beside_client(&files).clone()
+    });
     let pair = slowpath::explain::pair(&files[0], &files[1]).unwrap();
-    drop(scratch);
+    drop(place);
     assert!(matches!(pair, slowpath::explain::Pair::Transfers(_)));
 }
 

@@ -159,11 +159,16 @@ fn between_acknowledgements(half: &Half, typical: f64) -> Vec<Span> {
             let several = end.saturating_sub(una) >= 2 * segment;
             // All had arrived, and what told of it came late.
             let arrived = !hole && ack.to >= sent_by_then && sent_by_then >= una + WHOLE * segment;
-            let machine = || meanwhile.iter().any(|tx| tx.flags.has(TxFlags::HELD));
-            let held = (arrived && !machine())
-                .then_some(true)
-                .or_else(|| kept(&sent[..place], meanwhile, una, (lost, segments)));
-            if several && let Some(held) = held {
+            let machine = meanwhile.iter().any(|tx| tx.flags.has(TxFlags::HELD));
+            let held = if arrived {
+                Some(true)
+            } else {
+                kept(&sent[..place], meanwhile, una, (lost, segments))
+            };
+            if several
+                && !machine
+                && let Some(held) = held
+            {
                 out.push(Span {
                     from,
                     to: ack.at,
@@ -183,13 +188,10 @@ fn between_acknowledgements(half: &Half, typical: f64) -> Vec<Span> {
     out
 }
 
-/// Whether the path held back what was under way (or lost it) while these were sent; `None` where a retransmission timer or the
-/// machine explains that nothing was acknowledged. `sent` is all until then, of so many segments in all, with losses so often; `una` is
+/// Whether the path held back what was under way (or lost it) while these were sent; `None` where a retransmission timer explains that
+/// nothing was acknowledged. `sent` is all until then, of so many segments in all, with losses so often; `una` is
 /// the oldest byte that was not acknowledged.
 fn kept(sent: &[Tx], meanwhile: &[Tx], una: u64, (lost, segments): (f64, f64)) -> Option<bool> {
-    if meanwhile.iter().any(|tx| tx.flags.has(TxFlags::HELD)) {
-        return None;
-    }
     let again = || {
         meanwhile
             .iter()
@@ -248,32 +250,30 @@ fn between_arrivals(half: &Half, (typical, shortest): (f64, f64), one_way: Optio
         }
         let under_way = delay.map_or(0, |delay| (delay * 1e9) as i64);
         let grew = delay.is_some_and(|delay| delay - queued >= 0.5 * least as f64 / 1e9);
-        if grew && under_way >= least {
-            out.push(Span {
-                from: at.max(tx.at.saturating_sub(under_way)),
-                to: tx.at,
-                held: true,
-            });
-        } else if repeated
-            .is_some_and(|(again, times)| times > 1 || times == 1 && tx.at.saturating_sub(again) <= 2 * near)
-        {
-            // The sender did not hear of what had arrived, and sent it again when its timer ran out.
-            out.push(Span {
-                from: at,
-                to: tx.at,
-                held: true,
-            });
-        } else if in_order
-            && !hole
-            && tx.at.saturating_sub(at) >= timers
-            && follows_timer(half, &arrived, place, [trip, near])
-        {
-            out.push(Span {
-                from: at,
-                to: tx.at,
-                held: false,
-            });
-        }
+        // The sender did not hear of what had arrived, and sent it again when its timer ran out.
+        let unheard = || {
+            repeated.is_some_and(|(again, times)| {
+                times > 1 || times == 1 && tx.at.saturating_sub(again) <= 2 * near
+            })
+        };
+        let lost = || {
+            in_order
+                && !hole
+                && tx.at.saturating_sub(at) >= timers
+                && follows_timer(half, &arrived, place, [trip, near])
+        };
+        let span = if grew && under_way >= least {
+            Some((at.max(tx.at.saturating_sub(under_way)), true))
+        } else if unheard() {
+            Some((at, true))
+        } else {
+            lost().then_some((at, false))
+        };
+        out.extend(span.map(|(from, held)| Span {
+            from,
+            to: tx.at,
+            held,
+        }));
     }
     out
 }
@@ -306,7 +306,7 @@ fn follows_timer(half: &Half, arrived: &[(&Tx, Option<f64>)], place: usize, [tri
     let segments = |from: i64, to: i64| -> u32 { within(from, to).map(|tx| tx.len.div_ceil(segment)).sum() };
     let before = arrived[..place].iter().rev().map(|(tx, _)| tx);
     let filled: u32 = before
-        .take_while(|tx| at_most(arrived[place - 1].0.at, tx.at, trip))
+        .take_while(|tx| arrived[place - 1].0.at.saturating_sub(tx.at) <= trip)
         .map(|tx| tx.len.div_ceil(segment))
         .sum();
     let next = within(first, second).next().map(|tx| tx.at);
@@ -314,11 +314,6 @@ fn follows_timer(half: &Half, arrived: &[(&Tx, Option<f64>)], place: usize, [tri
     alone
         && filled >= FILLED
         && next.is_some_and(|next| (1..=FEW).contains(&segments(next, next.saturating_add(trip * 3 / 5))))
-}
-
-/// Whether `at` is at most `reach` before `last`.
-const fn at_most(last: i64, at: i64, reach: i64) -> bool {
-    last.saturating_sub(at) <= reach
 }
 
 /// The least time in which nothing gets through, seconds: a delayed acknowledgement of a single segment takes up to half of a second
