@@ -13,7 +13,7 @@ use slowpath_verdict::{Flag, Limit};
 use crate::catalogue::Message;
 use crate::change::{self, Control};
 use crate::response;
-use crate::situation::{Cost, PathEvidence, Situation};
+use crate::situation::{Cost, PathEvidence, Saved, Situation};
 
 /// What one limit would allow, byte/s of payload.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,6 +79,9 @@ pub struct Prediction {
     pub expected: f64,
     /// At most; absent where nothing that was seen bounds it.
     pub high: Option<f64>,
+    /// Between what rates, byte/s, nine of ten such transfers end by the ledger's own account; absent where no ledger tells.
+    #[serde(default)]
+    pub range90: Option<(f64, f64)>,
     /// The limit that holds the transfer then; `None` if nothing that was seen bounds it.
     pub next_limit: Option<Limit>,
     /// Other limits that may hold it as well, given the uncertainty.
@@ -146,6 +149,9 @@ const MOSTLY: f64 = 0.5;
 /// a proof may leave open.
 const DOUBT: f64 = 0.12;
 
+/// Connections at once that a single one is advised to become.
+const STREAMS: u32 = 4;
+
 /// Connections at once, on average, from which on they are a job.
 pub(crate) const A_JOB: f64 = 2.0;
 
@@ -159,9 +165,12 @@ pub fn predict(situation: &Situation, evidence: &PathEvidence, change: &Interven
         .or_else(|| of_longer_queue(situation, change))
         .or_else(|| of_faster_link(situation, change))
         .or_else(|| of_more_connections(situation, change));
-    if let Some(prediction) = by_account {
-        return below_the_window(situation, prediction);
-    }
+    let prediction = by_account.unwrap_or_else(|| by_ceilings(situation, evidence, change));
+    below_the_window(situation, prediction)
+}
+
+/// What the lowest of all ceilings lets through with the change.
+fn by_ceilings(situation: &Situation, evidence: &PathEvidence, change: &Intervention) -> Prediction {
     let mut ceilings = ceilings(situation, evidence, change);
     for ceiling in &mut ceilings {
         ceiling.start_slowly(situation);
@@ -217,6 +226,7 @@ pub fn predict(situation: &Situation, evidence: &PathEvidence, change: &Interven
         },
         expected: first.expected,
         high: high.is_finite().then_some(high),
+        range90: None,
         next_limit: Some(first.limit),
         possible_limits: possible,
         because,
@@ -244,8 +254,9 @@ fn by_ledger(s: &Situation, change: &Intervention) -> Option<Prediction> {
         _ => false,
     };
     let charged = s.cost_of(removed);
-    let saved = takes_away(change).and_then(|cause| s.saved_without(cause));
-    let saved = saved.filter(|_| charged >= LEAST_SAVED).unwrap_or(charged);
+    let told = takes_away(change).and_then(|cause| s.saved_without(cause));
+    let told = told.filter(|_| charged >= LEAST_SAVED);
+    let saved = told.map_or(charged, |saved| saved.share);
     if !(LEAST_SAVED..MOST_SAVED).contains(&saved) {
         return None;
     }
@@ -272,14 +283,18 @@ fn by_ledger(s: &Situation, change: &Intervention) -> Option<Prediction> {
         _ => s.goodput / left,
     };
     let because = Message::GivenBack { share: Share(saved) };
-    Some(of_account(
-        s,
-        change,
-        expected,
-        next_limit,
-        possible_limits,
-        &because,
-    ))
+    let account = of_account(s, change, expected, next_limit, possible_limits, &because);
+    // Nobody makes a transfer slower by taking a cause away, and no ledger believes in nothing being left.
+    let range = |saved: Saved| {
+        let [low, high] =
+            [saved.least.max(0.0), saved.most.min(MOST_SAVED)].map(|share| s.goodput / (1.0 - share));
+        (
+            low.min(account.low),
+            high.max(account.high.unwrap_or(account.expected)),
+        )
+    };
+    let range90 = told.filter(|_| s.lasts_s.is_none()).map(range);
+    Some(Prediction { range90, ..account })
 }
 
 /// The one cause that a change takes away, where it is one alone.
@@ -313,6 +328,7 @@ fn of_longer_queue(s: &Situation, change: &Intervention) -> Option<Prediction> {
         low: s.goodput,
         expected: s.peak.unwrap_or(s.goodput).max(s.goodput),
         high: None,
+        range90: None,
         next_limit: None,
         possible_limits: vec![Limit::BottleneckBandwidth],
         because: because.to_string(),
@@ -329,7 +345,14 @@ fn of_faster_link(s: &Situation, change: &Intervention) -> Option<Prediction> {
     let link = s.link.filter(|_| s.fills_the_link())?;
     let link = (link + s.cost_of(Cost::is_link)).min(1.0);
     let left = 1.0 - link + link * 100.0 / f64::from((*percent).max(1));
-    let expected = s.goodput / left;
+    // Where losses make the window small it grows no faster on a faster link: the course of the transfer tells.
+    let course = s.twice.filter(|_| *percent == 200).map_or(left, |twice| {
+        let share = twice.share.clamp(left, 1.0);
+        // A course that does not take as long as the transfer did, or that no link makes shorter though one was full, is half believed.
+        let is_its_own = twice.as_seen.ln().abs() <= ITS_OWN && twice.share <= SHORTER;
+        if is_its_own { share } else { (left * share).sqrt() }
+    });
+    let expected = s.goodput / course;
     let others = s.costs.iter().filter(|cost| !cost.is_link());
     let possible = others
         .filter(|cost| cost.share >= AVOIDABLE / 2.0 * left)
@@ -339,6 +362,9 @@ fn of_faster_link(s: &Situation, change: &Intervention) -> Option<Prediction> {
         .collect();
     let because = Message::LinkShrinks { share: Share(link) };
     let mut out = of_account(s, change, expected, s.limit, possible, &because);
+    if course > left {
+        out.range90 = Some((expected / (1.0 + DOUBT), s.goodput / left / (1.0 - DOUBT)));
+    }
     // What the window's growth behind an overflow takes may not shrink at all.
     if s.cost_of(Cost::is_link) >= GROWS {
         out.low = out.low.min(s.goodput);
@@ -383,7 +409,15 @@ fn of_more_connections(s: &Situation, change: &Intervention) -> Option<Predictio
 /// The same where the receiver's window lets less through: it is the next limit then.
 fn below_the_window(s: &Situation, prediction: Prediction) -> Prediction {
     let lifts = matches!(prediction.change, Intervention::SetWindow { .. });
-    let most = s.window_rate.map(|rate| rate * s.parallel).filter(|_| !lifts);
+    let each = [s.window_rate, s.window_most]
+        .into_iter()
+        .flatten()
+        .reduce(f64::min);
+    let streams = match prediction.change {
+        Intervention::SetStreams { count } => f64::from(count.max(1)),
+        _ => s.parallel,
+    };
+    let most = each.map(|rate| rate * streams).filter(|_| !lifts);
     let Some(most) = most.filter(|most| *most < prediction.expected) else {
         return prediction;
     };
@@ -401,6 +435,9 @@ fn below_the_window(s: &Situation, prediction: Prediction) -> Prediction {
         low: prediction.low.min(most / (1.0 + DOUBT)),
         expected: most,
         high: prediction.high.map(|high| high.min(most / (1.0 - DOUBT))),
+        range90: prediction
+            .range90
+            .map(|(low, high)| (low.min(most / (1.0 + DOUBT)), high.min(most / (1.0 - DOUBT)))),
         next_limit: Some(Limit::ReceiverWindow),
         possible_limits,
         because: because.to_string(),
@@ -423,6 +460,7 @@ fn of_account(
         low: expected / (1.0 + DOUBT),
         expected,
         high: Some(expected / (1.0 - DOUBT)),
+        range90: None,
         next_limit: Some(next),
         possible_limits,
         because: because.to_string(),
@@ -443,6 +481,7 @@ fn beyond_what_was_seen(
         low,
         expected: first.expected,
         high: high.is_finite().then_some(high),
+        range90: None,
         next_limit: None,
         possible_limits: vec![Limit::BottleneckBandwidth, first.limit],
         because: Message::BeyondSeen {
@@ -459,6 +498,7 @@ fn unbounded(situation: &Situation, change: &Intervention) -> Prediction {
         low: situation.goodput,
         expected: situation.goodput,
         high: None,
+        range90: None,
         next_limit: None,
         possible_limits: Vec::new(),
         because: Message::Unbounded {}.to_string(),
@@ -478,12 +518,9 @@ pub fn remedies(situation: &Situation, evidence: &PathEvidence, flags: &[Flag]) 
         Limit::RandomLoss if stood_still(situation) => Vec::new(),
         Limit::RandomLoss => {
             let paced = (!situation.without_sack).then(|| change::congestion_control(Control::Bbr));
-            let all = [
-                Some(change::no_loss()),
-                paced,
-                Some(change::streams(4)),
-                Some(window),
-            ];
+            // Who has as many already has them.
+            let streams = (situation.siblings < f64::from(STREAMS)).then(|| change::streams(STREAMS));
+            let all = [Some(change::no_loss()), paced, streams, Some(window)];
             all.into_iter().flatten().collect()
         }
         // A faster link for the data gives nothing where it is theirs that is full.
@@ -549,9 +586,9 @@ pub fn useful_window(situation: &Situation, evidence: &PathEvidence) -> u64 {
 
 /// A queue that keeps a link busy when a sender halves its window: what the path holds.
 fn useful_queue(situation: &Situation, evidence: &PathEvidence) -> u64 {
-    let rate = evidence
-        .bottleneck
-        .or_else(|| situation.carries())
+    // What a transfer made of a link that overflows is less than the link carries.
+    let rate = (situation.carries().into_iter().chain(evidence.bottleneck))
+        .reduce(f64::max)
         .or(situation.peak)
         .unwrap_or(situation.goodput);
     let holds = rate * situation.rtt_min_s.max(0.001);
@@ -784,6 +821,11 @@ fn offered_ceiling(s: &Situation, change: &Intervention) -> Option<Ceiling> {
 /// Share of the duration that the overflows of a short queue cost, from which growth may hold the transfer on a
 /// faster link as well.
 const GROWS: f64 = 0.25;
+
+/// How far the duration of a transfer's course may be from its own, as a logarithm.
+const ITS_OWN: f64 = 0.25;
+/// Share of its duration that a course has at most behind a link of twice the rate, where the link was full.
+const SHORTER: f64 = 0.97;
 
 /// Ranges that differ by less are one.
 const A_HUNDREDTH: f64 = 0.01;

@@ -12,7 +12,7 @@ use slowpath_verdict::Limit;
 
 use crate::change::{self, Control};
 use crate::gain::{A_JOB, Prediction, predict, useful_window};
-use crate::situation::{Cost, PathEvidence, Situation};
+use crate::situation::{Cost, PathEvidence, Saved, Situation};
 use crate::stats::{Comparison, Outcome as Difference, Summary, mean};
 use slowpath_words::{english, english_word};
 
@@ -633,11 +633,17 @@ fn mean_costs(situations: &[Situation]) -> Vec<Cost> {
 }
 
 /// The mean of what a transfer without each cause saves, over the runs whose ledger tells; of those causes that half of them name.
-fn mean_saved(situations: &[Situation]) -> Vec<(Limit, f64)> {
+fn mean_saved(situations: &[Situation]) -> Vec<Saved> {
     let told: Vec<&Situation> = situations.iter().filter(|s| !s.costs.is_empty()).collect();
     let of = |limit: Limit| {
-        let each: Vec<f64> = told.iter().filter_map(|s| s.saved_without(limit)).collect();
-        (each.len() * 2 >= told.len() && !each.is_empty()).then(|| (limit, mean(&each)))
+        let each: Vec<Saved> = told.iter().filter_map(|s| s.saved_without(limit)).collect();
+        let over = |value: fn(&Saved) -> f64| mean(&each.iter().map(value).collect::<Vec<f64>>());
+        (each.len() * 2 >= told.len() && !each.is_empty()).then(|| Saved {
+            limit,
+            share: over(|saved| saved.share),
+            least: over(|saved| saved.least),
+            most: over(|saved| saved.most),
+        })
     };
     Limit::ALL.into_iter().filter_map(of).collect()
 }

@@ -1,7 +1,7 @@
 //! What is known about a transfer and its path, as far as a prediction needs it.
 
 use serde::{Deserialize, Serialize};
-use slowpath_verdict::ledger::{Entry, Without};
+use slowpath_verdict::ledger::{Entry, Faster, Without};
 use slowpath_verdict::{Connection, Flag, Ledger, Limit};
 
 use crate::{response, stats};
@@ -33,9 +33,19 @@ pub struct Situation {
     /// absent where it never held and grows.
     #[serde(default)]
     pub window_rate: Option<f64>,
-    /// Whether the queue that stands is on the way of the acknowledgements.
+    /// The most that the receiver's window can let through however it grows, payload byte/s: 65,535 bytes at the scale of its handshake
+    /// (RFC 7323) for each round trip of the empty path.
+    #[serde(default)]
+    pub window_most: Option<f64>,
+    /// Whether a queue stands on the way of the acknowledgements, that of the data or not.
     #[serde(default)]
     pub acks_wait: bool,
+    /// How many transfers there are between the same hosts the same way, this one included.
+    #[serde(default = "one")]
+    pub siblings: f64,
+    /// What the path and the sender make of a link of twice its rate: see [`Ledger::with_link`].
+    #[serde(default)]
+    pub twice: Option<Faster>,
     /// Whether the receiver is known not to acknowledge selectively: repair then takes a round trip for each loss, however a sender paces.
     #[serde(default)]
     pub without_sack: bool,
@@ -76,7 +86,7 @@ pub struct Situation {
     /// By how much shorter the transfer would be without each cause that cost a tenth or more, as shares of the duration: what events cost may
     /// come otherwise then. Empty where no ledger tells.
     #[serde(default)]
-    pub saved: Vec<(Limit, f64)>,
+    pub saved: Vec<Saved>,
     /// How long the transfer lasts, whatever it moves in that time, seconds; absent where its bytes end it.
     #[serde(default)]
     pub lasts_s: Option<f64>,
@@ -86,6 +96,19 @@ pub struct Situation {
     /// Share of the duration in which overflows of a queue were made good that is short for the path.
     #[serde(default)]
     pub short_queue: f64,
+}
+
+/// What a transfer without one cause would save.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Saved {
+    /// The cause.
+    pub limit: Limit,
+    /// By how much shorter it would be, as a share of the duration.
+    pub share: f64,
+    /// At least; with `most` in nine of ten transfers. Below zero where it may take longer.
+    pub least: f64,
+    /// At most.
+    pub most: f64,
 }
 
 /// What one cause costs.
@@ -186,8 +209,11 @@ impl Situation {
             headers,
             window: window_of(connection),
             window_rate: window_rate(connection),
+            window_most: window_most(connection),
             queue: queue(connection),
-            acks_wait: connection.acks_wait(),
+            acks_wait: connection.acks_wait_too(),
+            siblings: f64::from(connection.flows_beside()),
+            twice: connection.ledger.with_link(2.0),
             without_sack: connection.handshake.sack.contains(&Some(false)),
             flight: parameters.flight_bytes.map(|f| f as f64),
             bottleneck: parameters.rate_bit_per_s.map(|r| response::link(r, mss, headers)),
@@ -233,6 +259,8 @@ impl Situation {
             at_once: open_together(&own),
             costs: costs(&own),
             saved: Vec::new(),
+            siblings: 1.0,
+            twice: None,
             link: link(&own),
             short_queue: short_queue(&own),
             lasts_s: None,
@@ -300,8 +328,11 @@ impl Situation {
             headers: 0.0,
             window: None,
             window_rate: None,
+            window_most: None,
             queue: None,
             acks_wait: false,
+            siblings: 1.0,
+            twice: None,
             without_sack: false,
             flight: None,
             bottleneck: None,
@@ -323,11 +354,11 @@ impl Situation {
         }
     }
 
-    /// By how much shorter it would be without this cause, as a share of the duration; `None` where no ledger tells, or an outage is in it.
-    pub fn saved_without(&self, limit: Limit) -> Option<f64> {
+    /// What it would save without this cause; `None` where no ledger tells, or an outage is in it.
+    pub fn saved_without(&self, limit: Limit) -> Option<Saved> {
         let outage = self.costs.iter().any(|cost| cost.limit == limit && cost.outage);
-        let saved = self.saved.iter().find(|(cause, _)| *cause == limit);
-        saved.filter(|_| !outage).map(|(_, share)| *share)
+        let saved = self.saved.iter().find(|saved| saved.limit == limit);
+        saved.filter(|_| !outage).copied()
     }
 
     /// Whether the transfer filled the link, alone or with others.
@@ -351,10 +382,15 @@ fn durations(connections: &[&Connection]) -> f64 {
 }
 
 /// See [`Situation::saved`].
-fn saved(ledger: &Ledger) -> Vec<(Limit, f64)> {
-    let shorter = |without: &Without| 1.0 - without.duration_s / ledger.duration_s.max(1e-9);
-    let without = ledger.without.iter();
-    without.map(|without| (without.cause, shorter(without))).collect()
+fn saved(ledger: &Ledger) -> Vec<Saved> {
+    let shorter = |left_s: f64| 1.0 - left_s / ledger.duration_s.max(1e-9);
+    let of = |without: &Without| Saved {
+        limit: without.cause,
+        share: shorter(without.duration_s),
+        least: shorter(without.high90_s),
+        most: shorter(without.low90_s),
+    };
+    ledger.without.iter().map(of).collect()
 }
 
 /// See [`Situation::queue`].
@@ -371,6 +407,17 @@ fn window_rate(connection: &Connection) -> Option<f64> {
     let rate = of_window.map(|(_, rate)| *rate).next()?;
     (rate >= connection.goodput_bit_per_s / 8.0).then_some(rate)
 }
+
+/// See [`Situation::window_most`]; `None` where the handshake was not seen.
+fn window_most(connection: &Connection) -> Option<f64> {
+    let window = &connection.facts.window;
+    let rtt_s = connection.rtt_s.min;
+    let known = window.scale_known == KNOWN && rtt_s > 0.0;
+    known.then(|| f64::from(u32::from(u16::MAX) << window.shift) / rtt_s)
+}
+
+/// A window's scale that the handshake told.
+const KNOWN: u8 = 2;
 
 /// What each cause costs these connections together, as shares of their durations; nothing unless all capacities are told.
 fn costs(connections: &[&Connection]) -> Vec<Cost> {

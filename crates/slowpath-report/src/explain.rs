@@ -94,6 +94,9 @@ pub struct RemedyView {
     /// The most that the limits seen would allow.
     #[serde(default)]
     pub at_most_bit_per_s: Option<f64>,
+    /// At least, bits per second; with `at_most_bit_per_s` in nine of ten transfers where a ledger tells.
+    #[serde(default)]
+    pub at_least_bit_per_s: Option<f64>,
     /// What that is more than now, as a share of now: 0 for no gain.
     #[serde(default)]
     pub gain: Option<f64>,
@@ -110,6 +113,10 @@ impl RemedyView {
     /// A prediction for people. A change without a known gain is kept: it says so. Whoever knows a system's language adds
     /// its lines.
     pub fn of(prediction: &Prediction) -> Self {
+        let (least, most) = match prediction.range90 {
+            Some((least, most)) => (least, Some(most)),
+            None => (prediction.low, prediction.high),
+        };
         Self {
             change: change::words(&prediction.change),
             asked: Some(prediction.change.clone()),
@@ -117,7 +124,8 @@ impl RemedyView {
             gain: prediction
                 .next_limit
                 .map(|_| (prediction.factor() - 1.0).max(0.0)),
-            at_most_bit_per_s: prediction.high.map(|h| h * 8.0),
+            at_most_bit_per_s: most.map(|most| most * 8.0),
+            at_least_bit_per_s: prediction.next_limit.map(|_| least * 8.0),
             next_limit: prediction.next_limit,
             because: prediction.because.clone(),
             configuration: Vec::new(),
@@ -129,8 +137,18 @@ impl RemedyView {
         self.gain.is_some_and(|g| g < 0.03)
     }
 
-    /// The outcome in words: `about 16 Mbit/s`, `at most 200 Mbit/s`.
+    /// The outcome in words: `about 16 Mbit/s`, `about 16 Mbit/s (9 Mbit/s to 18 Mbit/s)` where that is wide, `at most 200 Mbit/s`.
     pub fn outcome(&self) -> String {
+        let wide = self.at_least_bit_per_s.zip(self.at_most_bit_per_s);
+        let wide = wide.filter(|(least, most)| *most > least * WIDE);
+        if let Some((rate, (least, most))) = self.predicted_goodput_bit_per_s.zip(wide) {
+            return english!(
+                "explain-about-between",
+                rate = bit_rate(rate),
+                least = bit_rate(least),
+                most = bit_rate(most)
+            );
+        }
         match (self.predicted_goodput_bit_per_s, self.at_most_bit_per_s) {
             (Some(rate), _) => english!("explain-about", rate = bit_rate(rate)),
             (None, Some(most)) => english!("explain-most", most = bit_rate(most)),
@@ -138,6 +156,9 @@ impl RemedyView {
         }
     }
 }
+
+/// A range is told whose ends are further apart than this ratio: the accounts' own doubt is 1.27.
+const WIDE: f64 = 1.5;
 
 /// The address of `address:port`.
 fn host(end: &str) -> &str {

@@ -127,6 +127,17 @@ impl Connection {
         full_link::is_of_acknowledgements(&case, self.verdict.limit)
     }
 
+    /// Whether one stands there as well, perhaps beside one of data.
+    pub fn acks_wait_too(&self) -> bool {
+        let case = Case::of(&self.seen.facts, &self.seen.surroundings);
+        full_link::is_of_acknowledgements_too(&case, self.verdict.limit)
+    }
+
+    /// How many flows of some size there are between the same hosts in the same direction, this one included.
+    pub fn flows_beside(&self) -> u32 {
+        self.seen.surroundings.flows.max(1)
+    }
+
     /// Books the ledger again, and judges by it, for a path whose capacity is known: `rate_bit_per_s` counts Ethernet frames with FCS.
     pub fn with_capacity(&mut self, rate_bit_per_s: f64) {
         let segment = f64::from(self.facts.segment_size.max(1));

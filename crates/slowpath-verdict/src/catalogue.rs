@@ -153,6 +153,7 @@ crate::messages! {
     "ecn-congestion.not.losses" MoreLosses { episodes: Count, marked: Count };
     "ecn-congestion.seen.rounds" MarksInRounds { marked: Count };
     "ecn-congestion.seen.marks" Marks { marks: Count };
+    "ecn-congestion.seen.acks" AcksReport { acks: Count };
 
     // mtu-black-hole
     "mtu-black-hole" LargeVanish { segment: Count, times: Count, passed: Count };

@@ -255,6 +255,7 @@ label-missed = Missed: { $reason }
 ## explain
 
 explain-about = about { $rate }
+explain-about-between = about { $rate } ({ $least } to { $most })
 explain-most = at most { $most }
 explain-gain-cannot-told = a gain that cannot be told
 

@@ -135,7 +135,7 @@ full-link_acks = The queue stands on the way of the acknowledgements, not of the
 full-link_acks_next = look at the link from the receiver back to the sender: what else is sent there, and how fast it is.
 shared-bottleneck_or-slower = Nobody else is in this capture: a link that was slower for a while looks the same.
 shared-bottleneck = The transfer fills a link or shaper of { $rate }, which { $flows } flows between the same hosts share: delay grows with the backlog, up to { $queued } ({ $size }) above the empty path's { $base }.
-shared-bottleneck_full-queue = The transfer shares a full link with other traffic: losses come when the delay is at its highest (before the median one { $rank } of all delays were no longer), and its own load explains only { $own } of a delay of up to { $queued } above the empty path's { $base }.
+shared-bottleneck_full-queue = The transfer shares a full link with other traffic: losses come when the delay is at its highest (right before the median loss it was as long as { $rank } of all delays, or longer), and its own load explains only { $own } of a delay of up to { $queued } above the empty path's { $base }.
 shared-bottleneck_standing = The transfer shares a full link with other traffic: the queue never empties (round trip at least { $least } against { $base } of the empty path), and its own load explains only { $own } of a delay of up to { $queued } above the empty path's { $base }.
 shared-bottleneck_not_alone = only one TCP connection between these hosts was recorded
 shared-bottleneck_not_delay = the round trip of { $rtt } is near the empty path's { $base }
@@ -240,6 +240,10 @@ ecn-congestion_seen_marks = { $marks ->
     [one] { $marks } mark
    *[other] { $marks } marks
 } reported
+ecn-congestion_seen_acks = { $acks ->
+    [one] { $acks } acknowledgement reports
+   *[other] { $acks } acknowledgements report
+} congestion, each mark again and again until the sender has heard of it
 
 ## mtu-black-hole
 
@@ -432,7 +436,7 @@ ledger_early-exit = the window grew after slow start had ended at { $segments ->
     [one] { $segments } segment
    *[other] { $segments } segments
 }
-ledger_slow-start = slow start took longer than it need
+ledger_slow-start = slow start took longer than needed
 ledger_random-loss-once = made good 1 random loss
 ledger_random-loss = made good { $events } random losses
 ledger_overflow-once = made good 1 overflow of a short queue

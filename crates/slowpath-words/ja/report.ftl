@@ -234,6 +234,7 @@ label-missed = 不一致: { $reason }
 ## explain
 
 explain-about = 約{ $rate }
+explain-about-between = 約{ $rate }（{ $least }〜{ $most }）
 explain-most = 最大{ $most }
 explain-gain-cannot-told = 効果は不明
 

@@ -159,6 +159,7 @@ ecn-congestion_not_marks = ECNマークは{ $marked }往復
 ecn-congestion_not_losses = ロスは{ $episodes }回、ECNマークは{ $marked }往復
 ecn-congestion_seen_rounds = ECNマークは{ $marked }往復
 ecn-congestion_seen_marks = ECNマーク{ $marks }個
+ecn-congestion_seen_acks = 輻輳を伝える確認応答{ $acks }個(1つのマークは、送信側に伝わるまで繰り返し報告されます)
 
 ## mtu-black-hole
 

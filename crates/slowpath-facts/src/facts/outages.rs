@@ -127,7 +127,7 @@ fn between_acknowledgements(half: &Half, typical: f64) -> Vec<Span> {
     let Some((from, until)) = half.data_span else {
         return Vec::new();
     };
-    let least = least(typical, until.saturating_sub(from), acks.len());
+    let least = least(typical, until.saturating_sub(from), acks.len()).saturating_add(half.acks.silence());
     let segments: f64 = sent.iter().map(|tx| f64::from(tx.packets)).sum();
     // Those lost in a row are one.
     let row = |pair: &&[Tx]| pair[0].lost == 0 && pair[1].lost > 0;

@@ -152,6 +152,11 @@ impl Gaps {
         missed
     }
 
+    /// Whether one begins there.
+    pub(super) fn begins_at(&self, start: u64) -> bool {
+        self.list.front().is_some_and(|gap| gap.start == start)
+    }
+
     /// Bytes that were neither filled nor acknowledged.
     pub(super) fn bytes(&self) -> u64 {
         self.list.iter().map(|gap| gap.end - gap.start).sum()

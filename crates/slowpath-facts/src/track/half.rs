@@ -170,17 +170,28 @@ impl Half {
         {
             return;
         }
+        let sacked = self.outstanding.sacked_bytes.max(self.arrived_above(packet));
         self.acks.push(Ack {
             at: packet.at,
             to: self.outstanding.una,
             number: packet.number,
-            sacked: self.outstanding.sacked_bytes,
+            sacked,
             window: packet.window,
             marks,
             duplicate,
             syn: packet.flags.has(TcpFlags::SYN),
             stamp: packet.timestamps.map(|times| times.value),
         });
+    }
+
+    /// Bytes that arrived above the hole at which an acknowledgement stands still that could not tell so: a receiver without SACK.
+    fn arrived_above(&self, packet: &TcpPacket) -> u32 {
+        let una = self.outstanding.una;
+        if !packet.sack.is_empty() || !self.gaps.begins_at(una) {
+            return 0;
+        }
+        let above = self.next.saturating_sub(una).saturating_sub(self.gaps.bytes());
+        u32::try_from(above).unwrap_or(u32::MAX)
     }
 
     /// By how much the capture's clock ran ahead of this sender's own since its last packet, if it jumped: `at` is the

@@ -285,6 +285,8 @@ pub(crate) struct AckLog {
     entries: Vec<Ack>,
     /// Fewest bytes between entries that say nothing else.
     step: u64,
+    /// Nanoseconds after the one before from which an entry is kept whatever it says: without it there seems to be a silence.
+    silence: i64,
     /// How often it has been thinned.
     thinned: u32,
 }
@@ -294,6 +296,7 @@ impl Default for AckLog {
         Self {
             entries: Vec::new(),
             step: 4096,
+            silence: 100_000_000,
             thinned: 0,
         }
     }
@@ -313,14 +316,18 @@ impl AckLog {
         self.thinned = self.thinned.saturating_add(1);
         while self.step < 1 << 40 {
             let mut last: Option<Ack> = None;
-            let step = self.step;
+            let (step, silence) = (self.step, self.silence);
+            let mut late = 0;
             self.entries.retain(|entry| {
                 let Some(before) = last else {
                     last = Some(*entry);
                     return true;
                 };
                 let reach = |ack: &Ack| ack.to + u64::from(ack.sacked);
-                let keep = reach(entry).saturating_sub(reach(&before)) >= step
+                let is_late = entry.at.saturating_sub(before.at) >= silence;
+                late += usize::from(is_late);
+                let keep = is_late
+                    || reach(entry).saturating_sub(reach(&before)) >= step
                     || entry.window == 0
                     || entry.window.abs_diff(before.window) > entry.window / 8
                     || entry.marks > 0;
@@ -329,6 +336,9 @@ impl AckLog {
                 }
                 keep
             });
+            if late > CAPACITY / 4 {
+                self.silence = self.silence.saturating_mul(2);
+            }
             if self.entries.len() <= CAPACITY / 4 * 3 {
                 return;
             }
@@ -343,6 +353,11 @@ impl AckLog {
     /// Whether every acknowledgement is an entry.
     pub(crate) const fn is_whole(&self) -> bool {
         self.thinned == 0
+    }
+
+    /// For how long no entry may tell of what was acknowledged meanwhile, nanoseconds.
+    pub(crate) const fn silence(&self) -> i64 {
+        if self.is_whole() { 0 } else { self.silence }
     }
 
     /// The entries in order of time.
@@ -506,5 +521,33 @@ mod tests {
             assert!(log.entries().len() <= CAPACITY);
         }
         assert!(log.entries().len() > CAPACITY / 2);
+    }
+
+    #[test]
+    fn a_log_that_is_thinned_shows_no_silence_where_a_few_bytes_were_acknowledged() {
+        const SMALL: u64 = 100;
+        let ack = |at: i64, to: u64| Ack {
+            at,
+            to,
+            number: 0,
+            sacked: 0,
+            window: 1000,
+            marks: 0,
+            duplicate: false,
+            syn: false,
+            stamp: None,
+        };
+        let mut log = AckLog::default();
+        // A login: a few bytes every 80 ms; then a bulk transfer.
+        for number in 0..SMALL {
+            log.push(ack(number.cast_signed() * 80_000_000, number * 10));
+        }
+        let begins = SMALL.cast_signed() * 80_000_000;
+        for number in 0..2 * CAPACITY as u64 {
+            log.push(ack(begins + number.cast_signed() * 10_000, 1000 + number * 1000));
+        }
+        assert!(!log.is_whole() && log.silence() > 0);
+        let apart = log.entries().windows(2).map(|pair| pair[1].at - pair[0].at).max();
+        assert!(apart.is_some_and(|apart| apart <= 2 * log.silence()), "{apart:?}");
     }
 }

@@ -446,6 +446,7 @@ pub(crate) fn explanation() -> Explanation {
             asked: None,
             predicted_goodput_bit_per_s: Some(16e6),
             at_most_bit_per_s: Some(48e6),
+            at_least_bit_per_s: None,
             gain: Some(12.2),
             next_limit: Some(Limit::RandomLoss),
             because: "One segment in 10,000 is lost; with that loss CUBIC reaches 16 Mbit/s at 100 ms."

@@ -37,6 +37,7 @@ pub use booking::book;
 pub use capacity::{Capacity, CapacityIs};
 pub use course::{Course, Law};
 pub use hints::Hints;
+pub use without::Faster;
 
 /// Where the time of one transfer went, from its first packet to the acknowledgement of its last byte.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

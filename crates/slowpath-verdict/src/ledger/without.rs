@@ -5,9 +5,18 @@
 //! held takes over: then less is gained, the more likely so the less of the time the transfer filled the link by itself,
 //! which no other limit let it do. And what was charged to others was this cause's: then more is gained.
 
-use super::course::Law;
+use super::course::{Course, Law};
 use super::{Entry, Ledger, State, Without};
 use crate::limit::{Flag, Limit};
+
+/// What the course of a transfer says of a faster link.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Faster {
+    /// How long it would take, as a share of what the course takes now.
+    pub share: f64,
+    /// What the course takes now, as a share of what the transfer took: 1 where the course is the transfer's.
+    pub as_seen: f64,
+}
 
 impl Ledger {
     /// How long the same bytes would take without a cause; `None` where the capacity is only bounded.
@@ -89,6 +98,29 @@ impl Ledger {
         let besides: f64 = self.entries.iter().filter(unknown).map(Entry::lost).sum();
         let runs = course.duration_s(self.bytes, ceiling) + besides.max(0.0);
         Some(runs.min(self.duration_s))
+    }
+
+    /// How long the same bytes would take behind a link of `times` its rate with the queue of now, `None` where no loss makes the window small,
+    /// for a way of sending that losses do not hold, and where the course does not know the path.
+    pub fn with_link(&self, times: f64) -> Option<Faster> {
+        let course = self.course.filter(|course| course.law != Law::Clocked)?;
+        let asks = self.entries.iter().any(Entry::is_answer);
+        let overruns = self.entries.iter().any(Entry::follows_a_short_queue);
+        if asks && course.part.is_none() || course.loss <= 0.0 && !overruns {
+            return None;
+        }
+        let ceiling = self.next_ceiling(Limit::BottleneckBandwidth);
+        let now_s = course.duration_s(self.bytes, ceiling);
+        let faster = Course {
+            rate: course.rate * times,
+            ..course
+        };
+        let then_s = faster.duration_s(self.bytes, ceiling);
+        let faster = Faster {
+            share: then_s / now_s,
+            as_seen: now_s / self.duration_s,
+        };
+        (faster.share.is_finite() && faster.as_seen.is_finite()).then_some(faster)
     }
 
     /// What a transfer without each of the causes would take that a change can take away and that cost a tenth of the
@@ -176,7 +208,7 @@ const FILLED: f64 = 0.3;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::{CapacityIs, Course};
+    use crate::ledger::CapacityIs;
 
     fn entry(cause: Limit, state: State, time_s: f64, lost_s: f64) -> Entry {
         Entry::plain(cause, state, time_s, Some(lost_s))

@@ -47,7 +47,8 @@ fn look(case: &Case) -> Result<Finding, No> {
     let fraction = match ecn.mode {
         EcnMode::Accurate => ecn.reported as f64 / segments,
         _ if ecn.ce_packets > 0 => ecn.ce_packets as f64 / segments,
-        _ => marked as f64 / rounds.max(1) as f64,
+        // Each mark is repeated until the sender says that it has heard of it: at least one for each time it did.
+        _ => ecn.window_reductions.max(1) as f64 / segments,
     };
     let mut out = Finding::new(
         Limit::EcnCongestion,
@@ -74,8 +75,10 @@ fn evidence(case: &Case) -> Vec<Evidence> {
     let rounds = Message::MarksInRounds {
         marked: Count(ecn.rounds_with_marks),
     };
-    let marks = Message::Marks {
-        marks: Count(ecn.reported),
+    let reported = Count(ecn.reported);
+    let marks = match ecn.mode {
+        EcnMode::Accurate => Message::Marks { marks: reported },
+        _ => Message::AcksReport { acks: reported },
     };
     let mut out = vec![
         observed(

@@ -150,9 +150,19 @@ const BEYOND: f64 = 1.1;
 /// Whether the queue that stands is on the way of the acknowledgements: what round trips grow by, the receiver's own clock shows to be
 /// theirs.
 pub(crate) fn is_of_acknowledgements(case: &Case, limit: Limit) -> bool {
+    acknowledgements_wait(case, limit, THEIRS)
+}
+
+/// Whether one stands there as well, perhaps beside one of data: what a faster link for these alone gives is not known then.
+pub(crate) fn is_of_acknowledgements_too(case: &Case, limit: Limit) -> bool {
+    acknowledgements_wait(case, limit, TOO)
+}
+
+/// Whether acknowledgements wait for at least this share of what round trips grow by.
+fn acknowledgements_wait(case: &Case, limit: Limit, share: f64) -> bool {
     let (waits, grows) = (case.facts.acks_wait_s, case.facts.rtt.p95 - case.base_rtt);
     let link = matches!(limit, Limit::BottleneckBandwidth | Limit::SharedBottleneck);
-    link && waits >= LONG_WAIT && waits >= THEIRS * grows
+    link && waits >= LONG_WAIT && waits >= share * grows
 }
 
 /// What is said of it, and what to look at next.
@@ -163,8 +173,10 @@ pub(crate) fn of_acknowledgements(case: &Case) -> (Message, Option<Message>) {
 
 /// How long acknowledgements wait that stand in a queue, seconds; chosen.
 const LONG_WAIT: f64 = 0.01;
-/// Share of what round trips grow by that is theirs then; chosen.
-const THEIRS: f64 = 0.7;
+/// Share of what round trips grow by that is theirs then, so that data wait for nothing; chosen.
+const THEIRS: f64 = 0.9;
+/// Share from which they wait as well; chosen.
+const TOO: f64 = 0.3;
 
 /// The queue adds more delay than the path has, and more than anybody would call short.
 pub(super) fn bloats(case: &Case, queued_s: f64) -> bool {
