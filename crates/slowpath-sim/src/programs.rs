@@ -220,6 +220,7 @@ impl Side<'_> {
             let sink = UdpSink {
                 name: name.to_owned(),
                 port,
+                lasts: wanted.duration,
             };
             programs.push((Time::ZERO, Behaviour::UdpSink(sink)));
         }

@@ -325,6 +325,7 @@ fn bursts_of_datagrams_overflow_a_queue_that_even_spacing_does_not() {
     let sink = Behaviour::UdpSink(UdpSink {
         name: "udp".into(),
         port: 5201,
+        lasts: Duration::ZERO,
     });
     let mut lost = Vec::new();
     for interval_ms in [0, 1, 100] {
@@ -367,6 +368,7 @@ fn large_datagrams_are_lost_with_any_fragment() {
     let sink = Behaviour::UdpSink(UdpSink {
         name: "udp".into(),
         port: 5201,
+        lasts: Duration::ZERO,
     });
     let chance = "5 %".parse().unwrap();
     let up = vec![

@@ -51,7 +51,9 @@ pub fn verdict(flows: &[Flow<'_>], dropped: &[Lost<'_>]) -> Option<Verdict> {
         return None;
     }
     let loss = sent.saturating_sub(received) as f64 / sent as f64;
-    let mut dropped: Vec<Lost<'_>> = dropped.iter().copied().filter(|lost| lost.packets > 0).collect();
+    // What a tunnel takes up goes on inside of another packet.
+    let is_lost = |lost: &Lost<'_>| lost.packets > 0 && lost.cause != REPLACED;
+    let mut dropped: Vec<Lost<'_>> = dropped.iter().copied().filter(is_lost).collect();
     dropped.sort_by_key(|lost| std::cmp::Reverse(lost.packets));
     if loss < LITTLE {
         return Some(unhindered(flows, loss, &dropped));
@@ -223,6 +225,8 @@ fn words(cause: &str) -> Message {
     }
 }
 
+/// The path's word for a packet that goes on inside of another one.
+const REPLACED: &str = "replaced";
 /// A share of the drops that reads as all of them.
 const ALL: f64 = 0.9995;
 /// Less loss than this is no limit: what arrives is what was sent, within a hundredth.
@@ -307,11 +311,24 @@ mod tests {
         assert!(
             verdict
                 .sentence
-                .contains("tcp loses 70.0 % (50.0 % at up.budget)"),
+                .contains("Of tcp 70.0 % is lost (50.0 % at up.budget)."),
             "{}",
             verdict.sentence
         );
         assert_eq!(verdict.rejected[0].limit, Limit::SharedBottleneck);
+    }
+
+    #[test]
+    fn what_a_tunnel_takes_up_is_not_lost() {
+        let elements = [
+            element("up.tunnel", "replaced", 7000),
+            element("up.budget", "receive-overload", 700),
+            element("up.port", "queue-full", 300),
+        ];
+        let verdict = verdict(&[flow("udp", 8000, 7000)], &elements).expect("a verdict");
+        assert_eq!(verdict.limit, Limit::DeviceLimit);
+        assert!((verdict.share - 0.7).abs() < 1e-9, "{}", verdict.sentence);
+        assert_eq!(verdict.evidence.len(), 2);
     }
 
     #[test]

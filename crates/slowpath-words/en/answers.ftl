@@ -62,9 +62,8 @@ answer_sender-less = In { $rows } it counts less than arrives, least in { $varia
 
 answer_none-lost = Nothing is lost in { $rows } of { $all } rows.
 answer_lost = Lost are { $rows }.
-answer_lost-row = { $share } in { $variant }{ $place }
-answer_lost-at = { " " }({ $share } of that at { $element }, { $cause })
-answer_lost-unknown = { "" }
+answer_lost-row = { $share } in { $variant }
+answer_lost-row-at = { $share } in { $variant } ({ $most } of that at { $element }, { $cause })
 answer_jitter = Jitter is within a factor of two of the published in { $near } of { $all } rows; farthest off is { $variant }, { $measured } beside { $published }.
 
 ## A setting over a range.

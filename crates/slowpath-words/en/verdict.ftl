@@ -369,8 +369,8 @@ next_sender = capture at the sender, best at both ends
 
 counted_lost = { $lost } of what was sent is lost, { $share } of the dropped packets at { $element }: { $cause }.
 counted_lost-at-one = { $lost } of what was sent is lost, all of the dropped packets at { $element }: { $cause }.
-counted_flow = { $flow } loses { $lost }.
-counted_flow-at = { $flow } loses { $lost } ({ $places }).
+counted_flow = Of { $flow } { $lost } is lost.
+counted_flow-at = Of { $flow } { $lost } is lost ({ $places }).
 counted_place = { $share } at { $element }
 counted_all-arrived = The sender's own rate is the limit: everything that was sent arrived, { $rate }. What the path could carry beyond that is not tested.
 counted_most-arrived = The sender's own rate is the limit: all but { $lost } of what was sent arrived, { $rate }. What the path could carry beyond that is not tested.

@@ -44,7 +44,7 @@ answer_modes = 各ネットワークでの最高速度に対する割合: { $gro
 answer_modes-path = 経路を測れるのは{ $modes }
 answer_modes-window = 受信ウィンドウを測るのは{ $modes }
 answer_modes-own = 自身の送信速度を測るのは{ $modes }
-answer_modes-drops = 自身のバーストが廃棄される位置を測るのは{ $modes }
+answer_modes-drops = 自身のバーストがどこで廃棄されるかを測るのは{ $modes }
 answer_modes-mixed = 場所により異なるのは{ $modes }
 answer_mode = { $name }({ $lowest }〜{ $highest })
 answer_mode-once = { $name }({ $share })
@@ -59,9 +59,8 @@ answer_sender-less = { $rows }行では、届いた量より少なく数えて�
 
 answer_none-lost = { $all }行中{ $rows }行ではロスがありません。
 answer_lost = ロスは{ $rows }です。
-answer_lost-row = { $variant }で{ $share }{ $place }
-answer_lost-at = (その{ $share }は{ $element }、{ $cause })
-answer_lost-unknown = { "" }
+answer_lost-row = { $variant }で{ $share }
+answer_lost-row-at = { $variant }で{ $share }(その{ $most }は{ $element }、{ $cause })
 answer_jitter = ジッタは{ $all }行中{ $near }行で公表値の2倍以内です。最も離れているのは{ $variant }で、公表値{ $published }に対し{ $measured }です。
 
 ## A setting over a range.

@@ -316,7 +316,10 @@ fn split(text: &str, mark: &str, joint: &str) -> Option<String> {
     let mut rest = text;
     while let Some(at) = cut(rest, mark) {
         let piece = &rest[..at];
-        let whole_sentence = (mark == ". ").then(|| whole(&rest[..=at])).flatten();
+        // A sentence is told with its full stop, also behind a name.
+        let sentence = &rest[..=at];
+        let named = || Some(tell(sentence)).filter(|said| said.ends_with('。') && !is_prose(said));
+        let whole_sentence = (mark == ". ").then(|| whole(sentence).or_else(named)).flatten();
         let said = whole_sentence.unwrap_or_else(|| tell(piece));
         changed |= said != tight(piece);
         out.push_str(&said);

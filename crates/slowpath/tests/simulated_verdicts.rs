@@ -112,6 +112,49 @@ congestion_control = "{control}"
     out
 }
 
+/// Without SACK a receiver cannot say what arrived behind a loss, but its capture shows it: what the window grows back from is no
+/// pace of the sending program.
+#[test]
+fn losses_without_sack_hold_the_window_at_both_ends() {
+    let path = "{ loss = \"0.5 %\" }, { rate = \"50 Mbit/s\" }";
+    let all = all_connections("sack = false", "no-sack", "cubic", "size = \"10 MB\"", 40.0, path);
+    assert_eq!(all.len(), 2);
+    for (tap, (main, _)) in all {
+        assert_eq!(
+            main.verdict.limit,
+            Limit::RandomLoss,
+            "{tap}: {}",
+            main.verdict.sentence
+        );
+        let entries = main.ledger.entries.iter();
+        let program = entries.filter(|entry| entry.cause == Limit::SenderApplication);
+        let waits: f64 = program.map(|entry| entry.time_s).sum();
+        assert!(waits <= 0.05 * main.ledger.duration_s, "{tap}: {waits} s");
+    }
+}
+
+/// A login of many small messages before a large copy is no outage, though the log of its acknowledgements is thinned.
+#[test]
+fn a_login_before_a_large_copy_is_no_outage() {
+    let text = r#"title = "t"
+captures = "hosts"
+[network]
+up = [{ rate = "200 Mbit/s" }, { delay = "40 ms" }]
+down = [{ rate = "200 Mbit/s" }, { delay = "40 ms" }]
+[workload]
+kind = "scp"
+direction = "upload"
+size = "200 MiB"
+"#;
+    let place = scratch("verdicts-login");
+    for file in captures(text, "login", &place) {
+        let analysis = import::analyze_file(&file).unwrap();
+        let main = analysis.main_connection().expect("there is a copy");
+        let outages = &main.facts.timeline.outages;
+        assert!(outages.is_empty(), "{}: {outages:?}", file.display());
+    }
+}
+
 /// A few random losses on a fast, long path hold the window down for the whole transfer: Linux holds selective acknowledgements back
 /// after each of them, which is no queue that overflowed.
 #[test]

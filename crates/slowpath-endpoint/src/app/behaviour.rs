@@ -325,6 +325,9 @@ pub struct UdpSink {
     pub name: String,
     /// Port to listen on.
     pub port: u16,
+    /// How long they are sent for: those that no longer arrive count in the rate as well.
+    #[serde(default)]
+    pub lasts: Duration,
 }
 
 /// A series of ICMP echo requests.

@@ -129,7 +129,7 @@ impl Program for UdpSinkProgram {
     }
 
     fn summary(&self) -> Option<FlowResult> {
-        let span = self.last.since(self.first?).seconds();
+        let span = self.last.since(self.first?).max(self.plan.lasts).seconds();
         Some(FlowResult {
             name: self.plan.name.clone(),
             received_packets: self.packets,

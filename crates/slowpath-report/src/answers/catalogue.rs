@@ -54,9 +54,8 @@ slowpath_verdict::messages! {
     // Datagrams.
     "answer.none-lost" NoneLost { rows: Count, all: Count };
     "answer.lost" DatagramsLost { rows: List<Message> };
-    "answer.lost-row" LostRow { variant: Name, share: Share, place: Part<Message> };
-    "answer.lost-at" LostAt { element: Name, cause: Name, share: RoundShare };
-    "answer.lost-unknown" LostUnknown {};
+    "answer.lost-row" LostRow { variant: Name, share: Share };
+    "answer.lost-row-at" LostRowAt { variant: Name, share: Share, most: RoundShare, element: Name, cause: Name };
     "answer.jitter" Jitter { near: Count, all: Count, variant: Name, measured: Span, published: Span };
 
     // A setting over a range.

@@ -1,6 +1,6 @@
 //! What of a stream of datagrams is lost and where, and its jitter beside the published one.
 
-use slowpath_verdict::message::{Count, List, Name, Part, RoundShare, Share, Span};
+use slowpath_verdict::message::{Count, List, Name, RoundShare, Share, Span};
 
 use super::catalogue::Message;
 use super::variant::find;
@@ -27,11 +27,7 @@ pub(super) fn of(results: &Results, names: &[String]) -> Vec<String> {
         out.push(message.to_string());
     }
     if !lossy.is_empty() {
-        let row = |(variant, flow): &(&Variant, &FlowRow)| Message::LostRow {
-            variant: Name(results.label(variant)),
-            share: Share(flow.loss_fraction),
-            place: Part::of(place(flow)),
-        };
+        let row = |(variant, flow): &(&Variant, &FlowRow)| lost(results.label(variant), flow);
         let rows = lossy.iter().map(row).collect();
         out.push(Message::DatagramsLost { rows: List(rows) }.to_string());
     }
@@ -39,16 +35,19 @@ pub(super) fn of(results: &Results, names: &[String]) -> Vec<String> {
     out
 }
 
-/// Where most of a flow's packets were lost.
-fn place(flow: &FlowRow) -> Message {
+/// What of a flow was lost, and where most of it, as far as that is counted.
+fn lost(label: String, flow: &FlowRow) -> Message {
     let all: u64 = flow.lost.iter().map(|lost| lost.packets).sum();
+    let (variant, share) = (Name(label), Share(flow.loss_fraction));
     match flow.lost.first() {
-        Some(most) if all > 0 => Message::LostAt {
+        Some(most) if all > 0 => Message::LostRowAt {
+            variant,
+            share,
+            most: RoundShare(most.packets as f64 / all as f64),
             element: Name(most.element.clone()),
             cause: Name(most.cause.clone()),
-            share: RoundShare(most.packets as f64 / all as f64),
         },
-        _ => Message::LostUnknown {},
+        _ => Message::LostRow { variant, share },
     }
 }
 

@@ -52,7 +52,7 @@ impl fmt::Display for Place {
         match self {
             Self::Element(name) => write!(f, "at \"{name}\""),
             Self::Towards(host) => write!(f, "on the way to {host}"),
-            Self::Bottleneck(host) => write!(f, "at the slowest link on the way to {host}"),
+            Self::Bottleneck(host) => write!(f, "at the slowest link towards {host}"),
             Self::Everywhere => f.write_str("in both directions"),
         }
     }

@@ -200,7 +200,7 @@ mod tests {
             (
                 "bottleneck",
                 "200 %",
-                "set the rate at the slowest link on the way to the receiver to 200 % of now",
+                "set the rate at the slowest link towards the receiver to 200 % of now",
             ),
             ("delay", "20 ms", "set the delay in both directions to 20 ms"),
             ("loss", "1 %", "set the loss in both directions to 1 %"),

@@ -10,6 +10,8 @@ use super::policy::{ClassMap, PolicyMap};
 /// What an IOS configuration says about throughput.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Config {
+    /// The first number of `version`: 16 and later are IOS-XE alone, 15 was of both.
+    pub version: Option<u32>,
     /// `ip tcp window-size` in bytes.
     pub window: Option<u64>,
     /// `ip tcp selective-ack`.

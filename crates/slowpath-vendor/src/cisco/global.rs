@@ -8,6 +8,10 @@ use crate::text::number;
 
 pub(super) fn read(words: &[&str], config: &mut Config) -> Outcome {
     match words {
+        ["version", version] => {
+            config.version = version.split('.').next().and_then(number);
+            Outcome::ignored()
+        }
         ["ip", "tcp", rest @ ..] => tcp(rest, config),
         ["no", "ip", "tcp", rest @ ..] => no_tcp(rest, config),
         ["ip", "ftp", "passive"] => {

@@ -175,23 +175,35 @@ fn ios(config: &cisco::Config, reading: &Reading, bytes: &[u8], assumed: &mut Ve
     }
     if config.window.is_some() || config.selective_ack {
         assumed.push(
-            "Simulated: an FTP download of 10 MiB to the router over 1 Gbit/s without loss. How fast a router stores what it gets is taken from the one of `slowpath run cisco-ftp`.".to_owned(),
+            "Simulated: an FTP download of 10 MiB to the router over 1 Gbit/s without loss. How fast a router stores what it gets is taken from those of `slowpath run cisco-ftp`.".to_owned(),
         );
-        cases.push(Case {
-            what: "a file copied to the router".to_owned(),
-            up: "{ rate = \"1 Gbit/s\" }, ".to_owned(),
-            down: "{ rate = \"1 Gbit/s\" }, ".to_owned(),
-            rest: format!(
-                "[workload]\nkind = \"ftp-get\"\nname = \"transfer\"\nsize = \"10 MiB\"\n[hosts.client]\nsystem = \
-                 \"cisco-iosxe\"\nconfig = \"{FILE}\"\n[hosts.server]\n{BUFFERS}"
-            ),
-            settings: reading.settings.clone(),
-            device: None,
-            queue: None,
-        });
+        let either = config.version.is_none_or(|version| version < XE_ALONE);
+        let ios = either.then_some(("a file copied to an IOS router", "cisco-ios"));
+        let systems = [("a file copied to an IOS-XE router", "cisco-iosxe")];
+        let copies = systems.into_iter().chain(ios);
+        cases.extend(copies.map(|(what, system)| copied_to_router(what, system, reading)));
     }
     cases
 }
+
+/// A file copied to a router of this system.
+fn copied_to_router(what: &str, system: &str, reading: &Reading) -> Case {
+    Case {
+        what: what.to_owned(),
+        up: "{ rate = \"1 Gbit/s\" }, ".to_owned(),
+        down: "{ rate = \"1 Gbit/s\" }, ".to_owned(),
+        rest: format!(
+            "[workload]\nkind = \"ftp-get\"\nname = \"transfer\"\nsize = \"10 MiB\"\n[hosts.client]\nsystem = \
+             \"{system}\"\nconfig = \"{FILE}\"\n[hosts.server]\n{BUFFERS}"
+        ),
+        settings: reading.settings.clone(),
+        device: None,
+        queue: None,
+    }
+}
+
+/// The first number of the versions that only IOS-XE has.
+const XE_ALONE: u32 = 16;
 
 /// A row for each class of a port, or one for the whole port.
 fn on_port(reading: &Reading, bytes: &[u8], port: &str, system: &str, line: BitRate) -> Vec<Case> {
