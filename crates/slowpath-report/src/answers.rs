@@ -59,6 +59,7 @@ fn answer(results: &Results, question: &Question) -> Vec<String> {
     out.extend(sender::of(results, &question.sender));
     out.extend(datagrams::of(results, &question.datagrams));
     out.extend(question.range.iter().filter_map(|wish| range::of(results, wish)));
+    out.extend(range::settings(results, &question.range));
     out
 }
 

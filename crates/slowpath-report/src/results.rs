@@ -22,7 +22,7 @@ pub use compared::{Twin, VariantComparison};
 pub use figure::{Basis, Figure, Reference};
 pub use proof::{PredictedRange, Proof, ProofOutcome};
 pub use run::{CaptureRow, FlowRow, RunResult};
-pub(crate) use variant::SENDER;
+pub(crate) use variant::{Held, SENDER};
 pub use variant::{NEVER, Variant};
 
 /// The version of the document's form.

@@ -190,7 +190,7 @@ pub enum Tone {
 /// Breaks text into lines of at most `width` columns; the first line starts with `first`, the others with `rest`.
 ///
 /// The text is told in the language that is spoken. English breaks at spaces; a text with wide characters also between those,
-/// as UAX #14 has it, but never inside a word, behind a hyphen or between a number and its unit.
+/// as UAX #14 has it, but neither inside a word, behind a hyphen nor between a number and its unit.
 pub fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
     kept(&told(text), width, &told(first), rest)
 }
@@ -200,9 +200,17 @@ pub fn kept(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = first.to_owned();
     let mut empty = true;
-    for (piece, spaced) in pieces(text) {
+    let pieces = pieces(text);
+    for (number, &(piece, spaced)) in pieces.iter().enumerate() {
         let gap = usize::from(spaced && !empty);
-        if !empty && columns(&line) + gap + columns(piece) > width {
+        let unit = pieces
+            .get(number + 1)
+            .filter(|(next, _)| is_number(piece) && is_unit(next));
+        let with_unit = columns(piece) + unit.map_or(0, |(unit, _)| 1 + columns(unit));
+        let fits = |wide: usize| columns(&line) + gap + wide <= width;
+        // A unit that no line has room for beside its number stands on its own.
+        let room = columns(rest) + with_unit <= width;
+        if !empty && !fits(if room { with_unit } else { columns(piece) }) {
             lines.push(std::mem::replace(&mut line, rest.to_owned()));
             empty = true;
         }
@@ -216,6 +224,31 @@ pub fn kept(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
         lines.push(line);
     }
     lines
+}
+
+/// Whether a word is a number that a unit may follow: `12.5`, `(3`, `1,448`.
+fn is_number(word: &str) -> bool {
+    let word = word.trim_start_matches(['(', '+', '-', '−', '±', '<', '~']);
+    word.ends_with(|c: char| c.is_ascii_digit()) && word.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Whether a word is a unit, with the punctuation behind it.
+fn is_unit(word: &str) -> bool {
+    let word = word.trim_end_matches(['.', ',', ';', ':', ')', '。', '、']);
+    let (scaled, rate) = word
+        .strip_suffix("/s")
+        .map_or((word, false), |scaled| (scaled, true));
+    let of = |units: &[&str], prefixes: &[&str]| {
+        let own = |unit: &&str| {
+            scaled
+                .strip_suffix(*unit)
+                .is_some_and(|left| prefixes.contains(&left))
+        };
+        units.iter().any(|unit| own(&unit))
+    };
+    matches!(word, "%" | "h" | "min" | "ppm")
+        || of(&["B", "bit"], &["", "k", "M", "G", "T", "Ki", "Mi", "Gi"])
+        || (!rate && of(&["s"], &["", "m", "µ", "u", "n"]))
 }
 
 /// What a text may be broken into: each piece, and whether a space stands before it.
@@ -306,6 +339,14 @@ fn columns_of(c: char) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_keeps_its_unit() {
+        let lines = wrap("lost are 12.5 % of 3 MB, at (40 ms)", 13, "", "");
+        assert_eq!(lines, ["lost are", "12.5 % of", "3 MB, at", "(40 ms)"]);
+        // Of what has no room together the number comes first all the same.
+        assert_eq!(wrap("1,234,567 Mbit/s", 9, "", ""), ["1,234,567", "Mbit/s"]);
+    }
 
     #[test]
     fn wrapping_keeps_the_width_and_the_indent() {

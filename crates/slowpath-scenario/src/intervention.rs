@@ -12,7 +12,7 @@ use slowpath_packet::Dscp;
 use slowpath_units::{BitRate, ByteCount, Duration, Ratio};
 
 pub use apply::ApplyError;
-pub use place::Place;
+pub use place::{Place, slowest_rate};
 pub use spelling::{KEYS, SpellingError};
 pub use who::Who;
 

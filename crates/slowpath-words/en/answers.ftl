@@ -47,10 +47,12 @@ answer_modes = Share of the best rate on each network: { $groups }.
 answer_modes-path = the path is measured by { $modes }
 answer_modes-window = the receiver's window by { $modes }
 answer_modes-own = what they send themselves by { $modes }
-answer_modes-drops = where their own bursts are dropped by { $modes }
-answer_modes-mixed = one thing here, another there by { $modes }
+answer_modes-drops = what a policer or a device lets through by { $modes }
+answer_modes-other = other limits by { $modes }
 answer_mode = { $name } ({ $lowest } to { $highest })
 answer_mode-once = { $name } ({ $share })
+answer_mode-some = { $name } (on { $some } of { $all }, { $lowest } to { $highest })
+answer_mode-some-once = { $name } (on { $some } of { $all }, { $share })
 
 ## The sender's own figure.
 
@@ -71,6 +73,7 @@ answer_jitter = Jitter is within a factor of two of the published in { $near } o
 answer_range-from = { $b } is faster than { $a } by a tenth and more from a { $called } of { $from } on, { $times } times at { $most }.
 answer_range-never = { $b } is nowhere faster than { $a } by a tenth, at a { $called } of { $first } to { $last }.
 answer_range-always = { $b } is faster than { $a } by a tenth and more at every { $called } of { $first } to { $last }.
+answer_range-set = Ranges are computed with { $set } in place of the variants' own.
 answer_range-steps = { $of } by { $called }: { $groups }.
 answer_range-counted = { $count } values { $rate }
 answer_range-group = { $values } { $rate }

@@ -88,6 +88,7 @@ errors-instead = { $used } instead of { $full }
 errors-of = { $a } of { $b }: { $c } ({ $d })
 errors-goodput-over = goodput over that of { $a }
 errors-in = { $limit } in { $count }
+slow-end = No link on the way is that slow (the slowest carries { $link }): { $host } takes { $packets } packets a second.
 outcome-in-runs = So in { $count } of { $runs } runs (others: { $others }).
 errors-shortened = Shortened: { $told }.
 errors-shortened-transfers-such-as = Shortened: { $count } transfers, such as { $told }.

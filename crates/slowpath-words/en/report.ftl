@@ -263,6 +263,8 @@ explain-gain-cannot-told = a gain that cannot be told
 
 gain-against = { $mean } against { $mean2 }
 gain-the = the { $noun }
+gain-outage = an outage
+gain-short-queue = a queue too short for the path
 gain-least = at least { $low }
 gain-to = { $low } to { $high }
 

@@ -44,10 +44,12 @@ answer_modes = 各ネットワークでの最高速度に対する割合: { $gro
 answer_modes-path = 経路を測れるのは{ $modes }
 answer_modes-window = 受信ウィンドウを測るのは{ $modes }
 answer_modes-own = 自身の送信速度を測るのは{ $modes }
-answer_modes-drops = 自身のバーストがどこで廃棄されるかを測るのは{ $modes }
-answer_modes-mixed = 場所により異なるのは{ $modes }
+answer_modes-drops = ポリサーや機器が通す速度を測るのは{ $modes }
+answer_modes-other = ほかの制限要因を測るのは{ $modes }
 answer_mode = { $name }({ $lowest }〜{ $highest })
 answer_mode-once = { $name }({ $share })
+answer_mode-some = { $name }({ $all }のうち{ $some }、{ $lowest }〜{ $highest })
+answer_mode-some-once = { $name }({ $all }のうち{ $some }、{ $share })
 
 ## The sender's own figure.
 
@@ -68,6 +70,7 @@ answer_jitter = ジッタは{ $all }行中{ $near }行で公表値の2倍以内�
 answer_range-from = { $called }が{ $from }以上で、{ $b }は{ $a }より1割以上速くなり、{ $most }では{ $times }倍です。
 answer_range-never = { $called }が{ $first }〜{ $last }のどこでも、{ $b }は{ $a }より1割以上速くなりません。
 answer_range-always = { $called }が{ $first }〜{ $last }のどこでも、{ $b }は{ $a }より1割以上速くなります。
+answer_range-set = 範囲の計算では、各変種の値の代わりに{ $set }を使用。
 answer_range-steps = { $called }による{ $of }: { $groups }。
 answer_range-counted = { $count }個の値で{ $rate }
 answer_range-group = { $values }で{ $rate }

@@ -88,6 +88,7 @@ errors-instead = { $used }({ $full }の代わり)
 errors-of = { $b }の{ $a }: { $c }({ $d })
 errors-goodput-over = { $a }に対する転送速度の比
 errors-in = { $count }で{ $limit }
+slow-end = 経路の回線はいずれもこれより速い(最も遅い回線で{ $link })。{ $host }が毎秒{ $packets }パケットを処理。
 outcome-in-runs = { $runs }回中{ $count }回の判定です(ほか: { $others })。
 errors-shortened = 短縮: { $told }。
 errors-shortened-transfers-such-as = 短縮: { $count }件の転送({ $told }など)。

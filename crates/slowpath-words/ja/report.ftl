@@ -242,6 +242,8 @@ explain-gain-cannot-told = 効果は不明
 
 gain-against = { $mean2 }に対し{ $mean }
 gain-the = { $noun }
+gain-outage = 通信断
+gain-short-queue = この経路には短すぎるキュー
 gain-least = { $low }以上
 gain-to = { $low }〜{ $high }
 

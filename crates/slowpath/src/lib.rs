@@ -76,6 +76,7 @@ pub mod settings;
 #[cfg(target_os = "linux")]
 pub mod shell;
 pub mod sliders;
+mod slow_end;
 #[cfg(target_os = "linux")]
 mod spare;
 pub mod sweep;

@@ -20,7 +20,7 @@ use crate::echoed;
 use crate::folder::{Folder, FolderError};
 use crate::import;
 use crate::load::Loaded;
-use crate::{counted, counts, probes, processors, treatment};
+use crate::{counted, counts, probes, processors, slow_end, treatment};
 
 /// Reads every record of a folder and analyses its captures.
 ///
@@ -190,6 +190,9 @@ fn variant_results(
     }
     out.summarize();
     out.verdict = agreed(&out.runs);
+    if let Some(told) = plan.and_then(|plan| slow_end::told(plan, &out)) {
+        out.answer = out.sentence().map(|said| format!("{said} {told}"));
+    }
     out
 }
 

@@ -42,9 +42,11 @@ slowpath_verdict::messages! {
     "answer.modes-window" ModesWindow { modes: List<Message> };
     "answer.modes-own" ModesOwn { modes: List<Message> };
     "answer.modes-drops" ModesDrops { modes: List<Message> };
-    "answer.modes-mixed" ModesMixed { modes: List<Message> };
+    "answer.modes-other" ModesOther { modes: List<Message> };
     "answer.mode" ModeOf { name: Name, lowest: RoundShare, highest: RoundShare };
     "answer.mode-once" ModeOnce { name: Name, share: RoundShare };
+    "answer.mode-some" ModeSome { name: Name, some: Count, all: Count, lowest: RoundShare, highest: RoundShare };
+    "answer.mode-some-once" ModeSomeOnce { name: Name, some: Count, all: Count, share: RoundShare };
 
     // The sender's own figure.
     "answer.sender-agrees" SenderAgrees { near: Count, all: Count, most: Share };
@@ -62,6 +64,7 @@ slowpath_verdict::messages! {
     "answer.range-from" RangeFrom { b: Name, a: Name, called: Name, from: Name, times: Times, most: Name };
     "answer.range-never" RangeNever { b: Name, a: Name, called: Name, first: Name, last: Name };
     "answer.range-always" RangeAlways { b: Name, a: Name, called: Name, first: Name, last: Name };
+    "answer.range-set" RangeSet { set: Name };
     "answer.range-steps" RangeSteps { of: Name, called: Name, groups: List<Message> };
     "answer.range-counted" RangeCounted { count: Name, rate: Name };
     "answer.range-group" RangeGroup { values: Name, rate: Name };

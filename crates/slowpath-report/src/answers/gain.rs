@@ -6,8 +6,8 @@ use slowpath_verdict::message::{Name, Part, Share, Times, named};
 
 use super::catalogue::Message;
 use super::variant::find;
-use crate::results::{Proof, ProofOutcome, Results, Variant};
-use slowpath_words::english;
+use crate::results::{Held, Proof, ProofOutcome, Results, Variant};
+use slowpath_words::{english, word};
 
 /// The sentences of a pair, the slower or older one first.
 pub(super) fn of(results: &Results, [a, b]: &[String; 2]) -> Vec<String> {
@@ -79,17 +79,25 @@ fn compared(results: &Results, a: &Variant, b: &Variant) -> Message {
 }
 
 fn limits(a: &Variant, b: &Variant) -> Message {
-    let limit = |variant: &Variant| variant.verdict.as_ref().map(|verdict| verdict.limit);
-    let told = |limit: &Limit| !limit.is_undecided();
-    match (limit(a).filter(told), limit(b).filter(told)) {
+    let told = |held: &Held| !matches!(held, Held::By(limit) if limit.is_undecided());
+    match (a.held().filter(told), b.held().filter(told)) {
         (Some(before), Some(after)) if before == after => Message::LimitBoth {
-            limit: named(the(before)),
+            limit: named(held_by(before)),
         },
         (Some(before), Some(after)) => Message::LimitChanges {
-            before: named(the(before)),
-            after: named(the(after)),
+            before: named(held_by(before)),
+            after: named(held_by(after)),
         },
         _ => Message::LimitUntold {},
+    }
+}
+
+/// What holds a variant, with its article where it takes one.
+fn held_by(held: Held) -> String {
+    match held {
+        Held::By(limit) => the(limit),
+        Held::Outage => word!("gain-outage").to_owned(),
+        Held::ShortQueue => word!("gain-short-queue").to_owned(),
     }
 }
 

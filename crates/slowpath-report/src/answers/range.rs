@@ -69,6 +69,25 @@ pub(super) fn of(results: &Results, wish: &RangeWish) -> Option<String> {
     Some(message.to_string())
 }
 
+/// What the ranges that were computed had set otherwise than the variants have it.
+pub(super) fn settings(results: &Results, wishes: &[RangeWish]) -> Option<String> {
+    let mut set: Vec<&str> = Vec::new();
+    for range in results.ranges.iter().filter(|range| wishes.contains(&range.wish)) {
+        for one in &range.wish.set {
+            if !set.contains(&one.as_str()) {
+                set.push(one);
+            }
+        }
+    }
+    let told = !set.is_empty();
+    told.then(|| {
+        Message::RangeSet {
+            set: Name(set.join(", ")),
+        }
+        .to_string()
+    })
+}
+
 /// Values that give about the same rate, together; the most numerous first.
 fn groups(results: &Results, points: &[RangePoint]) -> Vec<Message> {
     let mut groups: Vec<(f64, Vec<&str>)> = Vec::new();
@@ -156,6 +175,25 @@ mod tests {
             text,
             "b is nowhere faster than a by a tenth, at a round trip of 1 ms to 9 ms."
         );
+    }
+
+    #[test]
+    fn settings_of_its_own_are_told() {
+        let wish = RangeWish {
+            of: vec!["a".to_owned()],
+            sweep: "delay=1 ms,9 ms".to_owned(),
+            called: None,
+            set: vec!["workload.requests=16".to_owned()],
+        };
+        let mut results = Results::new("x", 1);
+        assert_eq!(settings(&results, std::slice::from_ref(&wish)), None);
+        let points = Vec::new();
+        results.ranges = vec![RangeResult {
+            wish: wish.clone(),
+            points,
+        }];
+        let told = settings(&results, &[wish]).unwrap();
+        assert!(told.contains("workload.requests=16"), "{told}");
     }
 
     #[test]

@@ -3,13 +3,24 @@
 use serde::{Deserialize, Serialize};
 use slowpath_diagnose::stats::Summary;
 use slowpath_record::{HealthState, Origin};
-use slowpath_verdict::Verdict;
+use slowpath_verdict::{Flag, Ledger, Limit, Verdict};
 
 use super::figure::{Basis, Figure, Reference};
 use super::run::RunResult;
 
 /// Stands in the place of the rate of a transfer that was still under way when its run ended.
 pub const NEVER: &str = "never finished";
+
+/// What holds a variant, with what is remarkable about most of its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// The verdict's limit.
+    By(Limit),
+    /// A path that let nothing through.
+    Outage,
+    /// A queue before the link that is so short that its overflows leave the link idle.
+    ShortQueue,
+}
 
 /// One way of doing the transfer, with its repeats.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -110,6 +121,32 @@ impl Variant {
                 .as_ref()
                 .map(|g| g.mean / reference.goodput_byte_per_s);
         }
+    }
+
+    /// What holds it, by its verdict and the ledger of the first run that agrees with it.
+    pub(crate) fn held(&self) -> Option<Held> {
+        let verdict = self.verdict.as_ref()?;
+        let own = |run: &&RunResult| run.verdict.as_ref().is_some_and(|own| own.limit == verdict.limit);
+        let ledger = self.runs.iter().find(own).and_then(|run| run.ledger.as_ref());
+        let mostly = |flag: Flag| {
+            let is_mostly = |ledger: &Ledger| {
+                let of = ledger.entries.iter().filter(|entry| entry.cause == verdict.limit);
+                let flagged = of.filter(|entry| entry.flags.contains(&flag));
+                flagged.map(|entry| entry.time_s).sum::<f64>() > ledger.time_of(verdict.limit) / 2.0
+            };
+            verdict.flags.contains(&flag) && ledger.is_some_and(is_mostly)
+        };
+        let link = matches!(
+            verdict.limit,
+            Limit::BottleneckBandwidth | Limit::SharedBottleneck
+        );
+        Some(if mostly(Flag::Outage) {
+            Held::Outage
+        } else if link && mostly(Flag::ShortQueue) {
+            Held::ShortQueue
+        } else {
+            Held::By(verdict.limit)
+        })
     }
 
     /// The answer for the reader: the given sentence or the verdict's.

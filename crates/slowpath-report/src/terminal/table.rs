@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use slowpath_diagnose::stats::Beside;
 use slowpath_record::Origin;
-use slowpath_verdict::{Flag, Ledger, Limit, Verdict};
+use slowpath_verdict::Limit;
 
 use super::label::{figure_mark, health_cell, health_tone, short_label};
 use super::unit::Units;
-use crate::results::{Figure, NEVER, Results, RunResult, SENDER, Variant};
+use crate::results::{Figure, Held, NEVER, Results, SENDER, Variant};
 use crate::text::{Style, Tone, columns, left, right};
 use slowpath_words::{say, told, word};
 
@@ -205,9 +205,11 @@ impl Row {
         } else {
             health_tone(variant.health())
         };
-        let limit = match (&variant.verdict, &variant.instead) {
+        let limit = match (variant.held(), &variant.instead) {
             (_, Some(_)) => told(NO_TRANSFER).into_owned(),
-            (Some(verdict), None) => limit_cell(variant, verdict),
+            (Some(Held::Outage), None) => OUTAGE.to_owned(),
+            (Some(Held::ShortQueue), None) => SHORT_QUEUE.to_owned(),
+            (Some(Held::By(limit)), None) => limit.to_string(),
             (None, None) if is_without_packets(variant) => told(NOT_CAPTURED).into_owned(),
             (None, None) => "-".to_owned(),
         };
@@ -225,32 +227,6 @@ impl Row {
             ],
             tones,
         }
-    }
-}
-
-/// What stands under "limited by": the limit's code, or that a queue is too short where most of the link's time went to its
-/// overflows.
-fn limit_cell(variant: &Variant, verdict: &Verdict) -> String {
-    let link = matches!(
-        verdict.limit,
-        Limit::BottleneckBandwidth | Limit::SharedBottleneck
-    );
-    let own = |run: &&RunResult| run.verdict.as_ref().is_some_and(|own| own.limit == verdict.limit);
-    let ledger = variant.runs.iter().find(own).and_then(|run| run.ledger.as_ref());
-    let mostly = |flag: Flag| {
-        let is_mostly = |ledger: &Ledger| {
-            let of = ledger.entries.iter().filter(|entry| entry.cause == verdict.limit);
-            let flagged = of.filter(|entry| entry.flags.contains(&flag));
-            flagged.map(|entry| entry.time_s).sum::<f64>() > ledger.time_of(verdict.limit) / 2.0
-        };
-        verdict.flags.contains(&flag) && ledger.is_some_and(is_mostly)
-    };
-    if mostly(Flag::Outage) {
-        OUTAGE.to_owned()
-    } else if link && mostly(Flag::ShortQueue) {
-        SHORT_QUEUE.to_owned()
-    } else {
-        verdict.limit.to_string()
     }
 }
 

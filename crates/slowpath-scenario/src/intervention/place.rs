@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use slowpath_path::{ElementKind, ElementSpec, NetworkSpec, Rate, Target};
+use slowpath_units::BitRate;
 
 use super::who::Who;
 
@@ -58,34 +59,43 @@ impl fmt::Display for Place {
     }
 }
 
-/// Those of the elements `among` that are links with the lowest rate; a link whose rate changes counts with its lowest
-/// that is not an outage.
-fn slowest(network: &NetworkSpec, among: &[usize]) -> Vec<usize> {
-    let rate = |index: &usize| match &network.elements[*index].does {
-        ElementKind::Link(link) => match &link.rate {
-            Rate::Fixed(rate) | Rate::Bucket { rate, .. } => Some(*rate),
-            Rate::Steps(steps) => steps
-                .iter()
-                .map(|step| step.rate)
-                .filter(|rate| rate.bits_per_s() > 0)
-                .min(),
-            Rate::Markov(markov) => markov
-                .levels
-                .iter()
-                .map(|level| level.rate)
-                .filter(|rate| rate.bits_per_s() > 0)
-                .min(),
-            Rate::Trace(_) => None,
-        },
-        _ => None,
+/// The rate of the slowest link towards a host; of one whose rate changes its lowest that is not an outage.
+pub fn slowest_rate(network: &NetworkSpec, host: &str) -> Option<BitRate> {
+    let among = towards(network, &Who::Named(host.to_owned()));
+    among.iter().filter_map(|index| rate(network, *index)).min()
+}
+
+/// The rate of a link; of one whose rate changes the lowest that is not an outage.
+fn rate(network: &NetworkSpec, index: usize) -> Option<BitRate> {
+    let ElementKind::Link(link) = &network.elements[index].does else {
+        return None;
     };
-    let Some(least) = among.iter().filter_map(rate).min() else {
+    match &link.rate {
+        Rate::Fixed(rate) | Rate::Bucket { rate, .. } => Some(*rate),
+        Rate::Steps(steps) => steps
+            .iter()
+            .map(|step| step.rate)
+            .filter(|rate| rate.bits_per_s() > 0)
+            .min(),
+        Rate::Markov(markov) => markov
+            .levels
+            .iter()
+            .map(|level| level.rate)
+            .filter(|rate| rate.bits_per_s() > 0)
+            .min(),
+        Rate::Trace(_) => None,
+    }
+}
+
+/// Those of the elements `among` that are links with the lowest rate.
+fn slowest(network: &NetworkSpec, among: &[usize]) -> Vec<usize> {
+    let Some(least) = among.iter().filter_map(|index| rate(network, *index)).min() else {
         return Vec::new();
     };
     among
         .iter()
         .copied()
-        .filter(|index| rate(index) == Some(least))
+        .filter(|index| rate(network, *index) == Some(least))
         .collect()
 }
 
