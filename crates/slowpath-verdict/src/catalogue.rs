@@ -52,6 +52,9 @@ crate::messages! {
 
     // sender-application
     "sender-application" ProgramPauses { idle: Share, pauses: Count, longest: Span };
+    "sender-application.even" EvenPace { rate: PayloadRate, even: Share };
+    "sender-application.seen.even" LeavesEvenly { even: Share };
+    "sender-application.not.even" HardlyEven { even: Share };
     "sender-application.rhythm" OwnRhythm { rate: PayloadRate, clocked: Share };
     "sender-application.pace" OwnPace { rate: PayloadRate };
     "sender-application.schedule" OnSchedule { bytes: Size, period: Span, rate: PayloadRate };

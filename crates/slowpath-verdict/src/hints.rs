@@ -22,6 +22,7 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
     let constant = first(&[
         protocol_window::LOOK,
         sender_application::IDLE_ALONE,
+        sender_application::EVEN,
         protocol_window::CHANNEL,
         send_buffer::LOOK,
         sender_application::OWN_RHYTHM,

@@ -62,6 +62,9 @@ sender-application = The sending program pauses: { $idle } of the time nothing i
    *[other] { $pauses } pauses, the longest { $longest }
 }).
 sender-application_rhythm = The sending program provides { $rate } and no more: data leaves at its own rhythm, not when acknowledgements arrive ({ $clocked } of bursts), in pieces smaller than a segment, with the window open.
+sender-application_even = The sender paces itself at { $rate }: data leaves at that one pace { $even } of the time, with no queue on the path and room in the window. Its program gives no more, or its socket may send no faster (SO_MAX_PACING_RATE).
+sender-application_seen_even = one pace for { $even } of the time
+sender-application_not_even = data leaves at one pace only { $even } of the time
 sender-application_pace = The sending program gives { $rate } and no more: the window has room, and no queue builds.
 sender-application_schedule = The sending program sends { $bytes } every { $period } ({ $rate }) and no more, and the path carried that. A faster path would only make its pauses longer.
 sender-application_not_idle = nothing was in flight only { $idle } of the time

@@ -50,6 +50,9 @@ receiver-application_seen_edge = ウィンドウの右端は{ $rate }で前進
 
 sender-application = 送信側のアプリケーションが止まります。ウィンドウが空いているのに、{ $idle }の時間は未ACKデータがありません(中断{ $pauses }回、最長{ $longest })。
 sender-application_rhythm = 送信側のアプリケーションの供給が{ $rate }しかありません。確認応答が届いた時ではなく自身の周期で送り(確認応答に続くバーストは{ $clocked })、セグメントより小さく、ウィンドウは空いています。
+sender-application_even = 送信側が自ら{ $rate }に抑えて送っています。{ $even }の時間は一定の間隔で送り、経路に滞留はなく、ウィンドウに空きがあります。アプリケーションの供給がそれだけか、ソケットの上限(SO_MAX_PACING_RATE)です。
+sender-application_seen_even = { $even }の時間は一定の間隔
+sender-application_not_even = 一定の間隔で送っているのは{ $even }の時間だけ
 sender-application_pace = 送信側のアプリケーションの供給が{ $rate }しかありません。ウィンドウに空きがあり、滞留もありません。
 sender-application_schedule = 送信側のアプリケーションは{ $period }ごとに{ $bytes }({ $rate })しか送らず、経路はそれを運べています。経路を速くしても待ち時間が延びるだけです。
 sender-application_not_idle = 未ACKデータがない時間は{ $idle }だけ

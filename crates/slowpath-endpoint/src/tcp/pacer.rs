@@ -32,7 +32,7 @@ impl Pacer {
         !matches!(self.setting, Pacing::Auto)
     }
 
-    /// The rate to pace at: `algorithm`'s own if it has one, else `plain` where pacing is on, and at most the cap.
+    /// The rate to pace at: `algorithm`'s own if it has one, else `plain` where pacing is on or capped, and at most the cap.
     pub(crate) fn rate(
         &self,
         algorithm: Option<BitRate>,
@@ -40,13 +40,17 @@ impl Pacer {
     ) -> Option<BitRate> {
         let rate = match self.setting {
             _ if algorithm.is_some() => algorithm,
-            Pacing::On => plain(),
-            _ => None,
+            Pacing::On | Pacing::Capped(_) => plain(),
+            Pacing::Auto => None,
         };
-        match (self.setting, rate) {
-            (Pacing::Capped(cap), Some(rate)) => Some(rate.min(cap)),
-            (Pacing::Capped(cap), None) => Some(cap),
-            (_, rate) => rate,
+        self.capped(rate)
+    }
+
+    /// `rate`, but at most the cap, as trains are made for as well (`sk_pacing_rate` in `tcp_tso_autosize`).
+    pub(crate) fn capped(&self, rate: Option<BitRate>) -> Option<BitRate> {
+        match self.setting {
+            Pacing::Capped(cap) => Some(rate.map_or(cap, |rate| rate.min(cap))),
+            Pacing::Auto | Pacing::On => rate,
         }
     }
 
@@ -100,6 +104,10 @@ mod tests {
         let mut pacer = Pacer::new(Pacing::Capped(BitRate::new(8_000_000)), 120);
         let rate = pacer.rate(None, || None).unwrap();
         assert_eq!(rate, BitRate::new(8_000_000));
+        // A window for each round trip may be less than the cap.
+        let window = Some(BitRate::new(3_000_000));
+        assert_eq!(pacer.rate(None, || window), window);
+        assert_eq!(pacer.capped(Some(BitRate::new(90_000_000))), Some(rate));
         // 1000 bytes take 1 ms; nothing was late, so nothing is forgiven beyond half of it.
         let start = Time::ZERO + Duration::from_millis(10);
         pacer.sent(start, 1000, rate);

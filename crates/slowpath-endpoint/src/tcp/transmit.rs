@@ -143,6 +143,7 @@ impl Sender {
         let (cwnd, in_flight) = (self.window.cwnd, self.in_flight());
         let open = cwnd.saturating_sub(in_flight).max(1);
         let rate = self.control.pacing_rate().or_else(|| self.plain_pacing_rate());
+        let rate = self.pacer.capped(rate);
         let most = self.train.size(rate, self.rtt.minimum(), self.mss);
         let quota = open.min((cwnd / 2).max(1)).min(most);
         let limit = room.min(u64::from(open) * mss);

@@ -258,6 +258,10 @@ pub struct Clocking {
     pub pause_ack_share: f64,
     /// Share of the time that stands so closely behind an acknowledgement.
     pub pause_chance_share: f64,
+    /// Share of the time in which new data leaves at one pace, train behind train, once the sender has found it; 0 where that cannot be
+    /// told.
+    #[serde(default)]
+    pub even_pace_share: f64,
     /// Share of data packets with PSH.
     pub push_share: f64,
     /// Share of data packets smaller than a segment.

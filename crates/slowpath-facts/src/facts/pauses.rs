@@ -7,7 +7,7 @@
 use super::distribution::quantile;
 use super::tap::Split;
 use crate::track::Half;
-use crate::track::log::TxFlags;
+use crate::track::log::{Tx, TxFlags};
 
 /// The pauses of one sender.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -49,6 +49,57 @@ const CLOSEST: f64 = 0.1;
 const SPREAD: f64 = 2.0;
 /// Pauses of that kind that suffice.
 const ENOUGH: u64 = 20;
+
+/// Trains in a round trip from which their distances tell a pace: what a link or an acknowledgement sets has fewer.
+const TRAINS: f64 = 4.0;
+/// Trains that suffice for it.
+const MANY: usize = 50;
+/// How far distances may be from the usual one: what paces at a window for each round trip leaves a sixth of it idle.
+const EVEN: f64 = 0.12;
+/// Share of the data behind which a sender has found its pace.
+const BEGUN: f64 = 0.25;
+/// How far apart packets of one train may be, as a share of what each takes in the mean.
+const ONE_TRAIN: f64 = 0.6;
+
+/// Share of the time in which trains of new data follow one another at one pace, byte for byte, once a quarter of all has been
+/// sent; 0 where they are too few to tell. A sender that waits for anything waits now and then for longer.
+pub(crate) fn even_pace(half: &Half, rtt: f64) -> f64 {
+    let sent = || {
+        let of = half.tx.entries().iter();
+        of.filter(|tx| tx.seen() && !tx.flags.has(TxFlags::RETRANSMISSION))
+    };
+    let begun = (sent().map(|tx| f64::from(tx.len)).sum::<f64>() * BEGUN) as u64;
+    let mut before = 0_u64;
+    let mut late = sent().skip_while(|tx| {
+        before += u64::from(tx.len);
+        before <= begun
+    });
+    let Some(first) = late.next() else { return 0.0 };
+    let rest: Vec<&Tx> = late.collect();
+    let Some(last) = rest.last() else { return 0.0 };
+    let span = (last.at - first.at) as f64;
+    let one = (ONE_TRAIN * span / rest.len() as f64).max(TRAIN_NS);
+    // How long each train took until the next, and its bytes.
+    let mut trains: Vec<(f64, f64)> = Vec::new();
+    let (mut begin, mut bytes, mut latest) = (first.at, f64::from(first.len), first.at);
+    for tx in rest {
+        if (tx.at - latest) as f64 > one {
+            trains.push(((tx.at - begin) as f64, bytes));
+            (begin, bytes) = (tx.at, 0.0);
+        }
+        bytes += f64::from(tx.len);
+        latest = tx.at;
+    }
+    let few = trains.len() < MANY || trains.len() as f64 * rtt * 1e9 < TRAINS * span;
+    if few || span <= 0.0 {
+        return 0.0;
+    }
+    let mut each: Vec<f64> = trains.iter().map(|(took, bytes)| took / bytes).collect();
+    each.sort_unstable_by(f64::total_cmp);
+    let usual = quantile(&each, 0.5);
+    let even = |(took, bytes): &&(f64, f64)| (took / bytes / usual - 1.0).abs() <= EVEN;
+    trains.iter().filter(even).map(|(took, _)| took).sum::<f64>() / span
+}
 
 /// Looks at every pause between new data. Acknowledgements reach the sender the shortest time after the tap that was ever
 /// seen: a time that follows what the sender does would make it look as if each were waited for.

@@ -66,6 +66,7 @@ pub(crate) const ORDER: &[Look] = &[
     random_loss::LOOK,
     protocol_window::LOOK,
     sender_application::IDLE_ALONE,
+    sender_application::EVEN,
     protocol_window::CHANNEL,
     send_buffer::LOOK,
     sender_application::OWN_RHYTHM,

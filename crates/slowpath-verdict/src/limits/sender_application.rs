@@ -33,6 +33,8 @@ cuts! {
     /// How many times as much as that the pauses must differ: a program that pauses for as long after each time that it is done is as
     /// regular where the path is.
     PAUSES: 2.0 between NONE, NONE;
+    /// Share of the time in which data leaves at one pace from which the sender sets it.
+    EVEN_PACE: 0.9 between NONE, NONE;
     /// Share of what was due by the schedule which the transfer carried.
     KEPT: 0.85 between NONE, NONE;
 }
@@ -55,6 +57,9 @@ pub(crate) const SCHEDULED: Look = IDLE_ALONE.other(Certainty::Stated, scheduled
 
 /// Data leaves at the program's own rhythm.
 pub(crate) const OWN_RHYTHM: Look = IDLE_ALONE.other(Certainty::Left, own_rhythm);
+
+/// Data leaves at one pace, which nothing of the path sets.
+pub(crate) const EVEN: Look = IDLE_ALONE.other(Certainty::Left, even);
 
 /// Looks for a program that pauses for most of the time.
 fn idle(case: &Case) -> Result<Finding, No> {
@@ -103,6 +108,29 @@ fn scheduled(case: &Case) -> Result<Finding, No> {
             bytes: Size(schedule.bytes as f64),
             period: Span(schedule.period_s),
             rate: PayloadRate(rate),
+        },
+    );
+    out.parameters.source_byte_per_s = Some(rate);
+    Ok(out)
+}
+
+/// Looks for data that leaves train behind train at one pace, in front of an empty queue: what waits for acknowledgements pauses once in
+/// a round trip, and what a link spaces stands in its queue.
+fn even(case: &Case) -> Result<Finding, No> {
+    let (facts, share) = (case.facts, case.facts.clocking.even_pace_share);
+    Constant::of(case)?;
+    let paced = case.reaches(EVEN_PACE, share) && !case.inflated() && facts.loss.episodes == 0;
+    require(paced, Reason::SenderNeverIdle, || Message::HardlyEven {
+        even: Share(share),
+    })?;
+    let rate = facts.bytes as f64 / case.total;
+    let mut out = Finding::new(
+        Limit::SenderApplication,
+        share,
+        RHYTHM,
+        Message::EvenPace {
+            rate: PayloadRate(rate),
+            even: Share(share),
         },
     );
     out.parameters.source_byte_per_s = Some(rate);
@@ -181,6 +209,11 @@ fn evidence(case: &Case) -> Vec<Evidence> {
         idle: Span(time.idle_s),
     };
     let mut out = vec![observed("time.idle", &idle, time.idle_s, "s", &[])];
+    let share = case.facts.clocking.even_pace_share;
+    if share >= EVEN_PACE.value {
+        let even = Message::LeavesEvenly { even: Share(share) };
+        out.push(observed("clocking.even_pace_share", &even, share, "", &[]));
+    }
     out.extend(seen::clocking(case));
     out.extend(seen::usual(case));
     out
