@@ -99,8 +99,8 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
         released: Constant::released(&case),
         follows_acks: facts.clocking.ack_share >= FOLLOWS_ACKS,
         answered,
-        scheduled: first(&[sender_application::SCHEDULED])
-            .and_then(|found| found.parameters.source_byte_per_s),
+        paces_itself: first(&[sender_application::EVEN]).is_some(),
+        scheduled: sender_application::schedule(&case).map(|schedule| schedule.byte_per_s()),
         answers: facts.clocking.answers,
         disorder: policed.is_none() && first(&[reordering::LOOK]).is_some(),
         overtakes: reordering::overtakes(&case),

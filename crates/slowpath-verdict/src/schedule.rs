@@ -23,6 +23,11 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
+    /// What it sends in the mean, bytes per second.
+    pub(crate) fn byte_per_s(&self) -> f64 {
+        self.bytes as f64 / self.period_s
+    }
+
     /// The schedules on which a program may go on: what it had sent until then differs by multiples of the same bytes, and the
     /// times by the same multiples of a period.
     ///

@@ -51,19 +51,21 @@ const SPREAD: f64 = 2.0;
 const ENOUGH: u64 = 20;
 
 /// Trains in a round trip from which their distances tell a pace: what a link or an acknowledgement sets has fewer.
-const TRAINS: f64 = 4.0;
+const TRAINS: f64 = 2.5;
 /// Trains that suffice for it.
 const MANY: usize = 50;
 /// How far distances may be from the usual one: what paces at a window for each round trip leaves a sixth of it idle.
 const EVEN: f64 = 0.12;
 /// Share of the data behind which a sender has found its pace.
 const BEGUN: f64 = 0.25;
+/// Packets of a train from which, seen from afar, the path is faster than the pace: a link that sets it sends them one by one.
+const PAIRS: f64 = 1.8;
 /// How far apart packets of one train may be, as a share of what each takes in the mean.
 const ONE_TRAIN: f64 = 0.6;
 
 /// Share of the time in which trains of new data follow one another at one pace, byte for byte, once a quarter of all has been
 /// sent; 0 where they are too few to tell. A sender that waits for anything waits now and then for longer.
-pub(crate) fn even_pace(half: &Half, rtt: f64) -> f64 {
+pub(crate) fn even_pace(half: &Half, split: &Split, rtt: f64) -> f64 {
     let sent = || {
         let of = half.tx.entries().iter();
         of.filter(|tx| tx.seen() && !tx.flags.has(TxFlags::RETRANSMISSION))
@@ -77,6 +79,7 @@ pub(crate) fn even_pace(half: &Half, rtt: f64) -> f64 {
     let Some(first) = late.next() else { return 0.0 };
     let rest: Vec<&Tx> = late.collect();
     let Some(last) = rest.last() else { return 0.0 };
+    let count = rest.len();
     let span = (last.at - first.at) as f64;
     let one = (ONE_TRAIN * span / rest.len() as f64).max(TRAIN_NS);
     // How long each train took until the next, and its bytes.
@@ -89,6 +92,10 @@ pub(crate) fn even_pace(half: &Half, rtt: f64) -> f64 {
         }
         bytes += f64::from(tx.len);
         latest = tx.at;
+    }
+    let packets = count as f64 / trains.len() as f64;
+    if split.is_afar() && packets < PAIRS {
+        return 0.0;
     }
     let few = trains.len() < MANY || trains.len() as f64 * rtt * 1e9 < TRAINS * span;
     if few || span <= 0.0 {

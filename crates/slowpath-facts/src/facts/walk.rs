@@ -183,7 +183,7 @@ pub(super) fn walk(
     walked.clocking.pauses = pauses.count;
     walked.clocking.pause_ack_share = pauses.share();
     walked.clocking.pause_chance_share = pauses.chance;
-    walked.clocking.even_pace_share = pauses::even_pace(half, rtt);
+    walked.clocking.even_pace_share = pauses::even_pace(half, split, rtt);
     walked
 }
 

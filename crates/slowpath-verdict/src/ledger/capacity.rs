@@ -107,6 +107,13 @@ pub(super) fn capacity(line: &Timeline, hints: &Hints, known: Option<f64>) -> Ca
     let by_delay = hints.delay_rate.filter(|rate| {
         hints.answered && *rate >= highest || (highest / rate - 1.0).abs() <= AGREE && window_is_full(line)
     });
+    // What leaves at a pace of the sender's own is as steady as what a link lets through, and so are its trains.
+    if hints.paces_itself {
+        return match by_trains.filter(|rate| *rate > highest * BEYOND) {
+            Some(rate) => constant(rate, CapacityIs::Measured),
+            None => constant(highest, CapacityIs::AtLeast),
+        };
+    }
     let by_trains_alone = || by_trains.or_else(|| in_moments(line, &queued, highest));
     // What is acknowledged at once behind a hole is no rate: the queue's is a safer bound.
     let holes = line.events.iter().any(|event| event.kind == Happening::Loss);

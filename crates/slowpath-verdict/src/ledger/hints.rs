@@ -41,6 +41,8 @@ pub struct Hints {
     pub follows_acks: bool,
     /// The other end's program answers about as often as the sender pauses.
     pub answered: bool,
+    /// Data leaves at one even pace that nothing of the path sets.
+    pub paces_itself: bool,
     /// The sending program goes on at set times: what it gives then, payload bytes per second.
     pub scheduled: Option<f64>,
     /// How many messages the other end sent: what a program waits for that asks.

@@ -73,7 +73,29 @@ fn idle_alone(case: &Case) -> Result<Finding, No> {
 
 /// Looks for a program that goes on at set times, whatever the path made of the time between.
 fn scheduled(case: &Case) -> Result<Finding, No> {
-    let at_sender = case.facts.tap == Tap::Sender;
+    // From afar it tells what held the sender in between, and not what held it most.
+    let schedule = schedule(case).filter(|_| case.facts.tap == Tap::Sender);
+    let Some(schedule) = schedule else {
+        let idle = Share(case.share(case.facts.time.idle_s));
+        return Err(No::new(Reason::SenderNeverIdle, Message::HardlyIdle { idle }));
+    };
+    let rate = schedule.byte_per_s();
+    let mut out = Finding::new(
+        Limit::SenderApplication,
+        1.0,
+        RHYTHM,
+        Message::OnSchedule {
+            bytes: Size(schedule.bytes as f64),
+            period: Span(schedule.period_s),
+            rate: PayloadRate(rate),
+        },
+    );
+    out.parameters.source_byte_per_s = Some(rate);
+    Ok(out)
+}
+
+/// The schedule that a program goes on by, if it has one.
+pub(crate) fn schedule(case: &Case) -> Option<Schedule> {
     let line = &case.facts.timeline;
     let segment = u64::from(case.facts.segment_size.max(1));
     let fits = |schedule: &Schedule| {
@@ -94,24 +116,7 @@ fn scheduled(case: &Case) -> Result<Finding, No> {
         let asked = case.facts.clocking.answers * 2 >= schedule.times as u64;
         shown && !asked && case.within(OFF, schedule.off) && case.reaches(KEPT, schedule.kept)
     };
-    let schedule = at_sender.then(|| Schedule::candidates(line).find(fits));
-    let Some(schedule) = schedule.flatten() else {
-        let idle = Share(case.share(case.facts.time.idle_s));
-        return Err(No::new(Reason::SenderNeverIdle, Message::HardlyIdle { idle }));
-    };
-    let rate = schedule.bytes as f64 / schedule.period_s;
-    let mut out = Finding::new(
-        Limit::SenderApplication,
-        1.0,
-        RHYTHM,
-        Message::OnSchedule {
-            bytes: Size(schedule.bytes as f64),
-            period: Span(schedule.period_s),
-            rate: PayloadRate(rate),
-        },
-    );
-    out.parameters.source_byte_per_s = Some(rate);
-    Ok(out)
+    Schedule::candidates(line).find(fits)
 }
 
 /// Looks for data that leaves train behind train at one pace, in front of an empty queue: what waits for acknowledgements pauses once in
@@ -119,7 +124,8 @@ fn scheduled(case: &Case) -> Result<Finding, No> {
 fn even(case: &Case) -> Result<Finding, No> {
     let (facts, share) = (case.facts, case.facts.clocking.even_pace_share);
     Constant::of(case)?;
-    let paced = case.reaches(EVEN_PACE, share) && !case.inflated() && facts.loss.episodes == 0;
+    let quiet = !case.inflated() && facts.loss.episodes == 0 && facts.ecn.rounds_with_marks == 0;
+    let paced = case.reaches(EVEN_PACE, share) && quiet;
     require(paced, Reason::SenderNeverIdle, || Message::HardlyEven {
         even: Share(share),
     })?;
