@@ -48,6 +48,7 @@ slowpath_verdict::messages! {
     "because.drops-bursts" DropsBursts { rate: MegabyteRate };
     "because.offered" Offered { rate: MegabyteRate };
     "because.arrives" Arrives { rate: MegabyteRate };
+    "because.until-channel" UntilTheChannel { because: Name, rate: MegabyteRate };
     "because.until-window" UntilTheWindow { because: Name, rate: MegabyteRate };
     "because.queue" LongerQueue { because: Name };
 }

@@ -406,31 +406,35 @@ fn of_more_connections(s: &Situation, change: &Intervention) -> Option<Predictio
     Some(of_account(s, change, expected, next, possible, &because))
 }
 
-/// The same where the receiver's window lets less through: it is the next limit then.
+/// The same where a window, the receiver's or that of SSH's channel, lets less through: it is the next limit then.
 fn below_the_window(s: &Situation, prediction: Prediction) -> Prediction {
     let lifts = matches!(prediction.change, Intervention::SetWindow { .. });
-    let each = [s.window_rate, s.window_most]
-        .into_iter()
-        .flatten()
-        .reduce(f64::min);
+    let of_receiver = [s.window_rate, s.window_most].into_iter().filter(|_| !lifts);
+    let each = of_receiver
+        .map(|rate| (rate, Limit::ReceiverWindow))
+        .chain([(s.channel_most, Limit::ProtocolWindow)])
+        .filter_map(|(rate, limit)| Some((rate?, limit)))
+        .min_by(|a, b| a.0.total_cmp(&b.0));
     let streams = match prediction.change {
         Intervention::SetStreams { count } => f64::from(count.max(1)),
         _ => s.parallel,
     };
-    let most = each.map(|rate| rate * streams).filter(|_| !lifts);
-    let Some(most) = most.filter(|most| *most < prediction.expected) else {
+    let most = each.map(|(rate, limit)| (rate * streams, limit));
+    let Some((most, next)) = most.filter(|(most, _)| *most < prediction.expected) else {
         return prediction;
     };
-    let because = Message::UntilTheWindow {
-        because: Name(prediction.because),
-        rate: MegabyteRate(most),
+    let (because, rate) = (Name(prediction.because), MegabyteRate(most));
+    let because = if next == Limit::ProtocolWindow {
+        Message::UntilTheChannel { because, rate }
+    } else {
+        Message::UntilTheWindow { because, rate }
     };
     let mut possible_limits: Vec<Limit> = prediction
         .next_limit
         .into_iter()
         .chain(prediction.possible_limits)
         .collect();
-    possible_limits.retain(|limit| *limit != Limit::ReceiverWindow);
+    possible_limits.retain(|limit| *limit != next);
     Prediction {
         low: prediction.low.min(most / (1.0 + DOUBT)),
         expected: most,
@@ -438,7 +442,7 @@ fn below_the_window(s: &Situation, prediction: Prediction) -> Prediction {
         range90: prediction
             .range90
             .map(|(low, high)| (low.min(most / (1.0 + DOUBT)), high.min(most / (1.0 - DOUBT)))),
-        next_limit: Some(Limit::ReceiverWindow),
+        next_limit: Some(next),
         possible_limits,
         because: because.to_string(),
         ..prediction

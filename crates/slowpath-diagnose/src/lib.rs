@@ -26,4 +26,4 @@ pub mod stats;
 
 pub use gain::Prediction;
 pub use investigation::{Investigation, Step};
-pub use situation::{PathEvidence, Situation};
+pub use situation::{OPENSSH_WINDOW, PathEvidence, Situation};

@@ -37,6 +37,10 @@ pub struct Situation {
     /// (RFC 7323) for each round trip of the empty path.
     #[serde(default)]
     pub window_most: Option<f64>,
+    /// The most that a channel of OpenSSH lets through, payload byte/s: [`OPENSSH_WINDOW`] for each round trip of the empty path; absent
+    /// on other ports, and where more than that was seen in flight.
+    #[serde(default)]
+    pub channel_most: Option<f64>,
     /// Whether a queue stands on the way of the acknowledgements, that of the data or not.
     #[serde(default)]
     pub acks_wait: bool,
@@ -210,6 +214,7 @@ impl Situation {
             window: window_of(connection),
             window_rate: window_rate(connection),
             window_most: window_most(connection),
+            channel_most: channel_most(connection),
             queue: queue(connection),
             acks_wait: connection.acks_wait_too(),
             siblings: f64::from(connection.flows_beside()),
@@ -329,6 +334,7 @@ impl Situation {
             window: None,
             window_rate: None,
             window_most: None,
+            channel_most: None,
             queue: None,
             acks_wait: false,
             siblings: 1.0,
@@ -415,6 +421,20 @@ fn window_most(connection: &Connection) -> Option<f64> {
     let known = window.scale_known == KNOWN && rtt_s > 0.0;
     known.then(|| f64::from(u32::from(u16::MAX) << window.shift) / rtt_s)
 }
+
+/// See [`Situation::channel_most`].
+fn channel_most(connection: &Connection) -> Option<f64> {
+    let rtt_s = connection.rtt_s.min;
+    let is_ssh = [&connection.client, &connection.server]
+        .iter()
+        .any(|end| end.ends_with(":22"));
+    let within = connection.facts.flight.max as f64 <= OPENSSH_WINDOW;
+    (is_ssh && within && rtt_s > 0.0).then(|| OPENSSH_WINDOW / rtt_s)
+}
+
+/// Bytes that OpenSSH lets a channel have in flight, and its sftp by 64 requests of 32 KiB (`CHAN_SES_WINDOW_DEFAULT` in
+/// `channels.h`, `DEFAULT_NUM_REQUESTS` and `DEFAULT_COPY_BUFLEN` in `sftp-client.c`).
+pub const OPENSSH_WINDOW: f64 = 2_097_152.0;
 
 /// A window's scale that the handshake told.
 const KNOWN: u8 = 2;

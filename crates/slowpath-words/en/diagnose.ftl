@@ -42,6 +42,7 @@ because_overflows = what a queue too short for this path dropped took { $share }
 because_drops-bursts = a queue too short for this path drops what exceeds it, which leaves { $rate } of payload
 because_offered = no more than { $rate } is sent
 because_arrives = what drops all but { $rate } stays in place
+because_until-channel = { $because }; then the window of SSH's channel holds it at { $rate }
 because_until-window = { $because }; then the receiver's window holds it at { $rate }
 because_queue = { $because }; a larger buffer only lengthens the full queue
 

@@ -42,6 +42,7 @@ because_overflows = 短すぎるキューの溢れからの回復が時間の{ $
 because_drops-bursts = 短すぎるキューが超過分を廃棄し、残るのはデータで{ $rate }
 because_offered = 送信は{ $rate }まで
 because_arrives = { $rate }を超える分を廃棄するものは残る
+because_until-channel = { $because }。その後はSSHのチャネルウィンドウが{ $rate }で頭打ちにする
 because_until-window = { $because }。その後は受信ウィンドウが{ $rate }で頭打ちにする
 because_queue = { $because }。バッファを大きくしても、満杯のキューが伸びるだけ
 

@@ -1,6 +1,7 @@
 //! The protocols on a path, as layers that one stands on another.
 
 use serde::Serialize;
+use slowpath_diagnose::OPENSSH_WINDOW;
 use slowpath_report::quantity;
 use slowpath_verdict::Limit;
 use slowpath_words::{english, english_word};
@@ -129,10 +130,6 @@ impl Layer {
         }
     }
 }
-
-/// Bytes that OpenSSH lets a channel have in flight, and its sftp by 64 requests of 32 KiB (`CHAN_SES_WINDOW_DEFAULT` in
-/// `channels.h`, `DEFAULT_NUM_REQUESTS` and `DEFAULT_COPY_BUFLEN` in `sftp-client.c`).
-const OPENSSH_WINDOW: f64 = 2_097_152.0;
 
 #[cfg(test)]
 mod tests {
