@@ -78,6 +78,8 @@ pub(crate) fn hints(facts: &FlowFacts, around: &Surroundings) -> Hints {
             let behind = facts.queue_behind.filter(|_| policed.is_some());
             behind.is_some_and(|behind| behind.error <= ALL && behind.losses >= own.losses)
         },
+        policer_took_each: policer.is_some()
+            && fit.is_some_and(|fit| fit.error <= EACH && fit.losses >= MANY),
         policer_of_some,
         fills: first(&[bottleneck_bandwidth::LOOK, bottleneck_bandwidth::DESPITE_LOSSES]).is_some(),
         varies: !steady(facts)
@@ -196,6 +198,8 @@ const BEHIND: f64 = 0.2;
 const FITS: f64 = 0.35;
 /// Error of a fit up to which its bucket was empty at every loss and hardly ever else.
 const ALL: f64 = 0.05;
+/// The same up to which its bucket was empty at each of them.
+const EACH: f64 = 0.005;
 /// Share of the losses that come within a round trip behind an answer, from which they are those of bursts: at programs that asked,
 /// 0.00, 0.23 and 0.50 with a policer and 0.49 to 0.99 without one (drawn transfers).
 const BURSTS: f64 = 0.6;

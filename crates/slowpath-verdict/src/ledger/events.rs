@@ -132,7 +132,8 @@ fn of_loss(event: &Event, hints: &Hints, crowd: &Crowd) -> Cause {
     // Where a bucket explains every loss no queue is needed, however long the delay before one happens to be.
     let in_queue = || {
         crowd.at_its_longest(event)
-            && (!hints.policer_took_all && crowd.overflowed(event) || crowd.stays_full(event))
+            && (!hints.policer_took_all && crowd.overflowed(event)
+                || crowd.stays_full(event) && !hints.policer_took_each)
     };
     if hints.policed.is_some() && bucket_empty() && !in_queue() {
         (Limit::Policed, None)

@@ -21,6 +21,8 @@ pub struct Hints {
     pub bucket: f64,
     /// That bucket was empty at every loss, and hardly ever else.
     pub policer_took_all: bool,
+    /// It was empty at each of many losses, without exception.
+    pub policer_took_each: bool,
     /// A token bucket that was empty at some of the losses, though others came otherwise: its rate in payload bytes per second and
     /// what it holds. It may be the next limit, and is held to be none of this transfer's.
     pub policer_of_some: Option<(f64, f64)>,
