@@ -166,10 +166,11 @@ fn segments(count: u64) -> String {
 /// The figures of a verdict that apply, with words.
 pub(crate) fn parameters(p: &Parameters) -> Vec<(&'static str, String)> {
     let rate = |r: f64| {
-        let bound = if p.rate_is_lower_bound == Some(true) {
-            english_word!("facts-least")
-        } else {
-            ""
+        // A bucket was watched for so short that its rate may be lower as well.
+        let bound = match p.rate_is_lower_bound {
+            Some(true) if p.bucket_bytes.is_some() => english_word!("facts-about"),
+            Some(true) => english_word!("facts-least"),
+            _ => "",
         };
         format!("{bound}{}", bit_rate(r))
     };

@@ -244,7 +244,7 @@ fn is_unit(word: &str) -> bool {
                 .strip_suffix(*unit)
                 .is_some_and(|left| prefixes.contains(&left))
         };
-        units.iter().any(|unit| own(&unit))
+        units.iter().any(own)
     };
     matches!(word, "%" | "h" | "min" | "ppm")
         || of(&["B", "bit"], &["", "k", "M", "G", "T", "Ki", "Mi", "Gi"])

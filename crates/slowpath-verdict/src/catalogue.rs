@@ -132,7 +132,7 @@ crate::messages! {
 
     // policed
     "policed" PolicerDrops { rate: Rate, bucket: Size, empty: About, losses: Count };
-    "policed.at-least" PolicerOfAtLeast { rate: Rate, bucket: Size, empty: About, losses: Count };
+    "policed.at-least" PolicerOfAtLeast { mean: Rate, rate: Rate, bucket: Size, empty: About, losses: Count };
     "policed.shared" FlowsShareIt { flows: Count };
     "policed.not.few" TooFewForPattern { losses: Count };
     "policed.not.unexplained" NoBucketExplains { error: Ratio, spread: Ratio };

@@ -35,7 +35,7 @@ pub struct Parameters {
     /// Rate of the link, shaper or policer, counted on Ethernet frames with FCS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_bit_per_s: Option<f64>,
-    /// Whether the rate is only a lower bound of the true one.
+    /// Whether the rate is only a lower bound of the true one; of a policer, that it was hardly reached and is about this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_is_lower_bound: Option<bool>,
     /// Size of the policer's token bucket.

@@ -239,6 +239,7 @@ facts-cannot-seen-here = cannot be seen here
 facts-handshake-not-capture = handshake not in the capture
 facts-not-seen = not seen
 facts-least = at least{ " " }
+facts-about = about{ " " }
 facts-queueing-delay = queueing delay
 facts-flight = in flight
 facts-reader-takes = reader takes

@@ -175,7 +175,7 @@ policing_seen_delay = the published detector (SIGCOMM 2016) finds no policer: th
 ## policed
 
 policed = A policer at { $rate } with a bucket of { $bucket } drops what exceeds it: { $empty } of { $losses } losses come when the bucket is empty, and the delay does not grow with the load (no queue).
-policed_at-least = A policer at no less than { $rate } with a bucket of { $bucket } drops what exceeds it: { $empty } of { $losses } losses come when the bucket is empty, and the delay does not grow with the load (no queue).
+policed_at-least = A policer that lets through { $mean } or more, by its losses about { $rate } with a bucket of { $bucket }, drops what exceeds it: { $empty } of { $losses } losses come when the bucket is empty, and the delay does not grow with the load (no queue).
 policed_shared = { $flows } flows between the same hosts share it.
 policed_not_few = { $losses ->
     [one] { $losses } loss is

@@ -218,6 +218,7 @@ facts-cannot-seen-here = ここでは見えない
 facts-handshake-not-capture = 3ウェイハンドシェイクなし
 facts-not-seen = 不明
 facts-least = 下限{ " " }
+facts-about = 約{ " " }
 facts-queueing-delay = キュー遅延
 facts-flight = 未ACKデータ
 facts-reader-takes = 受信側の読み出し

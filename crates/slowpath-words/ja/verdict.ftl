@@ -136,7 +136,7 @@ policing_seen_delay = 公表された検出法(SIGCOMM 2016)ではポリサー�
 ## policed
 
 policed = { $rate }のポリサー(トークンバケット{ $bucket })が超過分を廃棄しています。ロス{ $losses }個中{ $empty }個はトークンバケットが空のときに発生し、負荷が増えても遅延は増えません(キューなし)。
-policed_at-least = { $rate }以上のポリサー(トークンバケット{ $bucket })が超過分を廃棄しています。ロス{ $losses }個中{ $empty }個はトークンバケットが空のときに発生し、負荷が増えても遅延は増えません(キューなし)。
+policed_at-least = { $mean }以上を通すポリサー(ロスから見て約{ $rate }、トークンバケット{ $bucket })が超過分を廃棄しています。ロス{ $losses }個中{ $empty }個はトークンバケットが空のときに発生し、負荷が増えても遅延は増えません(キューなし)。
 policed_shared = 同じホスト間の{ $flows }フローが共有しています。
 policed_not_few = ロス{ $losses }個では規則性が分からない
 policed_not_unexplained = どの速度とトークンバケットでもロスを説明できない(誤差{ $error }、ばらつき{ $spread })

@@ -198,20 +198,26 @@ fn variant_results(
 
 /// What the report says of one run.
 fn run_result(run: &Analyzed, plan: Option<&Plan>) -> RunResult {
-    let verdict = match run.analysis.as_ref().and_then(Analysis::verdict) {
+    let record = measured(&run.record, plan);
+    let own = own_connection(run, &record);
+    let of_analysis = own
+        .map(|own| &own.verdict)
+        .or_else(|| run.analysis.as_ref().and_then(Analysis::verdict));
+    let verdict = match of_analysis {
         Some(verdict) => Some(verdict.clone()),
         None => match &run.judged {
             Some(judged) => Some(judged.verdict.clone()),
             None => counted::of(&run.record),
         },
     };
-    let mut result = RunResult::of(&measured(&run.record, plan), verdict);
+    let mut result = RunResult::of(&record, verdict);
     if let (Some(row), Some(analysis)) = (result.captures.first_mut(), &run.analysis) {
         row.warnings.clone_from(&analysis.capture.quality.warnings);
     }
-    if let Some(connection) = main_connection(run) {
+    if let Some(connection) = own.or_else(|| main_connection(run)) {
         if result.verdict.is_some() {
-            result.ledger = run.analysis.as_ref().and_then(Analysis::ledger).cloned();
+            let of_analysis = || run.analysis.as_ref().and_then(Analysis::ledger);
+            result.ledger = own.map(|own| &own.ledger).or_else(of_analysis).cloned();
         }
         result
             .retransmitted_segments
@@ -395,6 +401,27 @@ const fn unit_of(value: FigureValue) -> &'static str {
 fn main_connection(run: &Analyzed) -> Option<&slowpath_verdict::Connection> {
     run.analysis.as_ref()?.main_connection()
 }
+
+/// The connection of the measured transfer, where other jobs moved more between the same hosts: the one that delivered as much.
+fn own_connection<'a>(
+    run: &'a Analyzed,
+    measured: &Cow<'_, RunRecord>,
+) -> Option<&'a slowpath_verdict::Connection> {
+    let (Cow::Owned(record), Some(analysis)) = (measured, &run.analysis) else {
+        return None;
+    };
+    let [transfer] = record.transfers.as_slice() else {
+        return None;
+    };
+    let bytes = transfer.bytes as f64;
+    let off =
+        |connection: &slowpath_verdict::Connection| (connection.bytes_delivered as f64 / bytes - 1.0).abs();
+    let nearest = (analysis.connections.iter()).min_by(|a, b| off(a).total_cmp(&off(b)))?;
+    (off(nearest) <= SAME_BYTES).then_some(nearest)
+}
+
+/// How far what a connection delivered may be from what a transfer moved: a program's own headers and answers.
+const SAME_BYTES: f64 = 0.01;
 
 /// The verdict of the runs where they agree, or of most of them, with what the others say in its sentence.
 fn agreed(runs: &[RunResult]) -> Option<Verdict> {

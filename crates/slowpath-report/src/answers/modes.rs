@@ -45,7 +45,8 @@ pub(super) fn of(results: &Results, modes: &[Mode]) -> Option<String> {
             .collect();
         for kind in KINDS {
             let own = rows.iter().filter(|row| row.0 == kind).map(|row| row.1);
-            told.extend(of_mode(mode, own.collect(), rows.len()).map(|message| (kind, message)));
+            let own: Vec<f64> = own.collect();
+            told.extend(of_mode(mode, &own, rows.len()).map(|message| (kind, message)));
         }
     }
     let group = |wanted: Measures| {
@@ -81,7 +82,7 @@ fn flows_rate(variant: &Variant) -> Option<f64> {
 }
 
 /// The shares of the best rate that a mode has in its rows of one kind, of `all` rows.
-fn of_mode(mode: &Mode, shares: Vec<f64>, all: usize) -> Option<Message> {
+fn of_mode(mode: &Mode, shares: &[f64], all: usize) -> Option<Message> {
     let rounded = |share: f64| RoundShare(share).to_string();
     let lowest = shares.iter().copied().reduce(f64::min)?;
     let highest = shares.iter().copied().fold(0.0, f64::max);

@@ -147,6 +147,24 @@ pub struct Job {
     pub workload: Workload,
 }
 
+impl Job {
+    /// Whether a transfer of that name is one of this job's: it bears the job's name, alone, before a stream's number, or as the name of
+    /// the file.
+    pub fn moved(&self, transfer: &str) -> bool {
+        transfer
+            .strip_prefix(&self.name)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+            || transfer
+                .strip_suffix(&self.file())
+                .is_some_and(|before| before.ends_with(' '))
+    }
+
+    /// The name of the file that a job beside the measured one moves between model hosts.
+    pub fn file(&self) -> String {
+        format!("{}.bin", self.name)
+    }
+}
+
 /// Which run of an experiment to plan, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanOptions {

@@ -20,7 +20,7 @@ impl Plan {
     }
     /// The record with the transfers of the measured job alone; what other jobs moved beside it is not its goodput.
     pub fn measured<'a>(&self, record: &'a RunRecord) -> Cow<'a, RunRecord> {
-        let other = |name: &str| self.jobs.iter().skip(1).any(|job| job.name == name);
+        let other = |name: &str| self.jobs.iter().skip(1).any(|job| job.moved(name));
         if !record.transfers.iter().any(|transfer| other(&transfer.name)) {
             return Cow::Borrowed(record);
         }

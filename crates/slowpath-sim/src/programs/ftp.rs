@@ -15,13 +15,24 @@ pub(super) fn programs(
     transfer: &FtpTransfer,
     host: &HostPlan,
 ) -> Vec<(Time, Behaviour)> {
+    // What is moved beside the measured file has a name of its own, but for a real server, which has the one file.
+    let is_beside = job.name != plan.main_job().name;
+    let modelled = plan
+        .host(&job.server)
+        .is_some_and(|server| matches!(server.stack, Stack::Model(_)));
+    let path = if is_beside && modelled {
+        job.file()
+    } else {
+        FILE.to_owned()
+    };
     if host.name == job.server {
+        let file = |path: String| File {
+            path,
+            bytes: transfer.size.bytes(),
+        };
         let server = FtpServer {
             port: CONTROL_PORT,
-            files: vec![File {
-                path: FILE.to_owned(),
-                bytes: transfer.size.bytes(),
-            }],
+            files: vec![file(FILE.to_owned()), file(path)],
             passive_port: PASSIVE_PORT,
         };
         return vec![(Time::ZERO, Behaviour::FtpServer(server))];
@@ -36,7 +47,7 @@ pub(super) fn programs(
         server: SocketAddr::new(server.address, CONTROL_PORT),
         user: "anonymous".to_owned(),
         password: "slowpath@".to_owned(),
-        path: FILE.to_owned(),
+        path,
         direction: match transfer.direction {
             Direction::Upload => FtpDirection::Put(transfer.size.bytes()),
             _ => FtpDirection::Get,

@@ -59,6 +59,7 @@ fn look(case: &Case) -> Result<Finding, No> {
     let losses = Count(fit.losses);
     let sentence = if lower_bound {
         Message::PolicerOfAtLeast {
+            mean: Rate(fit.mean_bit_per_s),
             rate,
             bucket,
             empty,
