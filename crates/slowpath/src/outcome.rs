@@ -199,7 +199,8 @@ fn variant_results(
 /// What the report says of one run.
 fn run_result(run: &Analyzed, plan: Option<&Plan>) -> RunResult {
     let record = measured(&run.record, plan);
-    let own = own_connection(run, &record);
+    let beside = matches!(record, Cow::Owned(_));
+    let own = beside.then(|| own_connection(run, &record)).flatten();
     let of_analysis = own
         .map(|own| &own.verdict)
         .or_else(|| run.analysis.as_ref().and_then(Analysis::verdict));
@@ -403,14 +404,9 @@ fn main_connection(run: &Analyzed) -> Option<&slowpath_verdict::Connection> {
 }
 
 /// The connection of the measured transfer, where other jobs moved more between the same hosts: the one that delivered as much.
-fn own_connection<'a>(
-    run: &'a Analyzed,
-    measured: &Cow<'_, RunRecord>,
-) -> Option<&'a slowpath_verdict::Connection> {
-    let (Cow::Owned(record), Some(analysis)) = (measured, &run.analysis) else {
-        return None;
-    };
-    let [transfer] = record.transfers.as_slice() else {
+fn own_connection<'a>(run: &'a Analyzed, measured: &RunRecord) -> Option<&'a slowpath_verdict::Connection> {
+    let analysis = run.analysis.as_ref()?;
+    let [transfer] = measured.transfers.as_slice() else {
         return None;
     };
     let bytes = transfer.bytes as f64;

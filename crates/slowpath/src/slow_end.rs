@@ -2,7 +2,7 @@
 //!
 //! Packets alone show such an end as a link; that no link of the plan is that slow shows what it is.
 
-use slowpath_report::quantity::bit_rate;
+use slowpath_report::quantity::{bit_rate, grouped};
 use slowpath_report::results::Variant;
 use slowpath_scenario::Plan;
 use slowpath_scenario::intervention::slowest_rate;
@@ -39,7 +39,7 @@ pub(crate) fn told(plan: &Plan, variant: &Variant) -> Option<String> {
             "slow-end",
             link = bit_rate(link.bits_per_s() as f64),
             host = receiver,
-            packets = format!("{packets:.0}")
+            packets = grouped(packets, 0)
         )
     })
 }
