@@ -7,7 +7,7 @@ use slowpath_verdict::message::{Name, Part, Share, Times, named};
 use super::catalogue::Message;
 use super::variant::find;
 use crate::results::{Held, Proof, ProofOutcome, Results, Variant};
-use slowpath_words::{english, word};
+use slowpath_words::{english, english_word};
 
 /// The sentences of a pair, the slower or older one first.
 pub(super) fn of(results: &Results, [a, b]: &[String; 2]) -> Vec<String> {
@@ -96,8 +96,8 @@ fn limits(a: &Variant, b: &Variant) -> Message {
 fn held_by(held: Held) -> String {
     match held {
         Held::By(limit) => the(limit),
-        Held::Outage => word!("gain-outage").to_owned(),
-        Held::ShortQueue => word!("gain-short-queue").to_owned(),
+        Held::Outage => english_word!("gain-outage").to_owned(),
+        Held::ShortQueue => english_word!("gain-short-queue").to_owned(),
     }
 }
 
