@@ -691,3 +691,23 @@ fn what_cannot_be_told_does_not_acquit_a_program_here_that_lets_bytes_wait() {
     assert!((share - 0.4).abs() < 0.03, "{share}");
     assert_eq!(waits_in(1).0, Limit::Unknown);
 }
+
+#[test]
+fn a_socket_at_its_pacing_bound_with_room_in_the_window_is_its_program() {
+    let paced = |bound: u64, unacked: u32| {
+        let mut begin = sender();
+        begin.info.max_pacing_rate = bound;
+        begin.info.pacing_rate = 1_000_000;
+        begin.info.unacked = unacked;
+        begin.info.snd_ssthresh = u32::MAX;
+        watch(begin, 300, |_, now| now.info.unacked = unacked)
+    };
+    let (limit, ledger, facts) = verdict(&paced(1_000_000, 40));
+    assert_eq!(limit, Limit::SenderApplication, "{ledger:?}");
+    assert!(facts.times.of(State::Paced) > 2.8, "{ledger:?}");
+    // A window that is full is what holds it, and a bound of all ones is none.
+    for (bound, unacked) in [(1_000_000, 95), (u64::MAX, 40), (2_000_000, 40)] {
+        let (limit, _, facts) = verdict(&paced(bound, unacked));
+        assert_eq!((limit, facts.times.of(State::Paced)), (Limit::SlowStart, 0.0));
+    }
+}

@@ -52,7 +52,7 @@ impl Entry {
             flags: Vec::new(),
             state: match state {
                 Some(State::Idle) => Kept::Idle,
-                Some(State::Program) => Kept::Pace,
+                Some(State::Program | State::Paced) => Kept::Pace,
                 Some(State::SendBuffer) => Kept::Buffer,
                 Some(State::Window | State::WindowShrunk | State::WindowLate) => Kept::Window,
                 Some(State::SlowStart) => Kept::Start,
@@ -243,6 +243,7 @@ fn cause_of(state: State, facts: &Facts, losses: Limit, pauses: Limit) -> Limit 
         State::Growth if facts.receiving && losses == Limit::RandomLoss => losses,
         State::Idle | State::Growth if facts.receiving => Limit::Unknown,
         State::Idle | State::Program => pauses,
+        State::Paced => Limit::SenderApplication,
         State::SendBuffer => Limit::SendBuffer,
         State::Window if is_slow_reader(facts) => Limit::ReceiverApplication,
         // Now and then smaller: a reader a little too slow, or one that is only sometimes late.

@@ -17,6 +17,8 @@ pub enum State {
     Idle,
     /// Data are on their way, and the program has no more of them.
     Program,
+    /// The socket may send no faster: its pace is at the bound that its program set (`SO_MAX_PACING_RATE`), and the congestion window has room.
+    Paced,
     /// The send buffer is full and all of it is sent.
     SendBuffer,
     /// The peer's window is full.
@@ -43,9 +45,10 @@ pub enum State {
 
 impl State {
     /// Every state.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Idle,
         Self::Program,
+        Self::Paced,
         Self::SendBuffer,
         Self::Window,
         Self::WindowShrunk,
@@ -64,6 +67,7 @@ impl State {
         match self {
             Self::Idle => "idle",
             Self::Program => "program",
+            Self::Paced => "paced",
             Self::SendBuffer => "send-buffer",
             Self::Window => "window",
             Self::WindowShrunk => "window-shrunk",
@@ -917,6 +921,15 @@ fn is_buffer_full(sample: &ConnectionSample) -> bool {
         && sample.info.notsent_bytes == 0
 }
 
+/// Whether the pace of a socket is at the bound that its program set, with room in the congestion window for more.
+fn is_paced(info: &TcpInfo) -> bool {
+    let bound = info.max_pacing_rate;
+    // All ones are none, in 32 bits as well.
+    let bounded = bound > 0 && bound < u64::from(u32::MAX);
+    let room = u64::from(segments_in_flight(info)) * 100 < u64::from(info.snd_cwnd) * FULL_WINDOW;
+    bounded && info.pacing_rate as f64 >= AT_BOUND * bound as f64 && room
+}
+
 fn path_state(before: &ConnectionSample, now: &ConnectionSample, least_rtt: f64) -> State {
     let info = &now.info;
     if info.ca_state == LOSS {
@@ -930,6 +943,9 @@ fn path_state(before: &ConnectionSample, now: &ConnectionSample, least_rtt: f64)
     }
     if is_program_limited(now) {
         return State::Program;
+    }
+    if is_paced(info) {
+        return State::Paced;
     }
     if info.delivered_ce > before.info.delivered_ce {
         return State::Marked;
@@ -974,6 +990,10 @@ fn joined(pair: &[Stretch]) -> Stretch {
 /// Congestion states of the kernel (`enum tcp_ca_state`).
 const RECOVERY: u8 = 3;
 const LOSS: u8 = 4;
+/// Percent of the congestion window from which it is full.
+const FULL_WINDOW: u64 = 90;
+/// Share of its bound from which a pace is at it.
+const AT_BOUND: f64 = 0.95;
 /// Percent of a send buffer below which a writer does not wait, with a segment to spare.
 const FULL_BUFFER: u64 = 64;
 /// A jiffy at 100 Hz, the slowest clock of a kernel's counters, seconds.

@@ -48,6 +48,11 @@ pub(super) fn sentence(
             rate = rate,
             share = share
         ),
+        Limit::SenderApplication
+            if facts.times.of(State::Paced) > facts.times.sum(&[State::Program, State::Idle]) =>
+        {
+            english!("why-words-pacing-bound-holds", rate = rate, share = share)
+        }
         Limit::SenderApplication => english!(
             "why-words-sending-program-slow-provides-connection",
             rate = rate,
@@ -206,6 +211,7 @@ pub(super) fn state_sentence(state: State, receiving: bool, share: f64) -> Strin
         (State::Idle, true) => english_word!("why-words-nothing-arrived"),
         (State::Idle, false) => english_word!("why-words-nothing-under-way"),
         (State::Program, _) => english_word!("why-words-everything-sent-program-had-no"),
+        (State::Paced, _) => english_word!("why-words-socket-at-its-pacing-bound"),
         (State::SendBuffer, _) => english_word!("why-words-send-buffer-full-all-sent"),
         (State::Window, true) => english_word!("why-words-window-offered-sender-used-up"),
         (State::Window, false) => english_word!("why-words-receivers-window-full"),
@@ -239,6 +245,7 @@ pub(super) fn now(state: State, receiving: bool) -> &'static str {
         (_, true) => english_word!("why-words-receiving"),
         (State::Idle, _) => english_word!("why-words-nothing-send"),
         (State::Program, _) => english_word!("why-words-waiting-program"),
+        (State::Paced, _) => english_word!("why-words-at-pacing-bound"),
         (State::SendBuffer, _) => english_word!("why-words-send-buffer-full"),
         (State::Window, _) => english_word!("why-words-receivers-window-full-2"),
         (State::WindowShrunk, _) => english_word!("why-words-receiver-does-not-read"),
