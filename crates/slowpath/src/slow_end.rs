@@ -18,8 +18,7 @@ pub(crate) fn told(plan: &Plan, variant: &Variant) -> Option<String> {
         return None;
     }
     let receiver = plan.receiver();
-    let host = plan.hosts.iter().find(|host| host.name == receiver)?;
-    let Stack::Model(model) = &host.stack else {
+    let Stack::Model(model) = &plan.host(receiver)?.stack else {
         return None;
     };
     let packets = 1.0 / model.input.as_ref()?.per_packet.seconds();

@@ -61,7 +61,11 @@ impl fmt::Display for Place {
 
 /// The rate of the slowest link towards a host; of one whose rate changes its lowest that is not an outage.
 pub fn slowest_rate(network: &NetworkSpec, host: &str) -> Option<BitRate> {
-    let among = towards(network, &Who::Named(host.to_owned()));
+    least_rate(network, &towards(network, &Who::from(host)))
+}
+
+/// The lowest rate of the links `among` these.
+fn least_rate(network: &NetworkSpec, among: &[usize]) -> Option<BitRate> {
     among.iter().filter_map(|index| rate(network, *index)).min()
 }
 
@@ -89,7 +93,7 @@ fn rate(network: &NetworkSpec, index: usize) -> Option<BitRate> {
 
 /// Those of the elements `among` that are links with the lowest rate.
 fn slowest(network: &NetworkSpec, among: &[usize]) -> Vec<usize> {
-    let Some(least) = among.iter().filter_map(|index| rate(network, *index)).min() else {
+    let Some(least) = least_rate(network, among) else {
         return Vec::new();
     };
     among
